@@ -45,13 +45,15 @@ agreement: $(INSTALLED)
 floors: $(INSTALLED)
 	$(BIN)/python -m properties.agreement --raise-floors
 
-# For the tests of catalogs: Debian's PostgreSQL, where there is none and we may install it. Without
-# it these tests are skipped, with the reason.
+# For the tests of catalogs and of the connector jdbc: Debian's PostgreSQL and JDBC drivers, where
+# there are none and we may install them. Without them these tests are skipped, with the reason.
+DRIVERS := libpostgresql-jdbc-java libxerial-sqlite-jdbc-java
 postgresql:
-	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	@{ command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; } && \
+	ls /usr/share/java/postgresql.jar /usr/share/java/sqlite-jdbc.jar >/dev/null 2>&1 || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
-	  { apt-get update && apt-get install -y --no-install-recommends postgresql; } >/dev/null 2>&1; } || \
-	echo 'no PostgreSQL: its tests are skipped (apt-get install postgresql)'
+	  { apt-get update && apt-get install -y --no-install-recommends postgresql $(DRIVERS); } >/dev/null 2>&1; } || \
+	echo 'no PostgreSQL or drivers: their tests are skipped (apt-get install postgresql $(DRIVERS))'
 
 # Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
 pytest: $(INSTALLED) postgresql

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 load_profile()
+
+#: The JDBC drivers of Debian, where they are installed.
+DRIVERS = {
+    name: Path(f"/usr/share/java/{name}.jar")
+    for name in ("postgresql", "sqlite-jdbc")
+    if Path(f"/usr/share/java/{name}.jar").exists()
+}
 
 #: Minimal: two threads, no web UI, a JVM tuned for fast startup.
 SPARK = {
@@ -36,6 +44,7 @@ SPARK = {
     # Tables are in a Hive metastore, which starts with the first one and ends with its JVM.
     "spark.sql.catalogImplementation": "hive",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
+    "spark.jars": ",".join(map(str, DRIVERS.values())),
 }
 
 

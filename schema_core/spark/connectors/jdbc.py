@@ -1,0 +1,765 @@
+"""The connector `jdbc`: tables of databases, read by Spark's JDBC source and upserted by key.
+
+Options are those of Flink's JDBC connector. Columns stay plain attributes, so that Spark sends
+predicates to the database. Rows of a job are first written into a table of their own, and inserted
+or upserted into the target in one transaction.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from schema_core.environment.options import (
+    ConfigOption,
+    boolean,
+    choice,
+    integer,
+    long,
+    nanoseconds,
+    refused,
+)
+from schema_core.errors import Gathering, SchemaError, at, similar
+from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.spark.compiler.expression import from_physical, to_physical
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Cast, Literal, Node, call, function, let
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.connectors import (
+    ConnectorBase,
+    ReadContext,
+    SupportsLimitPushDown,
+    SupportsProjectionPushDown,
+    SupportsStaging,
+    SupportsStatisticReport,
+    SupportsUpsert,
+    TableContext,
+    WriteContext,
+)
+from schema_core.spark.connectors.jdbc_connection import (
+    Connection,
+    Database,
+    DatabaseError,
+    is_transient,
+)
+from schema_core.spark.connectors.jdbc_dialects import (
+    CHECK,
+    ORDINAL,
+    STRINGS,
+    TIMES,
+    DatabaseColumn,
+    Dialect,
+    Merge,
+    Selected,
+    accepts,
+    dialect_of,
+    rounds,
+    type_name,
+)
+from schema_core.spark.jobs import HINT
+from schema_core.spark.projection import NamedNode, select
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    DataType,
+    LocalZonedTimestampType,
+    TimestampType,
+    TimeType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader
+
+STRING = VarCharType(MAX_LENGTH)
+
+#: How many rows are fetched at once, unless the table says otherwise.
+FETCH_SIZE = 1000
+#: What the alias of a column with the value of another one as a string begins with.
+TEXT_PREFIX = "schema_core_text_"
+
+
+def _at_least(lowest: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = integer(text)
+        if value < lowest:
+            raise refused(f"an integer of at least {lowest}", text)
+        return value
+
+    return parse
+
+
+def _seconds(text: str) -> int:
+    """Parse a duration of at least a second, in seconds."""
+    length = nanoseconds(text)
+    if length < 10**9:
+        raise refused("a duration of at least 1 s", text)
+    return length // 10**9
+
+
+URL = ConfigOption("url", str, None, "the JDBC URL of the database", required=True)
+TABLE = ConfigOption("table-name", str, None, "the name of the table", required=True)
+DRIVER = ConfigOption("driver", str, None, "the class of the JDBC driver, else by the URL")
+USERNAME = ConfigOption("username", str, None, "the user")
+PASSWORD = ConfigOption("password", str, None, "the password", secret=True)
+TIMEOUT = ConfigOption(
+    "connection.max-retry-timeout", _seconds, 60, "how long the check of a connection may take"
+)
+PROPERTIES = ConfigOption("properties", str, None, "properties of the driver", is_map=True)
+COLUMN = ConfigOption("scan.partition.column", str, None, "a numeric column, to read in parallel")
+PARTITIONS = ConfigOption("scan.partition.num", _at_least(1), None, "the number of partitions")
+LOWER = ConfigOption("scan.partition.lower-bound", long, None, "the lowest value that is read")
+UPPER = ConfigOption("scan.partition.upper-bound", long, None, "the highest value that is read")
+FETCH = ConfigOption("scan.fetch-size", _at_least(0), None, "how many rows are fetched at once")
+AUTO_COMMIT = ConfigOption(
+    "scan.auto-commit", boolean, None, "true: PostgreSQL returns all rows at once"
+)
+MAX_ROWS = ConfigOption("sink.buffer-flush.max-rows", _at_least(0), None, "the rows of a batch")
+RETRIES = ConfigOption(
+    "sink.max-retries", _at_least(0), 3, "how often a transaction is repeated that was aborted"
+)
+PARALLELISM = ConfigOption("sink.parallelism", _at_least(1), None, "how many tasks write")
+#: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
+WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = (
+    ConfigOption("sink.buffer-flush.interval", nanoseconds, None, "no effect: batches are full"),
+    ConfigOption("filter.handling.policy", choice("always", "never"), None, "no effect"),
+    ConfigOption("lookup.cache", choice("NONE", "PARTIAL"), None, "no effect: joins scan"),
+    ConfigOption("lookup.partial-cache.max-rows", long, None, "no effect"),
+    ConfigOption("lookup.partial-cache.expire-after-write", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.partial-cache.expire-after-access", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.partial-cache.cache-missing-key", boolean, None, "no effect"),
+    ConfigOption("lookup.max-retries", _at_least(0), None, "no effect"),
+    ConfigOption("lookup.cache.max-rows", long, None, "no effect"),
+    ConfigOption("lookup.cache.ttl", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.cache.caching-missing-key", boolean, None, "no effect"),
+)
+
+
+class JdbcConnector(
+    ConnectorBase,
+    SupportsStaging,
+    SupportsStatisticReport,
+    SupportsUpsert,
+    SupportsProjectionPushDown,
+    SupportsLimitPushDown,
+):
+    """Tables of databases with a JDBC driver."""
+
+    identifier = "jdbc"
+    requires: Final = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (
+        URL, TABLE, DRIVER, USERNAME, PASSWORD, TIMEOUT, PROPERTIES, COLUMN, PARTITIONS, LOWER,
+        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, *WITHOUT_EFFECT,
+    )  # fmt: skip
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the columns of a table, as Spark's JDBC source reads them.
+
+        Raises:
+            SchemaError: with code `incomplete-jdbc-options`, `column-not-in-database` or
+                `jdbc-type-mismatch`.
+            UnsupportedError: with code `unknown-jdbc-url` or `type-not-in-database`.
+            NotFoundError: with code `missing-jdbc-driver`.
+            DatabaseError: with code `jdbc-failed`.
+        """
+        table = DatabaseTable(context)
+        table.check_types(context.columns)
+        with table.database.connection() as connection:
+            found = table.resolve(connection, context.columns)
+        return table.load(context, found)
+
+    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
+        """Return the columns declared NOT NULL: `read` has checked what the database allows."""
+        columns = context.columns.items()
+        return frozenset(name for name, type_ in columns if not type_.is_nullable)
+
+    def stage(self, context: WriteContext) -> JdbcStage:
+        """Return a table in the database for the rows of the job.
+
+        Everything that can be refused is refused before the job: types, the key, and privileges,
+        by a first transaction without rows.
+
+        Raises:
+            SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
+                `table-not-empty` for CREATE TABLE AS on a table of the database that has rows.
+        """
+        table = DatabaseTable(context)
+        table.check_types(context.physical_columns)
+        connection = table.database.connect()
+        try:
+            found = table.resolve(connection, context.physical_columns, writes=True)
+            if context.creates:
+                require_empty(connection, table.sql)
+            stage = JdbcStage(table, connection, found, context)
+            stage.create()
+        except BaseException:
+            connection.close()
+            raise
+        return stage
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows into the stage of the job."""
+        stage = context.stage
+        assert isinstance(stage, JdbcStage)  # noqa: S101 - the planner passes what `stage` returned
+        stage.write(frame)
+
+
+#: A declared column: its name, its type and the column of the database.
+Found = tuple[str, DataType, DatabaseColumn]
+
+
+class DatabaseTable:
+    """The table of a database that the options of a table name.
+
+    Raises:
+        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
+        UnsupportedError: with code `unknown-jdbc-url`.
+    """
+
+    def __init__(self, context: TableContext) -> None:
+        self.options = options = context.options
+        url = URL.of(options) or ""
+        self.dialect: Dialect = dialect_of(url)
+        check_options(options)
+        settings = {
+            key.removeprefix("properties."): value
+            for key, value in options.items()
+            if key.startswith("properties.")
+        }
+        settings |= {"url": url, "driver": DRIVER.of(options) or self.dialect.driver}
+        if (user := USERNAME.of(options)) is not None:
+            settings |= {"user": user, "password": PASSWORD.of(options) or ""}
+        self.database = Database(context.session, self.dialect, settings, TIMEOUT.of(options) or 60)
+        with at(f"option {TABLE.key!r}"):
+            self.path = self.dialect.path(TABLE.of(options) or "")
+        self.sql = self._path(folded=False)
+        self._columns: dict[str, DatabaseColumn] = {}
+
+    def _path(self, *, folded: bool) -> str:
+        fold = self.dialect.fold if folded else str
+        parts = (name if quoted else fold(name) for name, quoted in self.path)
+        return ".".join(map(self.dialect.quote, parts))
+
+    def beside(self, name: str) -> str:
+        """Return the path of a table in the same schema."""
+        schema = self.sql.rpartition(self.dialect.quote(self.path[-1][0]))[0]
+        if not schema and len(self.path) > 1:  # the name was folded
+            last = self.dialect.quote(self.dialect.fold(self.path[-1][0]))
+            schema = self.sql.rpartition(last)[0]
+        return schema + self.dialect.quote(name)
+
+    def check_types(self, columns: Mapping[str, DataType]) -> None:
+        """Refuse columns of types that the dialect does not have."""
+        found = Gathering()
+        for name, type_ in columns.items():
+            with found.catching(), at(f"column {name!r}"):
+                self.dialect.check_type(type_.nullable())
+        found.raise_all()
+
+    def resolve(
+        self, connection: Connection, columns: Mapping[str, DataType], *, writes: bool = False
+    ) -> list[Found]:
+        """Return the columns of the database for the declared ones.
+
+        A name that the database does not have is looked for in the case of its unquoted names,
+        which is how Flink's dialects write it.
+        """
+        self._columns = {one.name: one for one in self._columns_of(connection)}
+        found: list[Found] = []
+        problems = Gathering()
+        for name, type_ in columns.items():
+            with problems.catching(), at(f"column {name!r}"):
+                column = self._column(name)
+                check_column(self.dialect, column, type_, writes=writes)
+                found.append((name, type_, column))
+        problems.raise_all()
+        return found
+
+    def _column(self, name: str) -> DatabaseColumn:
+        return find_column(self.dialect, self.sql, self._columns, name)
+
+    def _columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
+        try:
+            return connection.columns(f"SELECT * FROM {self.sql} WHERE 1 = 0")
+        except DatabaseError:
+            if (folded := self._path(folded=True)) == self.sql:
+                raise
+            exact, self.sql = self.sql, folded
+            try:
+                return connection.columns(f"SELECT * FROM {self.sql} WHERE 1 = 0")
+            except DatabaseError:
+                self.sql = exact
+            raise
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def load(self, context: ReadContext, columns: Sequence[Found]) -> DataFrame:
+        """Return the rows of the table, each column with the Spark type of its declared type."""
+        scan = Scan(self, columns)
+        reader: DataFrameReader = context.session.read
+        settings = {**self._reading(), "customSchema": scan.schema}
+        if COLUMN.of(self.options) is not None:
+            url = settings.pop("url")
+            query = f"({scan.sql(self._partition_column())}) q"
+            frame = reader.jdbc(url, query, predicates=self._ranges(), properties=settings)
+            return scan.values(frame)
+        query = scan.sql()
+        if context.limit is not None:
+            query += f" {self.dialect.limit.format(n=context.limit)}"
+        return scan.values(reader.format("jdbc").options(**settings, dbtable=f"({query}) q").load())
+
+    def _partition_column(self) -> str:
+        """Return the item of a query that the ranges of a partitioned scan select by.
+
+        Raises:
+            SchemaError: with code `column-not-in-database`, or `jdbc-type-mismatch` if it is not
+                numeric.
+        """
+        name = COLUMN.of(self.options) or ""
+        with at(f"option {COLUMN.key!r}"):
+            column = self._column(name)
+            if self.dialect.typed and column.jdbc_type not in NUMERIC:
+                raise SchemaError(
+                    f"{self.dialect.name}'s {column.type_name} is not a numeric type",
+                    code="jdbc-type-mismatch",
+                    hint="partition by a numeric column",
+                )
+        return f"{self.dialect.quote(column.name)} AS {self.dialect.quote(PARTITION_ALIAS)}"
+
+    def _reading(self) -> dict[str, str]:
+        size = FETCH.of(self.options)
+        if AUTO_COMMIT.of(self.options):
+            size = 0
+        return {
+            **self.database.settings,
+            "fetchsize": str(FETCH_SIZE if size is None else size),
+            "preferTimestampNTZ": "true",
+        }
+
+    def _ranges(self) -> list[str]:
+        """Return the predicates of the partitions, which rows out of the bounds do not satisfy."""
+        lower, upper = LOWER.of(self.options), UPPER.of(self.options)
+        number, column = PARTITIONS.of(self.options), self.dialect.quote(PARTITION_ALIAS)
+        return [
+            f"{column} BETWEEN {first} AND {last}"
+            for first, last in partition_ranges(lower or 0, upper or 0, number or 1)
+        ]
+
+
+def find_column(
+    dialect: Dialect, table: str, columns: Mapping[str, DatabaseColumn], name: str
+) -> DatabaseColumn:
+    """Return the column of the database for a declared name, in its case or that of the database.
+
+    Raises:
+        SchemaError: with code `column-not-in-database`.
+    """
+    column = columns.get(name) or columns.get(dialect.fold(name))
+    if column is None:
+        raise SchemaError(
+            f"the table {table} of the database has no column {name!r}",
+            code="column-not-in-database",
+            hint=similar(name, columns) or f"it has: {', '.join(columns)}",
+        )
+    return column
+
+
+def check_column(
+    dialect: Dialect, column: DatabaseColumn, type_: DataType, *, writes: bool = False
+) -> None:
+    """Refuse a declared type whose values the column of the database does not have or would round.
+
+    Raises:
+        SchemaError: with code `jdbc-type-mismatch`.
+    """
+    shown = type_.nullable().as_summary_string()
+    own = f"{dialect.name}'s {column.type_name}"
+    if not accepts(dialect, column, type_):
+        raise SchemaError(
+            f"{own} is not read as {shown}",
+            code="jdbc-type-mismatch",
+            hint="declare the column with the type of the database, and CAST in queries",
+        )
+    if writes and rounds(dialect, column, type_):
+        raise SchemaError(
+            f"{own} with {column.scale} fractional digits would round values of {shown}",
+            code="jdbc-type-mismatch",
+            hint="declare the column with the digits of the database",
+        )
+
+
+def require_empty(connection: Connection, table: str) -> None:
+    """Refuse a table with rows, which CREATE TABLE AS would not replace.
+
+    Raises:
+        SchemaError: with code `table-not-empty`.
+    """
+    if not connection.is_empty(f"SELECT 1 FROM {table}"):
+        raise SchemaError(
+            f"the table {table} of the database has rows, which CREATE TABLE AS would not replace",
+            code="table-not-empty",
+            hint="use CREATE TABLE and INSERT INTO, or delete the rows",
+        )
+
+
+#: The codes of numeric types in ``java.sql.Types``.
+NUMERIC = frozenset({-6, 5, 4, -5, 2, 3, 6, 7, 8})
+#: The column that the ranges of a partitioned scan select by.
+PARTITION_ALIAS = "schema_core_partition"
+
+
+def partition_ranges(lower: int, upper: int, number: int) -> list[tuple[int, int]]:
+    """Return ranges of integers that cover those from `lower` to `upper`, of similar length.
+
+    >>> partition_ranges(1, 10, 3)
+    [(1, 4), (5, 7), (8, 10)]
+    >>> partition_ranges(1, 2, 5)
+    [(1, 1), (2, 2)]
+    """
+    total = upper - lower + 1
+    number = min(number, total)
+    size, longer = divmod(total, number)
+    ranges, start = [], lower
+    for position in range(number):
+        end = start + size + (position < longer)
+        ranges.append((start, end - 1))
+        start = end
+    return ranges
+
+
+def check_options(options: Mapping[str, str]) -> None:
+    """Refuse options that belong together and are not.
+
+    Raises:
+        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
+    """
+    for group in ((USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER)):
+        given = [one.key for one in group if one.key in options]
+        missing = [one.key for one in group if one.key not in options]
+        if given and missing:
+            raise SchemaError(
+                f"{', '.join(given)} must be set together with {', '.join(missing)}",
+                code="incomplete-jdbc-options",
+            )
+    if COLUMN.key in options and (LOWER.of(options) or 0) > (UPPER.of(options) or 0):
+        raise SchemaError(
+            f"option {LOWER.key!r} must not be larger than {UPPER.key!r}, "
+            f"got {LOWER.of(options)} and {UPPER.of(options)}",
+            code="invalid-option-value",
+        )
+
+
+# --- the query of a scan -------------------------------------------------------------------------
+
+
+class Scan:
+    """The query of the columns of a table, and the conversion of its rows.
+
+    Args:
+        table: The table.
+        columns: The columns to read.
+    """
+
+    def __init__(self, table: DatabaseTable, columns: Sequence[Found]) -> None:
+        self.table = table
+        self.columns = columns
+        dialect = table.dialect
+        self._quote = dialect.quote
+        self._fixed_zone = not any(
+            isinstance(type_, TimestampType | LocalZonedTimestampType) for _, type_, _ in columns
+        )
+        self._fixed_zone = self._fixed_zone or table.database.has_fixed_zone()
+        self.selected: dict[str, Selected] = {
+            name: dialect.select(column, type_, dialect.quote(column.name))
+            for name, type_, column in columns
+        }
+
+    def sql(self, *extra: str) -> str:
+        """Return the query, with extra items."""
+        items = [f"{one.sql} AS {self._quote(name)}" for name, one in self.selected.items()]
+        if checks := self._checks:
+            branches = (f"WHEN {one} THEN {position}" for position, (one, _) in checks.items())
+            items.append(f"CASE {' '.join(branches)} END AS {self._quote(CHECK)}")
+        items += [
+            f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
+            f"AS {self._quote(TEXT_PREFIX + name)}"
+            for name, column in self._clocks.items()
+        ]
+        return f"SELECT {', '.join([*items, *extra])} FROM {self.table.sql}"
+
+    @property
+    def schema(self) -> str:
+        """The Spark types in which the columns are read."""
+        read = {
+            name: self._read_type(type_, self.selected[name].as_string)
+            for name, type_, _ in self.columns
+        }
+        if self._checks:
+            read[CHECK] = "INT"
+        read |= {TEXT_PREFIX + name: "STRING" for name in self._clocks}
+        return ", ".join(f"{quote(name)} {type_}" for name, type_ in read.items())
+
+    @property
+    def _checks(self) -> dict[int, tuple[str, str]]:
+        """The predicates of rows that cannot be read, with messages, by number."""
+        checks: list[tuple[str, str]] = []
+        for name, type_, column in self.columns:
+            if not type_.is_nullable and column.is_nullable:
+                problem = f"column {name!r} is NOT NULL but received NULL"
+                checks.append((f"{self._quote(column.name)} IS NULL", problem))
+            if invalid := self.selected[name].invalid:
+                problem = f"column {name!r}: a value is not a valid {type_.nullable()}"
+                checks.append((invalid, problem))
+        return dict(enumerate(checks, 1))
+
+    @property
+    def _clocks(self) -> dict[str, DatabaseColumn]:
+        """Columns of local timestamps that the driver may read as others; see `_same_clock`."""
+        if self._fixed_zone or self.table.dialect.text is None:
+            return {}
+        return {
+            name: column
+            for name, type_, column in self.columns
+            if isinstance(type_, TimestampType) and not self.selected[name].as_string
+        }
+
+    def _read_type(self, type_: DataType, as_string: bool) -> str:
+        if as_string:
+            return "ARRAY<STRING>" if isinstance(type_, ArrayType) else "STRING"
+        if isinstance(type_, TimeType):
+            return "TIME(6)"
+        return str(to_spark(type_).simpleString())
+
+    def values(self, frame: DataFrame) -> DataFrame:
+        """Return the columns of the table from the rows of the query.
+
+        Invalid values fail the job in a filter: the columns remain plain attributes, and Spark
+        sends predicates on them to the database.
+        """
+        names = list(self.selected)
+        if self._checks:
+            problems = ", ".join(_string(problem) for _, problem in self._checks.values())
+            check = quote(CHECK)
+            raised = f"CAST(raise_error(element_at(array({problems}), {check})) AS BOOLEAN)"
+            frame = frame.where(f"{check} IS NULL OR {raised}")
+        for name in self._clocks:
+            frame = frame.where(_same_clock(name))
+        types = {name: (type_, column) for name, type_, column in self.columns}
+        return select(frame, ((self._value(name, *types[name]), name) for name in names))
+
+    def _value(self, name: str, type_: DataType, column: DatabaseColumn) -> Node:
+        node: Node = ColumnNode(name)
+        if self.selected[name].as_string:
+            if isinstance(type_, ArrayType):
+                element = type_.element_type
+                return call("transform", node, function(lambda one: _parsed(one, name, element)))
+            return _parsed(node, name, type_)
+        match type_:
+            case TimeType(precision=precision) if precision < 6:
+                return Cast(node, sql_type(type_))
+            case TimestampType() if column.scale > type_.precision:
+                return datetimes.truncated(node, 6, type_.precision, type_)
+            case LocalZonedTimestampType():
+                # Spark writes instants into predicates in the zone of the JVM.
+                if not self._fixed_zone:
+                    node = call("timestamp_micros", call("unix_micros", node))
+                return datetimes.truncated(node, 6, type_.precision, type_)
+            case _:
+                return node
+
+
+def _string(text: str) -> str:
+    return to_sql(Literal(text))
+
+
+def _same_clock(name: str) -> str:
+    """Return the check that a local timestamp is the one of the database.
+
+    Drivers read it into a ``java.sql.Timestamp``, which moves a time of day that the time zone of
+    the JVM skips.
+    """
+    text, value = quote(TEXT_PREFIX + name), quote(name)
+    problem = (
+        f"column {name!r}: the time zone of the JVM has no such time of day"
+        f"{HINT}start Spark with 'spark.driver.extraJavaOptions' = '-Duser.timezone=UTC', "
+        "and the executors alike"
+    )
+    raised = f"CAST(raise_error({_string(problem)}) AS BOOLEAN)"
+    return f"{value} IS NULL OR CAST({value} AS STRING) = {text} OR {raised}"
+
+
+def _parsed(node: Node, name: str, type_: DataType) -> Node:
+    """Return a string of the database as a date, time or timestamp."""
+
+    def body(value: Node) -> Node:
+        read = convert(value, STRING, type_.nullable(), try_=True)
+        problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
+        return inline(
+            "coalesce({read}, if({v} IS NULL, NULL, raise_error(concat({problem}, {v}))))",
+            read=to_physical(read, type_),
+            v=value,
+            problem=problem,
+        )
+
+    return let(node, body)
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+class JdbcStage:
+    """A table in the database with the rows of a job, which the commit merges into the target.
+
+    Every row has the number of its partition and position: a task that runs twice adds no row, and
+    of rows with the same key the last one is kept.
+    """
+
+    def __init__(
+        self,
+        table: DatabaseTable,
+        connection: Connection,
+        columns: Sequence[Found],
+        context: WriteContext,
+    ) -> None:
+        self.committed: bool | None = False
+        self._table = table
+        self._dialect = table.dialect
+        self._connection = connection
+        self._columns = columns
+        self._key = context.upsert_key
+        self._name = table.beside(f"schema_core_{uuid.uuid4().hex}")
+        self._exists = False
+
+    def create(self) -> None:
+        """Create the table, and merge its no rows into the target."""
+        dialect, quoted = self._dialect, self._dialect.quote
+        if dialect.typed:
+            items = [f"{self._staged(*one)} AS {quoted(one[0])}" for one in self._columns]
+            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
+            query = f"SELECT {', '.join(items)} FROM {self._table.sql} WHERE 1 = 0"
+            self._connection.execute(dialect.create.format(table=self._name, query=query))
+        else:  # columns without a type keep every value as it is written
+            names = ", ".join(quoted(one[0]) for one in self._columns)
+            self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
+        self._exists = True
+        try:
+            self._connection.begin()
+            self._connection.execute(self.merge_sql)
+            self._connection.rollback()
+        except BaseException:
+            self.abort()
+            raise
+
+    def _staged(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+        if (array := self._as_text(type_)) is None:
+            return self._dialect.quote(column.name)
+        return f"CAST(NULL AS {array})"
+
+    def _as_text(self, type_: DataType) -> str | None:
+        """Return the type of the stage for values that are written as strings."""
+        text = self._dialect.text
+        if isinstance(type_, ArrayType):
+            element = self._as_text(type_.element_type)
+            return element and f"{element}[]"
+        return text if isinstance(type_, (*STRINGS, *TIMES)) else None
+
+    @property
+    def merge_sql(self) -> str:
+        """The statement that inserts or upserts the rows of the stage."""
+        quoted = self._dialect.quote
+        found = {name: quoted(column.name) for name, _, column in self._columns}
+        items = ", ".join(self._assigned(*one) for one in self._columns)
+        key = ", ".join(quoted(one) for one in self._key) or quoted(ORDINAL)
+        ranked = (
+            f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"
+            f" AS schema_core_rank FROM {self._name} s"
+        )
+        source = f"SELECT {items} FROM ({ranked}) r WHERE schema_core_rank = 1"
+        names, keys = list(found.values()), [found[one] for one in self._key]
+        merge = Merge(self._table.sql, names, keys, source)
+        return self._dialect.upsert(merge) if keys else merge.insert
+
+    def _assigned(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+        value = self._dialect.quote(name)
+        if self._dialect.typed and self._as_text(type_) is not None:
+            own = type_name(self._dialect, column.type_name)
+            value = f"CAST({value} AS {own})"
+        return f"{value} AS {self._dialect.quote(column.name)}"
+
+    def write(self, frame: DataFrame) -> None:
+        """Write rows into the table."""
+        written = [self._written(name, type_) for name, type_, _ in self._columns]
+        tasks = PARALLELISM.of(self._table.options)
+        frame = select(frame, written)
+        frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDINAL)}")
+        if not self._dialect.parallel:
+            # One task writes; a table that is read at the same time would be locked.
+            frame = frame.localCheckpoint(eager=True).coalesce(1)
+        elif tasks is not None:
+            frame = frame.repartition(tasks)
+        settings = dict(self._table.database.settings)
+        if size := MAX_ROWS.of(self._table.options):
+            settings["batchsize"] = str(size)
+        writer = frame.write.format("jdbc").mode("append")
+        writer.options(**settings, dbtable=self._name).save()
+
+    def _written(self, name: str, type_: DataType) -> NamedNode:
+        node: Node = ColumnNode(name)
+        if self._as_text(type_) is None or isinstance(type_, STRINGS):
+            return node, name
+        if isinstance(type_, ArrayType):
+            return Cast(node, "ARRAY<STRING>"), name
+        text = convert(from_physical(node, type_), type_.nullable(), STRING, "UTC")
+        if isinstance(type_, LocalZonedTimestampType):
+            text = call("concat", text, "+00")
+        return text, name
+
+    # --- the steps of a stage ------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Merge the rows into the target, in a transaction that `commit` ends."""
+        left = RETRIES.of(self._table.options) or 0
+        while True:
+            try:
+                self._connection.begin()
+                self._connection.execute(self.merge_sql)
+                if self._dialect.transactional_ddl:
+                    self._drop()
+            except DatabaseError as error:
+                self._connection.rollback()
+                if not left or not is_transient(error):
+                    raise
+                left -= 1
+            else:
+                return
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        self.committed = None
+        self._connection.commit()
+        self.committed = True
+        try:
+            if not self._dialect.transactional_ddl:
+                self._drop()
+        finally:
+            self._connection.close()
+
+    def _drop(self) -> None:
+        self._connection.execute(f"DROP TABLE {self._name}")
+
+    def abort(self) -> None:
+        """Roll the transaction back and drop the table."""
+        if self.committed:
+            return
+        try:
+            self._connection.rollback()
+            if self._exists and self.committed is False:
+                self._drop()
+                self._exists = False
+        finally:
+            self._connection.close()

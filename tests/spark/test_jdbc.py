@@ -1,0 +1,506 @@
+"""The connector `jdbc` on PostgreSQL and SQLite: types, push-down, upserts, atomicity, errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.postgres_server import Server, server, why_not
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.spark.connectors.jdbc import JdbcStage, check_options, partition_ranges
+from schema_core.spark.connectors.jdbc_connection import DatabaseError, is_transient
+from schema_core.spark.connectors.jdbc_dialects import (
+    DIALECTS,
+    MYSQL,
+    ORACLE,
+    POSTGRESQL,
+    SQL_SERVER,
+    SQLITE,
+    Merge,
+    dialect_of,
+    type_name,
+)
+from schema_core.types import parse_type
+from tests.conftest import DRIVERS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PASSWORD = "made-up-secret"
+MERGE = Merge('"t"', ['"k"', '"v"'], ['"k"'], 'SELECT "k", "v" FROM "s"')
+
+
+class Tables:
+    """An environment with tables of one database, and a connection of Python's own driver."""
+
+    def __init__(
+        self, environment: TableEnvironment, options: Mapping[str, str], run: Callable[[str], Any]
+    ) -> None:
+        self.environment = environment
+        self.options = {"connector": "jdbc", **options}
+        self.run = run
+
+    def create(self, name: str, columns: str, table: str, **options: str) -> None:
+        given = {key.replace("__", ".").replace("_", "-"): one for key, one in options.items()}
+        every = {**self.options, "table-name": table, **given}
+        shown = ", ".join(f"'{key}' = '{value}'" for key, value in every.items())
+        self.environment.execute_sql(f"CREATE TEMPORARY TABLE {name} ({columns}) WITH ({shown})")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return sorted(map(tuple, self.environment.execute_sql(query).collect()), key=repr)
+
+    def insert(self, statement: str) -> None:
+        self.environment.execute_sql(statement).wait()
+
+    def pushed(self, query: str) -> str:
+        plan = self.environment.explain_sql(query)
+        return str(re.findall(r"PushedFilters: \[(.*?)\], ", plan)[-1])
+
+    def code(self, statement: str) -> tuple[str, str]:
+        with pytest.raises(SchemaCoreError) as caught:
+            list(self.environment.execute_sql(statement).collect())
+        return caught.value.code, str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[Server]:
+    if reason := why_not():
+        pytest.skip(reason)
+    if "postgresql" not in DRIVERS:
+        pytest.skip("no JDBC driver: apt-get install libpostgresql-jdbc-java")
+    with server() as running:
+        yield running
+
+
+@pytest.fixture
+def pg(environment: TableEnvironment, postgresql: Server) -> Iterator[Tables]:
+    import psycopg
+
+    address = postgresql.url.partition("://")[2]
+    url = f"postgresql://{postgresql.username}:{postgresql.password}@{address}"
+    options = {
+        "url": f"jdbc:postgresql://{address}",
+        "username": postgresql.username,
+        "password": postgresql.password,
+    }
+    with psycopg.connect(url, autocommit=True) as connection:
+
+        def run(statement: str) -> list[Any] | None:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else None
+
+        run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        yield Tables(environment, options, run)
+        stages = "SELECT count(*) FROM pg_class WHERE relname LIKE 'schema_core%'"
+        assert run(stages) == [(0,)]
+
+
+@pytest.fixture
+def lite(environment: TableEnvironment, tmp_path: Path) -> Iterator[Tables]:
+    if "sqlite-jdbc" not in DRIVERS:
+        pytest.skip("no JDBC driver: apt-get install libxerial-sqlite-jdbc-java")
+    with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as connection:
+        options = {"url": f"jdbc:sqlite:{tmp_path / 'x.db'}"}
+        yield Tables(environment, options, lambda text: connection.execute(text).fetchall())
+        names = "SELECT name FROM sqlite_master WHERE name LIKE 'schema_core%'"
+        assert connection.execute(names).fetchall() == []
+
+
+def local(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text)
+
+
+@contextmanager
+def jvm_zone(session: SparkSession, zone: str) -> Iterator[None]:
+    java = session._jvm.java.util.TimeZone
+    before = java.getDefault()
+    java.setDefault(java.getTimeZone(zone))
+    try:
+        yield
+    finally:
+        java.setDefault(before)
+
+
+# --- types ---------------------------------------------------------------------------------------
+
+POSTGRESQL_TABLE = """
+CREATE TYPE "My Mood" AS ENUM ('sad', 'ok');
+CREATE TABLE types (id int PRIMARY KEY, big int8, sm int2, ti int2, b bool, f real, d float8,
+  n numeric(20, 4), unbounded numeric, s text, c char(4), v varchar(3), bin bytea, day date,
+  tm time,
+  ts timestamp, ts3 timestamp(3), tz timestamptz, a int[], st text[], at timestamp[], u uuid,
+  j jsonb, m "My Mood")
+"""
+POSTGRESQL_COLUMNS = """
+id INT, big BIGINT, sm SMALLINT, ti TINYINT, b BOOLEAN, f FLOAT, d DOUBLE, n DECIMAL(20, 4),
+unbounded DECIMAL(38, 10), s STRING, c CHAR(4), v VARCHAR(3), bin BYTES, `day` DATE, tm TIME(3),
+ts TIMESTAMP(6), ts3 TIMESTAMP(3), tz TIMESTAMP_LTZ(6), a ARRAY<INT>, st ARRAY<STRING>,
+`at` ARRAY<TIMESTAMP(3)>, u STRING, j STRING, m STRING, PRIMARY KEY (id) NOT ENFORCED
+"""
+VALUES = """
+INSERT INTO types SELECT 1, 9223372036854775807, CAST(-32768 AS SMALLINT), CAST(-128 AS TINYINT),
+TRUE, CAST(1.5 AS FLOAT), 1e300, CAST('1234567890123456.7891' AS DECIMAL(20, 4)),
+CAST('0.0000000001' AS DECIMAL(38, 10)),
+'x''y', CAST('ab' AS CHAR(4)),
+'abc', X'00ff', DATE '1500-03-01', TIME '10:11:12.123', TIMESTAMP '2024-03-31 02:30:00.123456',
+TIMESTAMP '0001-01-01 00:00:00.001', TO_TIMESTAMP_LTZ(1, 3), ARRAY[1, CAST(NULL AS INT)],
+ARRAY['q"\\,{}', 'NULL'], ARRAY[TIMESTAMP '2024-03-31 02:30:00.100'],
+'00000000-0000-0000-0000-000000000001', '{"a": 1}', 'ok'
+"""
+
+
+def test_every_type_of_postgresql_is_written_and_read_exactly(
+    pg: Tables, session: SparkSession
+) -> None:
+    pg.run(POSTGRESQL_TABLE)
+    pg.create("types", POSTGRESQL_COLUMNS, "types")
+    expected = (
+        1, 9223372036854775807, -32768, -128, True, 1.5, 1e300, Decimal("1234567890123456.7891"),
+        Decimal("0.0000000001"), "x'y", "ab  ", "abc", b"\x00\xff", dt.date(1500, 3, 1),
+        dt.time(10, 11, 12, 123000), local("2024-03-31 02:30:00.123456"),
+        local("0001-01-01 00:00:00.001"), dt.datetime(1970, 1, 1, 0, 0, 0, 1000, dt.UTC),
+        [1, None], ['q"\\,{}', "NULL"], [local("2024-03-31 02:30:00.1")],
+        "00000000-0000-0000-0000-000000000001", '{"a": 1}', "ok",
+    )  # fmt: skip
+
+    # This time of day does not exist in Berlin: a java.sql.Timestamp cannot hold it there.
+    with jvm_zone(session, "Europe/Berlin"):
+        pg.insert(VALUES)
+        assert pg.run("SELECT ts::text, at[1]::text, tz = to_timestamp(0.001) FROM types") == [
+            ("2024-03-31 02:30:00.123456", "2024-03-31 02:30:00.1", True)
+        ]
+        code, message = pg.code("SELECT * FROM types")
+        assert "column 'ts': the time zone of the JVM has no such time of day" in message
+        assert code == "job-failed"
+    assert pg.rows("SELECT * FROM types") == [expected]
+    pg.insert("INSERT INTO types (id, s) VALUES (1, 'other')")
+    assert pg.rows("SELECT * FROM types") == [(1, *[None] * 8, "other", *[None] * 14)]
+
+
+def test_values_that_a_column_cannot_hold_are_refused(pg: Tables) -> None:
+    pg.run("CREATE TABLE t (i int8, n numeric, d date, u text)")
+    pg.create("t", "i INT, n DECIMAL(4, 2), d DATE", "t")
+
+    for values, part in (
+        ("(3000000000, 1, NULL)", "Bad value for type int"),
+        ("(1, 1.234, NULL)", "column 'n': a value is not a valid DECIMAL(4, 2)"),
+        ("(1, 123, NULL)", "cannot be represented as Decimal(4, 2)"),
+        ("(1, 'NaN', NULL)", "NaN"),
+        ("(1, 1, 'infinity')", "column 'd': a value is not a valid DATE"),
+    ):
+        pg.run(f"DELETE FROM t; INSERT INTO t VALUES {values}")
+        assert part in pg.code("SELECT * FROM t")[1]
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "part"),
+    [
+        ("a BINARY(2)", "type-not-in-database", "column 'a'"),
+        ("a TIMESTAMP(9)", "type-not-in-database", "a precision of at most 6"),
+        ("a MAP<INT, INT>", "type-not-in-database", "MAP<INT, INT>"),
+        ("a ARRAY<ARRAY<INT>>", "type-not-in-database", "ARRAY<INT>"),
+        ("a DOUBLE", "jdbc-type-mismatch", "PostgreSQL's int4 is not read as DOUBLE"),
+        ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
+        ("b INT", "column-not-in-database", "column 'b'"),
+    ],
+)
+def test_types_and_columns_that_the_database_does_not_have(
+    pg: Tables, column: str, code: str, part: str
+) -> None:
+    pg.run("CREATE TABLE t (a int, z timestamptz)")
+    pg.create("t", column, "t")
+
+    found, message = pg.code("SELECT * FROM t")
+    assert (code, True) == (found, part in message)
+
+
+def test_values_that_the_database_would_round_are_not_written(pg: Tables) -> None:
+    pg.run("CREATE TABLE t (n numeric(10, 1), ts timestamp(0))")
+    pg.create("t", "n DECIMAL(10, 2)", "t")
+    pg.create("t2", "ts TIMESTAMP(3)", "t")
+
+    assert pg.code("INSERT INTO t VALUES (1.25)")[0] == "jdbc-type-mismatch"
+    assert pg.code("INSERT INTO t2 VALUES (TIMESTAMP '2024-01-01 00:00:00.999')")[0] == (
+        "jdbc-type-mismatch"
+    )
+
+
+def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
+    lite.run("CREATE TABLE t (id INTEGER PRIMARY KEY, b BIGINT, r REAL, s TEXT, bl BLOB,"
+             " bo BOOLEAN, dc DECIMAL(10, 2), d DATE, ts TIMESTAMP, tm TIME)")  # fmt: skip
+    lite.create(
+        "t",
+        "id INT, b BIGINT, r DOUBLE, s STRING, bl BYTES, bo BOOLEAN, dc DECIMAL(10, 2), d DATE,"
+        " ts TIMESTAMP(6), tm TIME(0), PRIMARY KEY (id) NOT ENFORCED",
+        "t",
+    )
+    lite.insert(
+        "INSERT INTO t VALUES (1, 3000000000, 1.5e0, '5', X'00ff', TRUE, 2.25, DATE '0005-05-05',"
+        " TIMESTAMP '2024-03-31 02:30:00.123456', TIME '01:02:03')"
+    )
+    lite.insert("INSERT INTO t (id) VALUES (2)")
+    row = (
+        1, 3000000000, 1.5, "5", b"\x00\xff", True, Decimal("2.25"), dt.date(5, 5, 5),
+        local("2024-03-31 02:30:00.123456"), dt.time(1, 2, 3),
+    )  # fmt: skip
+
+    assert lite.rows("SELECT * FROM t") == [row, (2, *[None] * 9)]
+    assert "GreaterThan(id,1)" in lite.pushed("SELECT id FROM t WHERE id > 1 AND s = 'x'")
+    for update, problem in (
+        ("id = 5000000000", "column 'id': a value is not a valid INT"),
+        ("b = 'abc'", "column 'b': a value is not a valid BIGINT"),
+        ("dc = 1.005", "column 'dc': a value is not a valid DECIMAL(10, 2)"),
+        ("bo = 7", "column 'bo': a value is not a valid BOOLEAN"),
+        ("ts = 'soon'", "column 'ts': cannot read as TIMESTAMP(6): soon"),
+    ):
+        lite.run("BEGIN")
+        lite.run(f"UPDATE t SET {update} WHERE id = 2")
+        lite.run("COMMIT")
+        assert problem in lite.code("SELECT * FROM t")[1]
+        lite.run("DELETE FROM t WHERE id <> 1")
+        lite.run("INSERT INTO t (id) VALUES (2)")
+    lite.create("f", "r FLOAT", "t")
+    assert lite.code("SELECT * FROM f")[0] == "type-not-in-database"
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_predicates_are_pushed_down(pg: Tables) -> None:
+    pg.run("CREATE TABLE t (id int, s text, n numeric(10, 2), d date, ts timestamp, b bool)")
+    pg.run("INSERT INTO t VALUES (1, 'x', 1.5, '2024-01-01', '2024-01-01 00:00:00', true),"
+           " (2, 'y', 2.5, '2025-01-01', '2025-01-01 00:00:00', false)")  # fmt: skip
+    pg.run("INSERT INTO t (id) VALUES (NULL)")
+    pg.create("t", "id INT, s STRING, n DECIMAL(10, 2), d DATE, ts TIMESTAMP(6), b BOOLEAN", "t")
+
+    for predicate, pushed in (
+        ("id > 1", "GreaterThan(id,1)"),
+        ("id IN (2, 3)", "EqualTo(id,2)"),
+        ("id BETWEEN 2 AND 5", "LessThanOrEqual(id,5)"),
+        ("s = 'y'", "EqualTo(s,y)"),
+        ("n > 1.5", "GreaterThan(n,1.50)"),
+        ("d > DATE '2024-06-01'", "GreaterThan(d,2024-06-01)"),
+        ("ts > TIMESTAMP '2024-06-01 00:00:00'", "GreaterThan(ts,2024-06-01T00:00)"),
+        ("NOT b", "Not(EqualTo(b,true))"),
+    ):
+        assert pushed in pg.pushed(f"SELECT id FROM t WHERE {predicate}")
+        assert pg.rows(f"SELECT id FROM t WHERE {predicate}") == [(2,)]
+    assert "LIMIT 2" in pg.environment.explain_sql("SELECT s FROM t LIMIT 2")
+    assert len(pg.rows("SELECT s FROM t LIMIT 2")) == 2
+    pg.create("k", "id INT NOT NULL, s STRING", "t")
+    assert "GreaterThan(id,1)" in pg.pushed("SELECT s FROM k WHERE id > 1")
+    assert "column 'id' is NOT NULL but received NULL" in pg.code("SELECT * FROM k")[1]
+
+
+def test_partitioned_scans_select_the_rows_within_the_bounds(pg: Tables) -> None:
+    pg.run("CREATE TABLE t AS SELECT i AS id, 'n' || i AS s FROM generate_series(1, 100) i")
+    pg.run("INSERT INTO t VALUES (NULL, 'none')")
+    bounds = {"scan__partition__num": "4", "scan__partition__lower_bound": "11",
+              "scan__partition__upper_bound": "60"}  # fmt: skip
+    pg.create("t", "id INT, s STRING", "t", scan__partition__column="id", **bounds)
+    pg.create("s", "s STRING", "t", scan__partition__column="s", **bounds)
+
+    assert pg.rows("SELECT COUNT(*), MIN(id), MAX(id) FROM t") == [(50, 11, 60)]
+    assert "numPartitions=4" in pg.environment.explain_sql("SELECT s FROM t")
+    assert pg.rows("SELECT s FROM t WHERE id = 60") == [("n60",)]
+    assert pg.code("SELECT * FROM s")[0] == "jdbc-type-mismatch"
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 50])
+def test_ranges_cover_the_bounds_once(count: int) -> None:
+    ranges = partition_ranges(-5, 20, count)
+
+    assert [one for first, last in ranges for one in range(first, last + 1)] == list(range(-5, 21))
+    assert len(ranges) == min(count, 26)
+
+
+def test_names_are_quoted_and_folded_as_the_database_does(pg: Tables) -> None:
+    pg.run('CREATE SCHEMA "S"; CREATE TABLE "S"."we""ird.t" ("a""b" int, "x;y" text)')
+    pg.run("CREATE TABLE plain (userid int)")
+    pg.create("w", '`a"b` INT, `x;y` STRING', '"S"."we""ird.t"')
+    pg.create("p", "`userId` INT", "public.Plain")
+
+    pg.insert("INSERT INTO w VALUES (1, 'it''s; DROP TABLE plain --')")
+    pg.insert("INSERT INTO p VALUES (7)")
+    assert pg.rows("SELECT `a\"b` FROM w WHERE `x;y` = 'it''s; DROP TABLE plain --'") == [(1,)]
+    assert pg.rows("SELECT * FROM p") == [(7,)]
+    pg.create("bad", "a INT", 't" (a) VALUES (1); --')
+    assert pg.code("SELECT * FROM bad")[0] == "invalid-option-value"
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_rows_are_upserted_by_key_and_the_last_one_is_kept(
+    database: str, request: pytest.FixtureRequest
+) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    tables.run("CREATE TABLE t (a int, b varchar(5), v text, PRIMARY KEY (a, b))")
+    tables.run("CREATE TABLE k (a int PRIMARY KEY)")
+    tables.create("t", "a INT, b STRING, v STRING, PRIMARY KEY (a, b) NOT ENFORCED", "t")
+    tables.create("k", "a INT, PRIMARY KEY (a) NOT ENFORCED", "k")
+
+    tables.insert("INSERT INTO t VALUES (1, 'x', 'one'), (1, 'y', 'two'), (1, 'x', 'three')")
+    tables.insert("INSERT INTO t SELECT a, b, v || '!' FROM t UNION ALL SELECT 2, 'z', 'four'")
+    assert tables.rows("SELECT * FROM t") == [
+        (1, "x", "three!"), (1, "y", "two!"), (2, "z", "four"),
+    ]  # fmt: skip
+    tables.insert("INSERT INTO k VALUES (1), (1), (2)")
+    tables.insert("INSERT INTO k VALUES (2), (3)")
+    assert tables.rows("SELECT * FROM k") == [(1,), (2,), (3,)]
+    code, message = tables.code("INSERT OVERWRITE t VALUES (1, 'x', 'y')")
+    assert (code, "overwrite" in message) == ("unsupported-ability", True)
+
+
+def test_a_job_that_fails_writes_nothing(pg: Tables) -> None:
+    pg.run("CREATE TABLE t (a int PRIMARY KEY CHECK (a < 10), v varchar(3))")
+    pg.create("t", "a INT, v STRING", "t")
+    pg.create("u", "a INT, v STRING, PRIMARY KEY (v) NOT ENFORCED", "t")
+    pg.insert("INSERT INTO t VALUES (1, 'one')")
+
+    for rows, part in (
+        ("(2, 'x'), (3 / (a - a), 'y')", "division by zero"),
+        ("(2, 'x'), (12, 'y')", "t_a_check"),
+        ("(2, 'x'), (1, 'y')", "t_pkey"),
+        ("(2, 'x'), (3, 'long')", "character varying(3)"),
+    ):
+        values = rows.replace("3 / (a - a)", "3 / (SELECT a - a FROM t)")
+        assert part in pg.code(f"INSERT INTO t VALUES {values}")[1]
+        assert pg.rows("SELECT * FROM t") == [(1, "one")]
+    assert "no unique or exclusion constraint" in pg.code("INSERT INTO u VALUES (1, 'x')")[1]
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in pg.options.items())
+    create = f"CREATE TABLE made WITH ({options}, 'table-name' = 't') AS SELECT 2 AS a, 'x' AS v"
+    assert pg.code(create)[0] == "table-not-empty"
+
+
+def test_a_task_that_runs_twice_adds_no_rows(pg: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    pg.run("CREATE TABLE t (a int, v text)")
+    pg.create("t", "a INT, v STRING", "t", sink__parallelism="2", sink__max_retries="0")
+    write = JdbcStage.write
+
+    def twice(stage: JdbcStage, frame: Any) -> None:
+        write(stage, frame)
+        write(stage, frame)
+
+    monkeypatch.setattr(JdbcStage, "write", twice)
+    pg.insert("INSERT INTO t VALUES (1, 'x'), (1, 'x'), (2, 'y')")
+    assert pg.rows("SELECT * FROM t") == [(1, "x"), (1, "x"), (2, "y")]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"), [("40001", True), ("08006", True), ("23505", False), ("", False)]
+)
+def test_only_transient_errors_are_repeated(state: str, expected: bool) -> None:
+    error = DatabaseError("x")
+    error.sql_state = state
+
+    assert is_transient(error) is expected
+
+
+# --- options and errors --------------------------------------------------------------------------
+
+
+def test_passwords_are_not_shown(pg: Tables) -> None:
+    address = pg.options["url"]
+    pg.options |= {"password": PASSWORD}
+    pg.create("t", "a INT", "t")
+    pg.options |= {"url": f"{address}?password={PASSWORD}&user=ann"}
+    del pg.options["password"], pg.options["username"]
+    pg.create("u", "a INT", "t")
+
+    for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)", "SELECT * FROM u"):
+        code, message = pg.code(statement)
+        assert (code, PASSWORD in message) == ("jdbc-failed", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"username": "ann"}, "password"),
+        ({"scan.partition.column": "a", "scan.partition.num": "2"}, "scan.partition.lower-bound"),
+        (
+            {
+                "scan.partition.column": "a", "scan.partition.num": "2",
+                "scan.partition.lower-bound": "5", "scan.partition.upper-bound": "4",
+            },
+            "must not be larger",
+        ),
+    ],
+)  # fmt: skip
+def test_options_that_belong_together(options: dict[str, str], part: str) -> None:
+    with pytest.raises(SchemaCoreError, match=re.escape(part)):
+        check_options(options)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("sink.max-retries", "-1"),
+        ("scan.partition.num", "0"),
+        ("scan.fetch-size", "many"),
+        ("connection.max-retry-timeout", "10 ms"),
+        ("lookup.cache", "SOME"),
+    ],
+)
+def test_options_are_validated(environment: TableEnvironment, option: str, value: str) -> None:
+    tables = Tables(environment, {"url": "jdbc:postgresql://h/d"}, lambda _: None)
+    tables.options[option] = value
+    tables.create("t", "a INT", "t")
+
+    code, message = tables.code("SELECT * FROM t")
+    assert (code, option in message) == ("invalid-option-value", True)
+
+
+# --- dialects ------------------------------------------------------------------------------------
+
+
+def test_upserts_of_each_dialect() -> None:
+    insert = 'INSERT INTO "t" ("k", "v") SELECT "k", "v" FROM "s"'
+    conflict = f'{insert} ON CONFLICT ("k") DO UPDATE SET "v" = EXCLUDED."v"'
+    merge = (
+        'MERGE INTO "t" t USING (SELECT "k", "v" FROM "s") s ON (t."k" = s."k")'
+        ' WHEN MATCHED THEN UPDATE SET t."v" = s."v"'
+        ' WHEN NOT MATCHED THEN INSERT ("k", "v") VALUES (s."k", s."v")'
+    )
+
+    assert [POSTGRESQL.upsert(MERGE), SQLITE.upsert(MERGE)] == [conflict, conflict]
+    assert MYSQL.upsert(MERGE) == f'{insert} ON DUPLICATE KEY UPDATE "v" = VALUES("v")'
+    assert (ORACLE.upsert(MERGE), SQL_SERVER.upsert(MERGE)) == (merge, f"{merge};")
+
+
+@pytest.mark.parametrize(
+    ("url", "name", "quoted"),
+    [
+        ("jdbc:mysql://h/d", "MySQL", "`a``b`"),
+        ("jdbc:sqlserver://h;databaseName=d", "SQL Server", "[a`b]"),
+        ("jdbc:oracle:thin:@h:1521:d", "Oracle", '"a`b"'),
+        ("jdbc:db2://h/d", "Db2", '"a`b"'),
+        ("JDBC:PostgreSQL://h/d", "PostgreSQL", '"a`b"'),
+    ],
+)
+def test_dialect_of_a_url(url: str, name: str, quoted: str) -> None:
+    assert (dialect_of(url).name, dialect_of(url).quote("a`b")) == (name, quoted)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+def test_types_and_names_of_each_dialect(dialect: Any) -> None:
+    for text in ("INT", "STRING", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BYTES", "BOOLEAN", "DATE"):
+        dialect.check_type(parse_type(text))
+    for text in ("MULTISET<INT>", "ROW<a INT>", "TIMESTAMP(9)"):
+        with pytest.raises(SchemaCoreError) as caught:
+            dialect.check_type(parse_type(text))
+        assert caught.value.code == "type-not-in-database"
+    for wrong in ("", "a.", ".a", "a..b"):
+        with pytest.raises(SchemaCoreError):
+            dialect.path(wrong)
+    assert type_name(dialect, "int4") == "int4"
