@@ -11,7 +11,13 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from docs import dialect_tables, function_tables, mapping_tables, property_tables
+from docs import (
+    connector_tables,
+    dialect_tables,
+    function_tables,
+    mapping_tables,
+    property_tables,
+)
 
 ROOT = Path(__file__).parent.parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -56,6 +62,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "dialects": dialect_tables.tables,
     "properties": property_tables.tables,
     "functions": function_tables.tables,
+    **connector_tables.PARTS,
 }
 
 

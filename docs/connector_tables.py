@@ -1,0 +1,37 @@
+"""The tables of docs/connectors-and-formats.md, printed from the options of connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any
+
+from docs.mapping_tables import code, table
+from schema_core.environment.options import ConfigOption
+from schema_core.spark.connectors.datagen import DatagenConnector
+from schema_core.spark.connectors.printing import PrintConnector
+
+
+def _default(option: ConfigOption[Any]) -> str:
+    match option.default:
+        case None:
+            return "required" if option.required else ""
+        case bool(value):
+            return code(str(value).lower())
+        case timedelta() as length:
+            return code(f"{length.total_seconds():g} s")
+        case value:
+            return code(value)
+
+
+def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
+    """What writes a table of options."""
+    rows = [(code(one.key), _default(one), one.description) for one in declared]
+    return lambda: table(("option", "default", "meaning"), rows) + "\n"
+
+
+#: Name of a part -> what writes it.
+PARTS: dict[str, Callable[[], str]] = {
+    "options_of_datagen": options(DatagenConnector.options),
+    "options_of_print": options(PrintConnector.options),
+}

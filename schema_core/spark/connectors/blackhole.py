@@ -1,0 +1,23 @@
+"""The connector `blackhole`: computes every column of every row, and stores nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from schema_core.spark.connectors import ConnectorBase, SupportsPartitioning
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.connectors import WriteContext
+
+
+class BlackholeConnector(ConnectorBase, SupportsPartitioning):
+    """A sink for measurements and tests of queries. Write only."""
+
+    identifier: ClassVar[str] = "blackhole"
+    requires: ClassVar = ("pyspark",)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Compute all rows; an error in any column fails the job."""
+        frame.write.format("noop").mode("append").save()
