@@ -96,6 +96,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
     ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
+    ("testing/__init__.py", "schema_core.testing.connector_contract"): "it imports pytest",
 }
 
 

@@ -1,7 +1,7 @@
-"""Test utilities for implementors: the catalog contract, and hypothesis strategies.
+"""Test utilities for implementors: contracts of catalogs and connectors, and strategies.
 
-The contract needs pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
-Without hypothesis only the contract is available.
+The contracts need pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
+Without hypothesis only the contracts are available.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from schema_core.extras import require_modules
 
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract
+    from schema_core.testing.connector_contract import ConnectorContract
 
 if TYPE_CHECKING or find_spec("hypothesis"):
     from schema_core.testing.expressions import COLUMNS, expressions
@@ -29,6 +30,7 @@ if TYPE_CHECKING or find_spec("hypothesis"):
 __all__ = [
     "COLUMNS",
     "CatalogContract",
+    "ConnectorContract",
     "atomic_types",
     "expressions",
     "has_values",
@@ -41,14 +43,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the contract at first use (PEP 562): it imports pytest.
+    """Load a contract at first use (PEP 562): it imports pytest.
 
     Raises:
         NotFoundError: with code `missing-extra` for a name whose package is not installed.
     """
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
-    require_modules("pytest" if name == "CatalogContract" else "hypothesis")
+    require_modules("pytest" if name.endswith("Contract") else "hypothesis")
     from schema_core.testing.catalog_contract import CatalogContract  # imports pytest
+    from schema_core.testing.connector_contract import ConnectorContract
 
-    return CatalogContract
+    return ConnectorContract if name == "ConnectorContract" else CatalogContract

@@ -1,0 +1,697 @@
+"""The contract of connectors as tests: subclass `ConnectorContract` for each connector.
+
+Rows that are written are read back with the same values; whatever a connector declares it does, and
+what it cannot do is refused before anything is lost. Each test runs few Spark jobs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from schema_core.environment import connector as connectors
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.connector import Ability, Connector
+from schema_core.environment.options import ConfigOption
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.spark.connectors import SparkConnector, WriteContext
+from schema_core.sql.printer import print_path, print_string
+from schema_core.testing.connector_cases import (
+    NAMES,
+    PREDICATE_COLUMNS,
+    TYPES,
+    Sample,
+    predicates,
+)
+
+if TYPE_CHECKING:
+    from schema_core.environment.options import ConfigOption
+    from schema_core.spark.connectors import ReadContext
+    from schema_core.spark.transactions import Stage
+
+PUSH_DOWN = frozenset({
+    Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,
+})  # fmt: skip
+
+#: Number of concurrent writers, and of rows that each writes.
+WRITERS, ROWS = 3, 2
+
+
+class MakeTable(Protocol):
+    """Creates a table of the connector."""
+
+    def __call__(
+        self,
+        columns: str,
+        *,
+        partitions: str = "",
+        like: str | None = None,
+        temporary: bool = False,
+        options: Mapping[str, str] | None = None,
+        without: str | None = None,
+    ) -> str:
+        """Return the name of a new table.
+
+        Args:
+            columns: The columns and constraints, in SQL.
+            partitions: The partition keys, in SQL.
+            like: The name of another table, whose options the new one has.
+            temporary: Whether the table is temporary.
+            options: Further options.
+            without: The key of an option that is left out.
+        """
+
+
+class _Delegate:
+    """A connector with other abilities, or whose jobs end before they commit."""
+
+    def __init__(self, connector: SparkConnector, abilities: frozenset[Ability]) -> None:
+        self._connector = connector
+        self.abilities = abilities
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connector, name)
+
+    def read(self, context: ReadContext) -> Any:
+        return self._connector.read(context)
+
+    def write(self, frame: Any, context: WriteContext) -> None:
+        self._connector.write(frame, context)
+
+
+class _Killed(_Delegate):
+    """A connector whose process ends when all rows are written: nothing commits or aborts them."""
+
+    def stage(self, context: WriteContext) -> Stage:
+        self._stage: Stage = self._connector.stage(context)  # type: ignore[attr-defined]
+        return self
+
+    def write(self, frame: Any, context: WriteContext) -> None:
+        self._connector.write(frame, replace(context, stage=self._stage))
+
+    committed: bool | None = False
+
+    def prepare(self) -> None:
+        raise KeyboardInterrupt
+
+    def commit(self) -> None:
+        raise KeyboardInterrupt
+
+    def abort(self) -> None:
+        return None
+
+
+class ConnectorContract(ABC):
+    """The tests that every connector for Spark passes.
+
+    Tests of an ability are skipped for a connector that does not declare it, except for the check
+    that statements which need it are refused.
+    """
+
+    #: Name -> the samples of the types that the connector stores. Others must be refused.
+    types: Mapping[str, Sample] = TYPES
+    #: Names of columns that the connector supports.
+    names: Sequence[str] = NAMES
+    #: The types of partition columns, with two values for each.
+    partition_types: Mapping[str, tuple[str, str]] = {
+        "STRING": ("'x'", "'y z/='"), "INT": ("1", "-2"), "DATE": ("DATE '2024-01-01'", "NULL"),
+    }  # fmt: skip
+    #: Writable metadata -> a value in SQL.
+    metadata_values: Mapping[str, str] = {}
+    #: Options of a table that hold a secret, which is not part of any name. They need not be valid.
+    secret_options: Mapping[str, str] = {}
+    #: Whether columns are stored with their names, not by position.
+    stores_names = True
+    #: Whether a table may be read before anything is written.
+    exists_empty = True
+    #: Whether several jobs may append to a table at the same time.
+    concurrent = True
+
+    @abstractmethod
+    def make_connector(self) -> Connector:
+        """Return the connector."""
+
+    @abstractmethod
+    def options(self, directory: Path) -> Mapping[str, str]:
+        """Return the options of a new table without rows, which may use this directory.
+
+        Every call is for another table. The option ``connector`` is added.
+        """
+
+    # --- fixtures --------------------------------------------------------------------------------
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spark_session(cls) -> Any:
+        """Return the Spark session whose context the jobs share, or None to start one."""
+        return None
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def installed(cls) -> Iterator[list[Any]]:
+        """Install the connector: tables use the last one of the list."""
+        current: list[Any] = [cls().make_connector()]
+        find = connectors.find_connector
+
+        def found(options: Mapping[str, str]) -> Connector:
+            own = options.get("connector") == current[0].identifier
+            return current[-1] if own else find(options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(connectors, "find_connector", found)
+            yield current
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def environment(cls, spark_session: Any, installed: list[Any]) -> TableEnvironment:
+        """Return the environment of the tests of a class."""
+        settings = EnvironmentSettings.in_batch_mode()
+        return TableEnvironment.create(settings, spark=spark_session)
+
+    @pytest.fixture
+    def connector(self, installed: list[Any]) -> Any:
+        """Return the connector."""
+        return installed[0]
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def numbers(cls) -> Iterator[int]:
+        """Return the numbers of tables."""
+        return count()
+
+    @pytest.fixture
+    def table(
+        self,
+        environment: TableEnvironment,
+        connector: Connector,
+        tmp_path: Path,
+        numbers: Iterator[int],
+    ) -> MakeTable:
+        """Return a function that creates tables."""
+        known: dict[str, Mapping[str, str]] = {}
+
+        def make(
+            columns: str,
+            *,
+            partitions: str = "",
+            like: str | None = None,
+            temporary: bool = False,
+            options: Mapping[str, str] | None = None,
+            without: str | None = None,
+        ) -> str:
+            name = f"t{next(numbers)}"
+            own = self.options(tmp_path / name) if like is None else known[like]
+            known[name] = own
+            every = {"connector": connector.identifier, **own, **(options or {})}
+            listed = ", ".join(
+                f"{print_string(key)} = {print_string(value)}"
+                for key, value in every.items()
+                if key != without
+            )
+            by = f" PARTITIONED BY ({partitions})" if partitions else ""
+            kind = "TEMPORARY TABLE" if temporary else "TABLE"
+            environment.execute_sql(f"CREATE {kind} {name} ({columns}){by} WITH ({listed})")
+            return name
+
+        return make
+
+    @pytest.fixture
+    def run(self, environment: TableEnvironment) -> Callable[[str], list[tuple[Any, ...]]]:
+        """Return a function that runs a statement and returns its rows, sorted."""
+
+        def rows(statement: str) -> list[tuple[Any, ...]]:
+            result = environment.execute_sql(statement)
+            if not statement.startswith(("SELECT", "WITH")):
+                result.wait()
+                return []
+            return sorted(map(tuple, result.collect()), key=repr)
+
+        return rows
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def test_values_are_read_as_written(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Every type that the connector claims, with NULL and extreme values."""
+        _need_write(connector)
+        samples = list(self.types.values())
+        named = [f"c{place}" for place in range(len(samples))]
+        columns = ", ".join(f"{name} {one.type}" for name, one in zip(named, samples, strict=True))
+        name = table(f"k INT, {columns}")
+        height = max(len(one.values) for one in samples) + 1
+        selects = []
+        for row in range(height):
+            values = (
+                f"CAST({one.values[row] if row < len(one.values) else 'NULL'} AS {one.type})"
+                for one in samples
+            )
+            selects.append(f"SELECT {row}, {', '.join(values)}")
+        query = " UNION ALL ".join(selects)
+        run(f"INSERT INTO {name} {query}")
+
+        found, expected = run(f"SELECT * FROM {name}"), run(query)
+        differences = {
+            f"{key} in row {row}": (got[place], wanted[place])
+            for row, (got, wanted) in enumerate(zip(found, expected, strict=True))
+            for place, key in enumerate(["k", *self.types])
+            if repr(got[place]) != repr(wanted[place])
+        }
+        assert {} == differences
+
+    @pytest.mark.parametrize("name", TYPES)
+    def test_other_types_are_refused(
+        self, table: MakeTable, run: Any, connector: Any, name: str
+    ) -> None:
+        """A type that the connector does not claim is refused, or its values are kept."""
+        _need_write(connector)
+        if name in self.types:
+            return
+        one = TYPES[name]
+        with suppress(SchemaCoreError):
+            target = table(f"v {one.type}")
+            values = [f"CAST({value} AS {one.type})" for value in one.values]
+            query = " UNION ALL ".join(f"SELECT {value}" for value in values)
+            run(f"INSERT INTO {target} {query}")
+            found = run(f"SELECT * FROM {target}")
+            assert list(map(repr, run(query))) == list(map(repr, found))
+
+    def test_columns_are_matched_by_name(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Rows do not depend on the order of columns in INSERT, SELECT or the definition."""
+        _need_write(connector)
+        name = table("a STRING, k INT, b STRING")
+        run(f"INSERT INTO {name} (b, k, a) VALUES ('of b', 1, 'of a')")
+        run(f"INSERT INTO {name} (k) VALUES (2)")
+        assert [("of b", "of a", 1), (None, None, 2)] == _by(run(f"SELECT b, a, k FROM {name}"), 2)
+        assert [("of a",), (None,)] == _by(run(f"SELECT a FROM {name}"))
+        if self.stores_names:
+            other = table("b STRING, a STRING, k INT", like=name)
+            found = run(f"SELECT a, b FROM {other} WHERE k = 1")
+            assert [("of a", "of b")] == found
+
+    def test_names_are_quoted(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Columns with difficult names are written and read."""
+        _need_write(connector)
+        quoted = [print_path((one,)) for one in self.names]
+        name = table(", ".join(f"{one} INT" for one in quoted))
+        row = tuple(range(len(quoted)))
+        run(f"INSERT INTO {name} VALUES ({', '.join(map(str, row))})")
+
+        assert [row] == run(f"SELECT * FROM {name} WHERE {quoted[0]} = 0 AND {quoted[-1]} > 0")
+        assert [(1,)] == run(f"SELECT {quoted[1]} FROM {name}")
+
+    def test_an_empty_table_has_no_rows(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """A new table, and one to which no rows were written."""
+        name = table("a INT, b STRING")
+        if self.exists_empty and connector.can_read:
+            assert [] == run(f"SELECT b, a FROM {name}")
+        _need_write(connector)
+        run(f"INSERT INTO {name} SELECT 1, 'x' FROM (VALUES (1)) AS v(n) WHERE n > 1")
+        assert [] == run(f"SELECT b, a FROM {name}")
+        assert [(0,)] == run(f"SELECT COUNT(*) FROM {name}")
+
+    # --- nullability -----------------------------------------------------------------------------
+
+    def test_null_in_a_not_null_column_is_refused(
+        self, table: MakeTable, run: Any, connector: Any
+    ) -> None:
+        """On writing nothing is written; on reading the query fails."""
+        _need_write(connector)
+        strict = table("a INT NOT NULL, b STRING")
+        with pytest.raises(SchemaCoreError):
+            run(f"INSERT INTO {strict} SELECT NULLIF(n, 2), 'x' FROM (VALUES (2)) AS v(n)")
+        run(f"INSERT INTO {strict} VALUES (1, 'x')")
+        assert [(1, "x")] == run(f"SELECT * FROM {strict}")
+
+        loose = table("a INT, b STRING")
+        run(f"INSERT INTO {loose} VALUES (1, 'x'), (CAST(NULL AS INT), 'y')")
+        again = table("a INT NOT NULL, b STRING", like=loose)
+        with pytest.raises(SchemaCoreError, match="'a' is NOT NULL but received NULL"):
+            run(f"SELECT a, b FROM {again}")
+        assert [("x",), ("y",)] == run(f"SELECT b FROM {again}")
+
+    # --- metadata --------------------------------------------------------------------------------
+
+    def test_metadata_has_its_types(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Every key is read with the type that is declared; keys that are not are refused."""
+        keys = list(connector.metadata)
+        with pytest.raises(SchemaError) as caught:
+            table("a INT, b INT METADATA FROM 'no such metadata' VIRTUAL")
+        assert "unknown-metadata" == caught.value.code
+        if not keys:
+            return
+        _need_write(connector)
+        columns = ", ".join(
+            f"m{place} {connector.metadata[key]} METADATA FROM {print_string(key)} VIRTUAL"
+            for place, key in enumerate(keys)
+        )
+        name = table(f"a INT, {columns}, s STRING")
+        run(f"INSERT INTO {name} VALUES (1, 'x')")
+        (row,) = run(f"SELECT * FROM {name}")
+        assert (1, "x", len(keys) + 2) == (row[0], row[-1], len(row))
+        for key, value in zip(keys, row[1:-1], strict=True):
+            assert connector.metadata[key].accepts(value), key
+        assert [row[1:2]] == run(f"SELECT m0 FROM {name}")
+
+    def test_metadata_is_written(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Writable metadata is read back; other metadata is only read."""
+        assert connector.writable_metadata == set(self.metadata_values), "add a value for each key"
+        if not self.metadata_values:
+            pytest.skip("no metadata can be written")
+        columns = ", ".join(
+            f"m{place} {connector.metadata[key]} METADATA FROM {print_string(key)}"
+            for place, key in enumerate(self.metadata_values)
+        )
+        name = table(f"{columns}, a INT")
+        values = [
+            f"CAST({value} AS {connector.metadata[key]})"
+            for key, value in self.metadata_values.items()
+        ]
+        query = f"SELECT {', '.join(values)}, 7"
+        run(f"INSERT INTO {name} {query}")
+        assert run(query) == run(f"SELECT * FROM {name}")
+
+    # --- writes ----------------------------------------------------------------------------------
+
+    def test_inserts_append(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """One after the other, and at the same time; reading does not consume rows."""
+        _need_write(connector)
+        name = table("a INT, b STRING")
+        run(f"INSERT INTO {name} VALUES (-1, 'x')")
+        run(f"INSERT INTO {name} VALUES (-2, 'x')")
+
+        def write(writer: int) -> None:
+            rows = ", ".join(f"({writer * ROWS + row}, 'x')" for row in range(ROWS))
+            run(f"INSERT INTO {name} VALUES {rows}")
+
+        if self.concurrent:
+            with ThreadPoolExecutor(WRITERS) as pool:
+                list(pool.map(write, range(WRITERS)))
+        else:
+            for writer in range(WRITERS):
+                write(writer)
+        expected = [(one,) for one in range(-2, WRITERS * ROWS)]
+        for _ in range(2):
+            assert expected == _by(run(f"SELECT a FROM {name}"))
+
+    def test_overwriting_replaces_all_rows(
+        self, table: MakeTable, run: Any, connector: Any
+    ) -> None:
+        """INSERT OVERWRITE of rows and of none; refused without the ability."""
+        _need_write(connector)
+        name = table("a INT")
+        run(f"INSERT INTO {name} VALUES (1), (2)")
+        if Ability.OVERWRITE not in connector.abilities:
+            _refuses(run, f"INSERT OVERWRITE {name} VALUES (3)")
+            assert [(1,), (2,)] == run(f"SELECT * FROM {name}")
+            return
+        run(f"INSERT OVERWRITE {name} VALUES (3)")
+        assert [(3,)] == run(f"SELECT * FROM {name}")
+        run(f"INSERT OVERWRITE {name} SELECT a FROM (VALUES (1)) AS v(a) WHERE a > 1")
+        assert [] == run(f"SELECT * FROM {name}")
+
+    def test_create_table_as(
+        self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any,
+        tmp_path: Path,
+    ) -> None:  # fmt: skip
+        """The new table has the rows of the query."""
+        _need_write(connector)
+        every = {"connector": connector.identifier, **self.options(tmp_path / "made")}
+        listed = ", ".join(
+            f"{print_string(key)} = {print_string(value)}" for key, value in every.items()
+        )
+        name = f"made_{tmp_path.name.replace('-', '_')}"
+        run(f"CREATE TABLE {print_path((name,))} WITH ({listed}) AS SELECT 1 AS a, 'x' AS b")
+        assert [(1, "x")] == run(f"SELECT * FROM {print_path((name,))}")
+
+    def test_temporary_tables(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """A temporary table is read and written like any other."""
+        _need_write(connector)
+        name = table("a INT", temporary=True)
+        run(f"INSERT INTO {name} VALUES (1)")
+        assert [(1,)] == run(f"SELECT * FROM {name}")
+
+    def test_partitions(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Static and dynamic partitions; overwriting one keeps the others."""
+        _need_write(connector)
+        keys = list(self.partition_types)
+        columns = ", ".join(f"p{place} {type_}" for place, type_ in enumerate(keys))
+        by = ", ".join(f"p{place}" for place in range(len(keys)))
+        name = table(f"a INT, {columns}", partitions=by)
+        if Ability.PARTITIONS not in connector.abilities:
+            _refuses(run, f"INSERT INTO {name} (a) VALUES (1)")
+            return
+        pairs = [
+            [f"CAST({value} AS {type_})" for value in self.partition_types[type_]] for type_ in keys
+        ]
+        first, second = ", ".join(one[0] for one in pairs), ", ".join(one[1] for one in pairs)
+        query = f"SELECT 1, {first} UNION ALL SELECT 2, {second}"
+        run(f"INSERT INTO {name} {query}")
+        assert run(query) == run(f"SELECT * FROM {name}")
+        assert [(1,)] == run(f"SELECT a FROM {name} WHERE p0 = {pairs[0][0]}")
+
+        simple = table("a INT, p STRING", partitions="p")
+        run(f"INSERT INTO {simple} PARTITION (p = 'x') SELECT 1")
+        run(f"INSERT INTO {simple} VALUES (2, 'y'), (3, 'z')")
+        if Ability.OVERWRITE not in connector.abilities:
+            _refuses(run, f"INSERT OVERWRITE {simple} PARTITION (p = 'y') SELECT 4")
+            return
+        run(f"INSERT OVERWRITE {simple} PARTITION (p = 'y') SELECT 4")
+        run(f"INSERT OVERWRITE {simple} VALUES (5, 'z')")
+        assert [(1, "x"), (4, "y"), (5, "z")] == run(f"SELECT * FROM {simple}")
+
+    def test_upsert_replaces_rows_by_key(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """INSERT INTO a table with a primary key, of one column and of two."""
+        _need_write(connector)
+        if Ability.UPSERT not in connector.abilities:
+            pytest.skip("the connector does not declare the ability")
+        name = table("k INT NOT NULL, v STRING, PRIMARY KEY (k) NOT ENFORCED")
+        run(f"INSERT INTO {name} VALUES (1, 'a'), (2, 'b')")
+        run(f"INSERT INTO {name} VALUES (2, 'c'), (3, 'd')")
+        assert [(1, "a"), (2, "c"), (3, "d")] == run(f"SELECT * FROM {name}")
+        run(f"INSERT INTO {name} VALUES (4, 'e'), (4, 'f')")
+        assert [(1,)] == run(f"SELECT COUNT(*) FROM {name} WHERE k = 4")
+
+        pair = "PRIMARY KEY (i, j) NOT ENFORCED"
+        both = table(f"v STRING, j INT NOT NULL, i STRING NOT NULL, {pair}")
+        run(f"INSERT INTO {both} VALUES ('a', 1, 'x'), ('b', 1, 'y')")
+        run(f"INSERT INTO {both} VALUES ('c', 1, 'x'), (CAST(NULL AS STRING), 2, 'y')")
+        expected = [("b", 1, "y"), ("c", 1, "x"), (None, 2, "y")]
+        assert expected == run(f"SELECT * FROM {both}")
+
+    # --- staging ---------------------------------------------------------------------------------
+
+    def test_a_failed_job_leaves_no_rows(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """With staging, neither INSERT nor OVERWRITE of a job that fails changes the table."""
+        _need_write(connector)
+        _need(connector, Ability.STAGING)
+        name = table("a INT")
+        run(f"INSERT INTO {name} VALUES (1)")
+        bad = "SELECT CAST(s AS INT) FROM (VALUES ('2'), ('3'), ('x')) AS v(s)"
+        words = ["INTO", *(["OVERWRITE"] if Ability.OVERWRITE in connector.abilities else [])]
+        for word in words:
+            with pytest.raises(SchemaCoreError):
+                run(f"INSERT {word} {name} {bad}")
+        assert [(1,)] == run(f"SELECT * FROM {name}")
+
+    def test_a_killed_job_leaves_no_rows(
+        self, table: MakeTable, run: Any, connector: Any, installed: list[Any]
+    ) -> None:
+        """A process that ends between writing and committing: its rows never become visible."""
+        _need_write(connector)
+        _need(connector, Ability.STAGING)
+        name = table("a INT")
+        run(f"INSERT INTO {name} VALUES (1)")
+        installed.append(_Killed(connector, connector.abilities))
+        try:
+            with suppress(BaseException):
+                run(f"INSERT INTO {name} VALUES (2)")
+        finally:
+            installed.pop()
+        assert [(1,)] == run(f"SELECT * FROM {name}")
+        run(f"INSERT INTO {name} VALUES (3)")
+        assert [(1,), (3,)] == run(f"SELECT * FROM {name}")
+
+    # --- push-down -------------------------------------------------------------------------------
+
+    def test_push_down_keeps_rows(
+        self, table: MakeTable, run: Any, connector: Any, installed: list[Any]
+    ) -> None:
+        """Filters, projections and limits select the rows that the query selects without them."""
+        _need_write(connector)
+        if not connector.abilities & PUSH_DOWN:
+            pytest.skip("the connector pushes nothing down")
+        columns = {name: one for name, one in PREDICATE_COLUMNS.items() if one.sample in self.types}
+        name = table(", ".join(["k INT", *(f"{key} {one.type}" for key, one in columns.items())]))
+        rows = [
+            ", ".join(
+                f"CAST({one.values[place] or 'NULL'} AS {one.type})" for one in columns.values()
+            )
+            for place in range(6)
+        ]
+        numbered = (f"SELECT {place}, {row}" for place, row in enumerate(rows))
+        run(f"INSERT INTO {name} {' UNION ALL '.join(numbered)}")
+        queries = _pushing_queries(name, predicates(columns))
+        union = " UNION ALL ".join(queries.values())
+        found = run(union)
+        installed.append(_Delegate(connector, connector.abilities - PUSH_DOWN))
+        try:
+            expected = run(union)
+        finally:
+            installed.pop()
+        different = {number for number, _ in set(found) ^ set(expected)}
+        assert [] == [text for number, text in enumerate(queries) if number in different]
+        assert expected == found
+
+    # --- options ---------------------------------------------------------------------------------
+
+    def test_options_are_validated(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """Unknown, missing and invalid options are refused by name; optional ones are optional."""
+        purpose = "SELECT * FROM {}" if connector.can_read else "INSERT INTO {} VALUES (1)"
+        unknown = table("a INT", options={"no-such-option": "x"})
+        declared: dict[str, ConfigOption[Any]] = {}
+        own = {"connector": connector.identifier, **self.options(Path("nowhere"))}
+        for one in connector.declared(own):
+            declared[one.key] = one
+        assert all(one in {*declared, "connector"} or _in_map(one, declared) for one in own)
+        _refused_option(run, purpose.format(unknown), "unknown-option", "no-such-option")
+        for key, option in declared.items():
+            if option.required and "#" not in key:
+                name = table("a INT", without=key)
+                _refused_option(run, purpose.format(name), "missing-option", key)
+            elif key in own:
+                name = table("a INT", without=key)
+                with suppress(SchemaError):
+                    _run_or_refuse(run, purpose.format(name))
+            if _refuses_text(option) and "#" not in key:
+                name = table("a INT", options={key: INVALID})
+                _refused_option(run, purpose.format(name), "invalid-option-value", key)
+
+    def test_secrets_are_masked(
+        self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any
+    ) -> None:
+        """Neither SHOW CREATE TABLE, EXPLAIN nor any error has the value of a secret."""
+        if not self.secret_options:
+            pytest.skip("no secret options")
+        secrets = list(self.secret_options.values())
+        names = [
+            table("a INT", options=self.secret_options),
+            table("a INT", options={**self.secret_options, "no-such-option": "x"}),
+        ]
+        statements = [
+            form.format(name)
+            for name in names
+            for form in (
+                "SHOW CREATE TABLE {}",
+                "EXPLAIN SELECT * FROM {}",
+                "SELECT * FROM {}",
+                "INSERT INTO {} VALUES (1)",
+            )
+        ]
+        for statement in statements:
+            try:
+                result = environment.execute_sql(statement)
+                shown = repr([tuple(row) for row in result.collect()])
+            except SchemaCoreError as error:
+                shown = _chain(error)
+            assert [] == [one for one in secrets if one in shown], statement
+
+
+# --- helpers -------------------------------------------------------------------------------------
+
+#: A value that parsers of options refuse, unless they accept any string.
+INVALID = "\x01 not a value"
+
+
+def _need(connector: Any, ability: Ability) -> None:
+    if ability not in connector.abilities:
+        pytest.skip(f"the connector does not declare the ability {ability.value!r}")
+
+
+def _need_write(connector: Any) -> None:
+    if not (connector.can_read and connector.can_write):
+        pytest.skip("the connector does not read what it writes")
+
+
+def _by(rows: list[tuple[Any, ...]], place: int = 0) -> list[tuple[Any, ...]]:
+    """Return rows sorted by a column, NULL last."""
+    return sorted(rows, key=lambda row: (row[place] is None, row[place] or 0, repr(row)))
+
+
+def _refuses(run: Any, statement: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        run(statement)
+    assert "unsupported-ability" == caught.value.code
+
+
+def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
+    """Return queries of a number and a key or count each, by what they test."""
+    tested = {f"WHERE {one}": f"k FROM {name} WHERE {one}" for one in conditions}
+    inner = {
+        "COUNT(*)": f"SELECT k FROM {name}",
+        "LIMIT": f"SELECT k FROM {name} LIMIT 4",
+        "LIMIT 0": f"SELECT k FROM {name} LIMIT 0",
+        "LIMIT with OFFSET": f"SELECT k FROM {name} LIMIT 2 OFFSET 3",
+        "LIMIT after WHERE": f"SELECT k FROM {name} WHERE k >= 3 LIMIT 2",
+        "LIMIT after WHERE of an expression": f"SELECT k FROM {name} WHERE k + 1 > 3 LIMIT 2",
+        "WHERE after LIMIT": f"SELECT k FROM (SELECT k FROM {name} LIMIT 6) AS q WHERE k > 3",
+        "outer join": f"SELECT x.k FROM {name} AS x LEFT JOIN {name} AS y"
+        " ON x.k = y.k + 1 AND y.k > 2 WHERE x.k < 5",
+    }
+    tested |= {key: f"CAST(COUNT(*) AS INT) FROM ({query}) AS q" for key, query in inner.items()}
+    tested["ORDER BY before LIMIT"] = f"k FROM (SELECT k FROM {name} ORDER BY k DESC LIMIT 2) AS q"
+    return {
+        key: f"SELECT {number} AS number, {query}"
+        for number, (key, query) in enumerate(tested.items())
+    }
+
+
+def _in_map(key: str, declared: Mapping[str, ConfigOption[Any]]) -> bool:
+    keys = {name for one in declared.values() for name in one.keys()}  # noqa: SIM118 - no mapping
+    return key in keys or any(
+        one.is_map and key.startswith(f"{name}.") for name, one in declared.items()
+    )
+
+
+def _refuses_text(option: ConfigOption[Any]) -> bool:
+    try:
+        option.read(INVALID)
+    except SchemaError:
+        return True
+    return False
+
+
+def _refused_option(run: Any, statement: str, code: str, key: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        run(statement)
+    found = [one for one in caught.value.diagnostics if one.code == code]
+    assert found, f"{statement}: no error {code}"
+    assert any(key in str(one) for one in found), f"{code} does not name {key!r}"
+
+
+def _run_or_refuse(run: Any, statement: str) -> None:
+    """Run a statement; a failure of the connector's code is not a refusal."""
+    try:
+        run(statement)
+    except ExternalError as error:
+        cause = error.__cause__
+        assert not isinstance(cause, TypeError | KeyError | AttributeError), repr(cause)
+
+
+def _chain(error: BaseException | None) -> str:
+    """Return everything that a traceback of an error prints."""
+    parts: list[str] = []
+    seen = [error]
+    while seen:
+        one = seen.pop()
+        if one is not None:
+            parts += [str(one), repr(one.args), *getattr(one, "__notes__", ())]
+            seen += [one.__cause__, None if one.__suppress_context__ else one.__context__]
+    return "\n".join(parts)

@@ -1,0 +1,136 @@
+"""Connectors fulfil the contract; wrong ones fail the test that is meant for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.connectors import Connector
+from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.testing import ConnectorContract
+from schema_core.testing.connector_cases import NAMES, TYPES
+from tests.spark.memory_connector import WRONG, MemoryConnector
+
+ROOT = Path(__file__).parents[2]
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class MemoryContract(ConnectorContract):
+    metadata_values = {"writer": "'me'"}
+    secret_options = {"pin": "canary-5519"}
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spark_session(cls, spark: SparkSession) -> SparkSession:
+        return spark
+
+    def make_connector(self) -> Connector:
+        return MemoryConnector()
+
+    def options(self, directory: Path) -> Mapping[str, str]:
+        return {"place": str(directory), "batch": "5"}
+
+
+class TestMemoryConnector(MemoryContract):
+    pass
+
+
+class FilesContract(MemoryContract):
+    """The filesystem connector with a format."""
+
+    metadata_values = {}
+    secret_options = {}
+    exists_empty = False  # there is no directory before anything is written
+    format = ""
+
+    def make_connector(self) -> Connector:
+        return FilesystemConnector()
+
+    def options(self, directory: Path) -> Mapping[str, str]:
+        return {"path": str(directory), "format": self.format}
+
+
+class TestParquet(FilesContract):
+    format = "parquet"
+
+
+class FormatContract(FilesContract):
+    """The tests on which the format of files has an influence."""
+
+    test_inserts_append = test_overwriting_replaces_all_rows = test_create_table_as = None  # type: ignore[assignment]
+    test_temporary_tables = test_partitions = test_options_are_validated = None  # type: ignore[assignment]
+    test_a_failed_job_leaves_no_rows = test_a_killed_job_leaves_no_rows = None  # type: ignore[assignment]
+
+
+class TestOrc(FormatContract):
+    format = "orc"
+    names = [one for one in NAMES if "`" not in one]  # orc files cannot hold it
+
+
+class TestJson(FormatContract):
+    format = "json"
+
+
+class TestCsv(FormatContract):
+    format = "csv"
+    stores_names = False
+    types = {
+        name: one for name, one in TYPES.items() if one.type[:4] not in ("ARRA", "MAP<", "ROW<")
+    }
+
+    def options(self, directory: Path) -> Mapping[str, str]:
+        return {**super().options(directory), "csv.null-literal": "\\N"}
+
+
+class Noted:
+    """A plugin of pytest: the tests that failed, by class."""
+
+    def __init__(self) -> None:
+        self.failed: dict[str, list[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            _, name, test = report.nodeid.split("::")
+            self.failed.setdefault(name.removeprefix("Test"), []).append(test)
+
+
+@pytest.fixture(scope="module")
+def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Wrong connector -> the tests that it failed, of those that are meant for it.
+
+    The tests run in this process, whose Spark they share.
+    """
+    file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
+    lines = [
+        "from tests.spark import memory_connector as wrong",
+        "from tests.spark.test_connector_contract import MemoryContract, pytest",
+        "class Wrong(MemoryContract):",
+        "    @pytest.fixture(scope='class')",
+        "    @classmethod",
+        "    def spark_session(cls):",
+        "        from pyspark.sql import SparkSession",
+        "        return SparkSession.getActiveSession()",
+    ]
+    for one in WRONG:
+        lines += [
+            f"class Test{one.__name__}(Wrong):",
+            f"    def make_connector(self): return wrong.{one.__name__}()",
+        ]
+    file.write_text("\n".join(lines))
+    found = Noted()
+    tests = [f"{file}::Test{one.__name__}::{test}" for one, test in WRONG.items()]
+    options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
+    pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[found])
+    return found.failed
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.__name__)
+def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
+    noted: dict[str, list[str]], wrong: type[MemoryConnector]
+) -> None:
+    assert noted.get(wrong.__name__) == [WRONG[wrong]]
