@@ -8,8 +8,10 @@ from typing import Any
 
 from docs.mapping_tables import code, table
 from schema_core.environment.options import ConfigOption
+from schema_core.spark.connectors.avro_files import AVRO
 from schema_core.spark.connectors.datagen import DatagenConnector
 from schema_core.spark.connectors.printing import PrintConnector
+from schema_core.spark.connectors.raw_files import RAW
 
 
 def _default(option: ConfigOption[Any]) -> str:
@@ -34,4 +36,6 @@ def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
 PARTS: dict[str, Callable[[], str]] = {
     "options_of_datagen": options(DatagenConnector.options),
     "options_of_print": options(PrintConnector.options),
+    "options_of_avro": options(AVRO.options),
+    "options_of_raw": options(RAW.options),
 }

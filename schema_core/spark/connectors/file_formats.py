@@ -6,9 +6,9 @@ Flink reads. A field that cannot be parsed fails the job or, on request, is NULL
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler.functions import datetimes
@@ -45,7 +45,32 @@ from schema_core.types import (
     VarCharType,
 )
 
+if TYPE_CHECKING:
+    from schema_core.types import RowField
+
 TEXT = VarCharType(MAX_LENGTH)
+
+
+class Codec(Protocol):
+    """Translates between the columns of a table and those that Spark reads and writes."""
+
+    def require(self, fields: Sequence[RowField], options: Options) -> None:
+        """Refuse columns of files that the format cannot hold."""
+
+    def stored(self, type_: DataType, options: Options) -> DataType:
+        """Return the type as which Spark reads a column."""
+
+    def reading(self, options: Options) -> dict[str, str]:
+        """Return the options of Spark's reader."""
+
+    def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
+        """Return the options of Spark's writer."""
+
+    def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return the value of a column from what Spark reads."""
+
+    def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return what Spark writes from the value of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +79,8 @@ class Format:
 
     `options` may be set on the table. `is_text` is true if values are strings in the file, and
     `known` converts the null literal to NULL; `reading` and `writing` translate the options of the
-    table to those of Spark's reader and writer.
+    table to those of Spark's reader and writer. `source` is Spark's data source, if it has another
+    name. A `codec` does all of this for formats whose values Spark stores as other types.
     """
 
     requires: ClassVar = ("pyspark",)
@@ -66,6 +92,8 @@ class Format:
     writing: Callable[[Options], dict[str, str]] = lambda _: {}
     known: Callable[[Node, DataType, Options], Node] = lambda node, _type, _options: node
     refused_in_names: tuple[str, ...] = ()
+    source: str | None = None
+    codec: Codec | None = None
 
 
 # --- json --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The connector `filesystem`: csv, json, parquet or orc files in a directory.
+"""The connector `filesystem`: files of a format such as csv or parquet in a directory.
 
 Options and metadata are those of Flink's filesystem connector. Rows are written to a hidden
 directory and moved when the job has finished, so readers never see a part of them.
@@ -100,7 +100,9 @@ SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
 COPYING = "._COPYING_"
 
 PATH = ConfigOption("path", str, None, "the directory, or a file to read", required=True)
-FORMAT = ConfigOption("format", str, None, "csv, json, parquet or orc", required=True)
+FORMAT = ConfigOption(
+    "format", str, None, "csv, json, parquet, orc, avro, raw or text", required=True
+)
 
 
 def _directory_name(text: str) -> str:
@@ -272,10 +274,13 @@ class FilesystemConnector:
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
         frame = select(frame, (layout.written(*one) for one in types.items()))
-        written, settings = layout.form.identifier, layout.form.writing(layout.options)
+        form = layout.form
+        written, settings = form.source or form.identifier, form.writing(layout.options)
+        if form.codec is not None:
+            settings = form.codec.writing(layout.inner(), layout.options)
         if layout.form is CSV:
             frame, written, settings = layout.lines(frame, fields)
-        if not layout.form.is_text:
+        if form.codec is None and not form.is_text:
             frame = _with_exact_types(
                 frame, [one for one in fields if one.name not in layout.partitions]
             )
@@ -398,6 +403,8 @@ class Layout:
         self.form = format_of(self.options)
         self.path = (PATH.of(self.options) or "").removeprefix("file://")
         self._require_names()
+        if self.form.codec is not None:
+            self.form.codec.require(self.inner(), self.options)
 
     def _require_names(self) -> None:
         """Refuse names of columns and fields that the format cannot hold.
@@ -424,6 +431,14 @@ class Layout:
                         code="name-not-in-file-format",
                         hint="rename it, or use the format 'parquet' or 'json'",
                     )
+
+    def inner(self) -> list[RowField]:
+        """Return the columns that the files hold."""
+        return [
+            RowField(one.name, one.data_type)
+            for one in self.schema.columns
+            if isinstance(one, PhysicalColumn) and one.name not in self.partitions
+        ]
 
     def stored(self) -> StructType:
         """Return the columns that the files hold, with their declared types."""
@@ -504,12 +519,15 @@ class Layout:
         """The fields of the columns in the files, as they are read."""
         physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
         return [
-            to_struct_field(
-                one.name, physical_type(one.data_type.nullable(), as_text=self.form.is_text)
-            )
+            to_struct_field(one.name, self._physical_type(one.data_type.nullable()))
             for one in physical
             if one.name not in self.partitions
         ]
+
+    def _physical_type(self, type_: DataType) -> DataType:
+        if self.form.codec is not None:
+            return self.form.codec.stored(type_, self.options)
+        return physical_type(type_, as_text=self.form.is_text)
 
     def _listed(self, reader: DataFrameReader) -> DataFrameReader:
         """A reader that takes the path literally; directories are partitions if there are any."""
@@ -521,8 +539,9 @@ class Layout:
         from pyspark.sql.types import StructType
 
         fields = self._inner() + [to_struct_field(name, TEXT) for name in self.partitions]
-        reader = session.read.format(self.form.identifier).schema(StructType(fields))
-        return self._listed(reader).options(**self.form.reading(self.options))
+        reader = session.read.format(self.form.source or self.form.identifier)
+        settings = (self.form.codec or self.form).reading(self.options)
+        return self._listed(reader.schema(StructType(fields))).options(**settings)
 
     def partition_values(self, frame: DataFrame, root: str) -> dict[str, set[str]]:
         """Return the values of each partition column in the directories of the files of a frame.
@@ -595,6 +614,8 @@ class Layout:
     def value(self, name: str, type_: DataType) -> Node:
         """Return a column of the files, computed from the columns of the reader."""
         node = ColumnNode(name)
+        if self.form.codec is not None:
+            return self.form.codec.decode(node, name, type_, self.options)
         if not self.form.is_text:
             return exact(node, type_)
         if not is_scalar(type_):
@@ -608,6 +629,8 @@ class Layout:
         if name in self.partitions:
             shown = convert(from_physical(node, type_), type_, TEXT)
             node = let(shown, lambda value: self._directory(name, value, type_))
+        elif self.form.codec is not None:
+            node = self.form.codec.encode(node, name, type_, self.options)
         elif self.form.identifier == "csv":
             node = rendered(from_physical(node, type_), type_)
         return node, name
