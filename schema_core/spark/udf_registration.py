@@ -69,10 +69,23 @@ def vectorized(name: str) -> Callable[..., Any]:
 
 
 def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
-    """Evaluate a function over columns, row by row."""
+    """Evaluate a function over columns, once for each value if only one column has several."""
+    encoded = [column.dictionary_encode(null_encoding="encode") for column in columns]
+    varying = [one for one in encoded if len(one.dictionary) > 1]
+    if len(varying) > 1 or not len(columns[0]):
+        return _evaluate_rows(UDFS[name], columns)
+    indices = varying[0].indices if varying else encoded[0].indices
+    size = len(varying[0].dictionary) if varying else 1
+    values = [
+        one.dictionary if len(one.dictionary) == size else one.dictionary.take([0] * size)
+        for one in encoded
+    ]
+    return _evaluate_rows(UDFS[name], values).take(indices)
+
+
+def _evaluate_rows(udf: Udf, columns: Sequence[pa.Array]) -> pa.Array:
     import pyarrow as pa
 
-    udf = UDFS[name]
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     type_ = _arrow_type(udf.returns)
     if not udf.fails:

@@ -329,7 +329,8 @@ TOTAL = frozenset(
     map_values md5 month named_struct nullif octet_length pi pmod pow quarter radians
     replace reverse right round rpad rtrim sha1 sha2 sign sin sinh size slice sort_array
     sqrt startswith struct substring tan tanh time_to_millis timestamp_micros transform
-    translate trim trunc try_element_at unix_date unix_micros unix_millis upper weekofyear
+    translate trim trunc try_element_at try_to_timestamp unix_date unix_micros unix_millis
+    unix_seconds upper weekofyear
     year""".split()  # noqa: SIM905 - as a list of strings it fills a page
 )
 #: Functions that fail only at a pattern that Java cannot compile; the rules write valid ones.
@@ -464,3 +465,12 @@ def let_all(values: Sequence[Node], body: Callable[..., Node]) -> Node:
     )
     result = body(*names)
     return Let(bindings, result) if bindings else result
+
+
+def rarely(value: Node, body: Callable[[Node], Node]) -> Node:
+    """Return a body over a value for a branch that few rows need.
+
+    Spark interprets it, in these rows only. A `Let` in a branch may be computed for all rows, and
+    its code is compiled with that of the query.
+    """
+    return Element(call("transform", call("array", value), function(body)), 0)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 #: fail for other strings or numbers, one of them in a Python UDF, and one never fails.
 EXPRESSIONS = {
     "100 / CAST({0}.digits AS INT)": "number",
-    "LPAD({0}.digits, 4, '-')": "padded",
-    "TO_TIMESTAMP({0}.written)": "stamp",
+    "LPAD({0}.digits, 2 + 2, '-')": "padded",
+    "CAST({0}.stamp + INTERVAL '0' SECOND AS TIMESTAMP(0))": "stamp",
 }
 
 #: Place -> a query of it; ``{0}`` is the value over the table or alias `x`, ``{y}`` over `y`.
@@ -180,7 +180,8 @@ def test_connectors_convert_without_a_lambda(
 
     assert rows(environment, f"SELECT {row}, 5") == rows(environment, "SELECT * FROM t")
     assert any("the_let_" in text for text in texts)
-    assert not [text for text in texts if "->" in text]
+    usual = [text.partition(", NULL, transform(array(")[0] for text in texts]
+    assert not [text for text in usual if "->" in text]  # strings of unusual shapes have one
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -7,8 +7,10 @@ end. The session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ hav
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let
+from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let, rarely
 from schema_core.spark.compiler.udfs.zones import standard_offset
 from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.types import (
@@ -174,6 +176,7 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 
 # --- strings -----------------------------------------------------------------------------------
 
+_ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 _DATE = r"^\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s.*)?$"
 _TIME = r"^\s*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.(\d*))?)?)?\s*$"
 _STAMP = r"^(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?$"
@@ -185,8 +188,19 @@ def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
     return call("coalesce", Cast(found, "INT"), default)
 
 
-def date_of_string(node: Node) -> Node:
-    """Parse a date: a year, optionally with month and day; NULL for an invalid string."""
+def _usually(node: Node, shape: str, type_: str, parse: Callable[[Node], Node]) -> Node:
+    """Return Spark's cast of a string of a common shape; `parse` parses any other one."""
+    return inline(
+        "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {rest})",
+        s=node,
+        shape=shape,
+        type=type_,
+        rest=inline("if({s} IS NULL, NULL, {parsed})", s=node, parsed=rarely(node, parse)),
+    )
+
+
+def any_date_of_string(node: Node) -> Node:
+    """Parse a date of any shape: a year, optionally with month and day."""
     parts = (_part(node, _DATE, group, 1) for group in (1, 2, 3))
     return inline(
         "if(rlike({s}, {shape}), {date}, NULL)",
@@ -196,8 +210,23 @@ def date_of_string(node: Node) -> Node:
     )
 
 
+def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
+    """Parse a date; NULL for an invalid string. `parse` parses one of an unusual shape."""
+    return _usually(node, rf"^{_ISO_DATE}\z", "DATE", parse)
+
+
 def time_of_string(node: Node, target: TimeType) -> Node:
     """Parse a time: hours, optionally minutes, seconds and a fraction, truncated to 3 digits."""
+    shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
+    return _usually(node, shape, sql_type(target), lambda s: any_time_of_string(s, target))
+
+
+def _fraction(digits: int) -> str:
+    return rf"(?:\.\d{{1,{digits}}})?" if digits else ""
+
+
+def any_time_of_string(node: Node, target: TimeType) -> Node:
+    """Parse a time of any shape."""
     hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
     parts = {"h": hours, "m": minutes, "s": seconds}
     valid = inline(
@@ -223,6 +252,13 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
 
     A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
     """
+    clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
+    shape = rf"^{_ISO_DATE}(?: {clock})?\z"
+    return _usually(node, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target))
+
+
+def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:
+    """Parse a timestamp of any shape."""
     year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
     hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
     micro = sql("CAST(rpad({f}, 6, '0') AS INT)", f=call("regexp_extract", node, _STAMP, 7))

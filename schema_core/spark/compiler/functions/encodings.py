@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
@@ -17,6 +18,7 @@ from schema_core.spark.compiler.tree import (
     Node,
     call,
     integer_of,
+    let,
     string_of,
     unsupported,
 )
@@ -80,6 +82,23 @@ def _base64(called: TranslatedCall) -> Node:
     return call("replace", call("base64", called[0]), Literal("\r\n"), "")
 
 
+def decoded_base64(node: Node) -> Node:
+    """Decode Base64 to a string; an invalid one fails the job."""
+    return let(
+        node,
+        lambda s: inline(
+            "CASE WHEN rlike({s}, {shape})"
+            " AND ({rest} = 0 OR {rest} > 1 AND NOT endswith({s}, '='))"
+            " THEN make_valid_utf8(CAST(unbase64({s}) AS STRING))"
+            " WHEN {s} IS NOT NULL THEN raise_error(concat({problem}, {s})) END",
+            s=s,
+            shape=r"^[A-Za-z0-9+/]*+={0,2}\z",
+            rest=inline("octet_length({s}) % 4", s=s),
+            problem="invalid Base64: ",
+        ),
+    )
+
+
 RULES: dict[str, TranslationRule] = {
     "MD5": native("md5({0})"),
     "SHA1": native("sha1({0})"),
@@ -89,7 +108,7 @@ RULES: dict[str, TranslationRule] = {
     "SHA512": native("sha2({0}, 512)"),
     "SHA2": native(hashed),
     "TO_BASE64": rewritten(_base64),
-    "FROM_BASE64": computed("from_base64"),
+    "FROM_BASE64": rewritten(lambda called: decoded_base64(called[0])),
     "HEX": native(hexadecimal),
     "UNHEX": computed("unhex"),
     "ENCODE": udf(encoded),

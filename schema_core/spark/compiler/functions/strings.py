@@ -22,13 +22,15 @@ from schema_core.spark.compiler.tree import (
     call,
     function,
     integer_of,
+    let,
     let_all,
     node_of,
     operator,
+    rarely,
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs.strings import is_format
+from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
 from schema_core.types import MAX_LENGTH, BooleanType, CharType, DecimalType, VarCharType
 
@@ -97,8 +99,61 @@ def _trimmed(side: str, text: Node, characters: Node) -> Node:
 
 
 def padded(name: str) -> TranslationRule:
-    """LPAD and RPAD, of UTF-16 units."""
-    return udf(lambda called: call_udf(name, called[0], Cast(called[1], "INT"), called[2]))
+    """LPAD and RPAD, of UTF-16 units; with a constant length and filler without Python."""
+
+    def translate(called: TranslatedCall) -> Node:
+        length, filler = integer_of(called[1]), string_of(called[2])
+        if length is None or not filler or not 0 <= length <= MAX_UNITS or max(filler) > "\uffff":
+            return call_udf(name, called[0], Cast(called[1], "INT"), called[2])
+        return let(called[0], lambda s: padded_constantly(name, s, length, filler))
+
+    return udf(translate)
+
+
+#: Characters of two UTF-16 units.
+_SUPPLEMENTARY = r"[\x{10000}-\x{10FFFF}]"
+
+
+def padded_constantly(name: str, text: Node, length: int, filler: str) -> Node:
+    """Pad a string to a constant length with a constant filler of characters of one unit."""
+    return inline(
+        "if(length({s}) = octet_length({s}) OR NOT rlike({s}, {supplementary}), {usual}, {rest})",
+        s=text,
+        supplementary=_SUPPLEMENTARY,
+        usual=call(name, text, length, filler),
+        rest=rarely(text, lambda s: _padded_units(name, s, length, filler)),
+    )
+
+
+def _padded_units(name: str, text: Node, length: int, filler: str) -> Node:
+    """Pad a string with characters of two units; half of one becomes ``?``."""
+
+    def body(data: Node) -> Node:
+        padding = inline(
+            "rpad('', {length} - octet_length({data}) DIV 2, {filler})",
+            length=length,
+            data=data,
+            filler=filler,
+        )
+        cut = inline(
+            "if(hex(substring({data}, {last}, 1)) BETWEEN 'D8' AND 'DB',"
+            " concat(decode(substring({data}, 1, {before}), 'UTF-16BE'), '?'),"
+            " decode(substring({data}, 1, {size}), 'UTF-16BE'))",
+            data=data,
+            last=2 * length - 1,
+            before=2 * length - 2,
+            size=2 * length,
+        )
+        parts = (padding, text) if name == "lpad" else (text, padding)
+        return inline(
+            "if(octet_length({data}) >= {size}, {cut}, {padded})",
+            data=data,
+            size=2 * length,
+            cut=cut if length else Literal(""),
+            padded=call("concat", *parts),
+        )
+
+    return let(call("encode", text, "UTF-16BE"), body)
 
 
 def overlay(called: TranslatedCall) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
-from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions import datetimes, numeric_patterns
 from schema_core.spark.compiler.functions.numbers import months_between, shifted
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
@@ -223,6 +223,8 @@ def date_format(called: TranslatedCall) -> Node:
     """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp first."""
     node, type_, pattern = called[0], called.types[0], called[1]
     if isinstance(type_, CHARACTERS):
+        if shown := numeric_patterns.simple_pattern(pattern):
+            return numeric_patterns.convert_tz(node, "UTC", "UTC", shown)
         return call_udf("reformat_datetime", node, pattern)
     clock = datetimes.clock(node, type_, called.zone)
     known = string_of(pattern)
@@ -245,32 +247,41 @@ _PLAIN = re.compile(
 )
 
 #: The pattern with which TO_TIMESTAMP parses a string without one.
-STANDARD = Literal("yyyy-MM-dd HH:mm:ss")
+STANDARD = Literal(numeric_patterns.STANDARD)
 
 
 def to_timestamp(called: TranslatedCall) -> Node:
     """TO_TIMESTAMP(string [, pattern]): NULL for an invalid string."""
     if len(called.arguments) == 1:
         return let(called[0], lambda v: datetimes.timestamp_of_string(v, TimestampType(3)))
-    return datetimes.of_micros(call_udf("to_timestamp", called[0], called[1]), TimestampType(3))
+    return _timestamp_by_pattern(called[0], called[1])
+
+
+def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
+    """Parse a string by a pattern of java.time; one of numbers, if constant, without Python."""
+    if numbers := numeric_patterns.time_pattern(pattern):
+        return numeric_patterns.to_timestamp(node, numbers)
+    return datetimes.of_micros(call_udf("to_timestamp", node, pattern), TimestampType(3))
 
 
 def to_date(called: TranslatedCall) -> Node:
     """TO_DATE(string [, pattern]): with a pattern any string is a date."""
     if len(called.arguments) > 1:
+        if pattern := numeric_patterns.simple_pattern(called[1]):
+            return numeric_patterns.to_date(called[0], pattern)
         return datetimes.of_days(call_udf("to_date", called[0], called[1]))
-    return let(called[0], _date_of_string)
+    return let(called[0], lambda v: datetimes.date_of_string(v, _date_of_string))
 
 
 def _date_of_string(node: Node) -> Node:
-    """Parse a date; a year beyond INT fails the job."""
+    """Parse a date of any shape; a year beyond INT fails the job."""
     return inline(
         "if(CAST(regexp_extract({s}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
         " {problem}, {date})",
         s=node,
         shape=r"^\s*(\d{1,38})(?:-|\s*$)",
         problem=fail("the year of a date is too large"),
-        date=datetimes.date_of_string(node),
+        date=datetimes.any_date_of_string(node),
     )
 
 
@@ -318,7 +329,7 @@ def _instant_of_string(called: TranslatedCall) -> Node:
             ),
         )
         return datetimes.instant(parsed, "UTC")
-    read = datetimes.of_micros(call_udf("to_timestamp", called[0], called[1]), TimestampType(3))
+    read = _timestamp_by_pattern(called[0], called[1])
     if len(called.arguments) < 3:
         return datetimes.instant(read, "UTC")
     zone = string_of(called[2])
@@ -330,7 +341,19 @@ def _instant_of_string(called: TranslatedCall) -> Node:
 def unix_date_string(called: TranslatedCall) -> Node:
     """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
-    return call_udf("simple_format", Cast(called[0], "BIGINT"), pattern, called.zone)
+    seconds = Cast(called[0], "BIGINT")
+    numbers = numeric_patterns.simple_pattern(pattern)
+    if numbers and numeric_patterns.are_known(called.zone):
+        return numeric_patterns.from_unixtime(seconds, numbers, called.zone)
+    return call_udf("simple_format", seconds, pattern, called.zone)
+
+
+def convert_tz(called: TranslatedCall) -> Node:
+    """CONVERT_TZ(string, from, to); between constant zones without Python."""
+    source, target = string_of(called[1]), string_of(called[2])
+    if source is not None and target is not None and numeric_patterns.are_known(source, target):
+        return numeric_patterns.convert_tz(called[0], source, target)
+    return call_udf("convert_tz", *called.arguments)
 
 
 def is_fine(type_: DataType) -> bool:
@@ -375,6 +398,9 @@ def unix_time(called: TranslatedCall) -> Node:
     if not called.arguments:
         return Call("unix_timestamp", ())
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
+    numbers = numeric_patterns.simple_pattern(pattern)
+    if numbers and numeric_patterns.are_known(called.zone):
+        return numeric_patterns.unix_timestamp(called[0], numbers, called.zone)
     return call_udf("unix_timestamp", called[0], pattern, called.zone)
 
 
@@ -401,7 +427,7 @@ RULES: dict[str, TranslationRule] = {
     "TO_TIMESTAMP_LTZ": udf(to_instant),
     "FROM_UNIXTIME": udf(unix_date_string),
     "UNIX_TIMESTAMP": udf(unix_time),
-    "CONVERT_TZ": udf(lambda called: call_udf("convert_tz", *called.arguments)),
+    "CONVERT_TZ": udf(convert_tz),
     "OVERLAPS": rewritten(overlaps),
     **{
         name: refused(_NOW)

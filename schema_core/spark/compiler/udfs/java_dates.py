@@ -366,7 +366,7 @@ def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> No
     parser.take(_ascii(re.escape(part.text)))
 
 
-def _shape(part: Part, rest: tuple[Part, ...]) -> str:
+def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
     """Return the regular expression of a number; adjacent fixed-width numbers keep their digits."""
     count = part.count
     if part.letter in "uyY" and count == 2:
@@ -391,7 +391,7 @@ def _shape(part: Part, rest: tuple[Part, ...]) -> str:
 
 
 def _time_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    value = parser.take(_ascii(_shape(part, rest)))[0]
+    value = parser.take(_ascii(number_shape(part, rest)))[0]
     number = int(value)
     if part.letter in "uy" and part.count == 2:
         number += 2000

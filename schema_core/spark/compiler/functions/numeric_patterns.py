@@ -1,0 +1,527 @@
+"""Formatting and parsing by constant date patterns of numbers, such as ``yyyy-MM-dd HH:mm:ss``.
+
+A string of exactly the pattern's width, from a year in which all calendars and zones agree, is
+parsed by Spark's own functions. Any other one is read by a regular expression and arithmetic that
+follow the Python functions of `schema_core.spark.compiler.udfs.java_dates`. No row leaves the JVM.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from schema_core.expressions.date_patterns import (
+    Part,
+    PatternError,
+    parse_simple_pattern,
+    parse_time_pattern,
+)
+from schema_core.spark.compiler.functions.calendars import (
+    DAY,
+    any_instant_of,
+    any_local_at,
+    days_of,
+    floor_div,
+    instant_of,
+    is_known_zone,
+    java_days_of,
+    local_at,
+    long,
+    with_java_date,
+)
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Literal,
+    Node,
+    all_of,
+    call,
+    let,
+    let_all,
+    rarely,
+    string_of,
+)
+from schema_core.spark.compiler.udfs import java_dates
+from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE, number_shape
+
+#: The pattern of functions that are called without one.
+STANDARD = "yyyy-MM-dd HH:mm:ss"
+
+_COUNTS = {"y": (4,), "M": (1, 2), "d": (1, 2), "H": (1, 2), "m": (1, 2), "s": (1, 2), "S": (3,)}
+_SEPARATOR = re.compile(r"[-/:.,_ T]*")
+_ISO = re.compile(r"yyyy-MM?-dd?(?:(?: |'T')HH?:mm?:ss?(?:\.SSS)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class NumericPattern:
+    """A pattern whose parts are numbers, each at most once, and separators."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+    @property
+    def letters(self) -> str:
+        """The letters of the numbers, in order."""
+        return "".join(part.letter for part in self.parts if part.letter != "'")
+
+
+def simple_pattern(node: Node) -> NumericPattern | None:
+    """Return a constant pattern of SimpleDateFormat, or None if it has other parts than numbers."""
+    text = string_of(node)
+    return None if text is None else _numeric(text, parse_simple_pattern)
+
+
+def time_pattern(node: Node) -> NumericPattern | None:
+    """Return a constant pattern of java.time, or None if it has other parts than numbers."""
+    text = string_of(node)
+    return None if text is None else _numeric(text, parse_time_pattern)
+
+
+@lru_cache(maxsize=200)
+def _numeric(text: str, parse: Callable[[str], tuple[Part, ...]]) -> NumericPattern | None:
+    try:
+        parts = parse(text)
+    except PatternError:
+        return None
+    letters = [part.letter for part in parts if part.letter != "'"]
+    if not letters or len(set(letters)) < len(letters):
+        return None
+    for part, following in zip(parts, (*parts[1:], Part("'")), strict=True):
+        if part.letter == "'":
+            if not _SEPARATOR.fullmatch(part.text):
+                return None
+        elif part.count not in _COUNTS.get(part.letter, ()) or (
+            part.count == 1 and following.letter != "'"
+        ):
+            return None
+    return NumericPattern(text, parts)
+
+
+# --- strings of the pattern's width --------------------------------------------------------------
+
+_CERTAIN = {"y": r"(?:19[1-9]\d|[2-8]\d{3})"}
+
+
+def _certain_shape(pattern: NumericPattern) -> str:
+    """Return the regular expression of strings that Spark parses as Java does, if it parses them.
+
+    The years begin with 1910: later all calendars and zones agree.
+    """
+    pieces = []
+    for part in pattern.parts:
+        if part.letter == "'":
+            pieces.append(_escaped(part.text))
+        elif part.letter in _CERTAIN:
+            pieces.append(_CERTAIN[part.letter])
+        else:
+            pieces.append(r"\d{1,2}" if part.count == 1 else rf"\d{{{part.count}}}")
+    return rf"^{''.join(pieces)}\z"
+
+
+def _escaped(text: str) -> str:
+    return text.replace(".", r"\.")
+
+
+def _certain(node: Node, pattern: NumericPattern) -> Node:
+    """Return the timestamp of a string of the pattern's width, or NULL."""
+    if _ISO.fullmatch(pattern.text):
+        read: Node = Cast(node, "TIMESTAMP_NTZ", safe=True)
+    else:
+        read = Cast(call("try_to_timestamp", node, pattern.text), "TIMESTAMP_NTZ")
+    return sql(
+        "if({same}, {read}, NULL)", same=call("rlike", node, _certain_shape(pattern)), read=read
+    )
+
+
+def _seconds(timestamp: Node) -> Node:
+    return call("unix_seconds", Cast(timestamp, "TIMESTAMP"))
+
+
+# --- other strings: SimpleDateFormat -------------------------------------------------------------
+
+#: Digits beyond ASCII, which Java reads too.
+_OTHER_DIGITS = "".join(
+    chr(code)
+    for code in range(0x80, min(sys.maxunicode, 0xFFFF))
+    if unicodedata.decimal(chr(code), None) is not None
+)
+_THEIR_VALUES = "".join(str(unicodedata.decimal(one)) for one in _OTHER_DIGITS)
+
+
+def _ascii_digits(node: Node) -> Node:
+    return inline(
+        "if(length({s}) = octet_length({s}), {s}, translate({s}, {digits}, {values}))",
+        s=node,
+        digits=_OTHER_DIGITS,
+        values=_THEIR_VALUES,
+    )
+
+
+def _lenient_shape(pattern: NumericPattern) -> str:
+    """Return the regular expression of the start of a string, with a group for each number."""
+    pieces = []
+    for part, following in zip(pattern.parts, (*pattern.parts[1:], Part("'")), strict=True):
+        if part.letter == "'":
+            pieces.append(_escaped(part.text))
+        elif following.letter == "'":
+            pieces.append(r"[ \t]*+(-?+\d++)")
+        else:
+            pieces.append(_adjacent(part.count))
+    return f"(?s)^{''.join(pieces)}"
+
+
+def _adjacent(count: int) -> str:
+    """Return the shape of a number before another one: blanks, sign and digits of its width."""
+    cases = []
+    for blanks in range(count):
+        digits = count - blanks
+        number = rf"\d{{1,{digits}}}+" + (rf"|-\d{{1,{digits - 1}}}+" if digits > 1 else "")
+        cases.append(rf"[ \t]{{{blanks}}}(?:{number})")
+    return rf"(?=.{{{count}}})({'|'.join(cases)})"
+
+
+def _wrapped(text: Node) -> Node:
+    """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
+    return Cast(
+        inline(
+            "CAST(coalesce(nullif(try_cast({text} AS BIGINT), {least}), -1L) AS INT)",
+            text=text,
+            least=long(-(2**63)),
+        ),
+        "BIGINT",
+    )
+
+
+def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node, Node], Node]) -> Node:
+    """Call a body with local seconds since 1970 and milliseconds; they are NULL if unparseable."""
+    shape = _lenient_shape(pattern)
+
+    def parsed(text: Node) -> Node:
+        found = {
+            letter: _wrapped(call("regexp_extract", text, shape, group))
+            for group, letter in enumerate(pattern.letters, 1)
+        }
+        days = java_days_of(*(found.get(one, long(1970 if one == "y" else 1)) for one in "yMd"))
+        time = {one: found.get(one, long(0)) for one in "HmsS"}
+        return let_all(
+            [
+                inline(
+                    "{days} * 86400L + {H} * 3600L + {m} * 60L + {s}"
+                    if "S" not in found
+                    else "{days} * 86400L + {H} * 3600L + {m} * 60L + {s} + {carried}",
+                    days=days,
+                    carried=floor_div(time["S"], 1000),
+                    **{one: time[one] for one in "Hms"},
+                ),
+                inline("pmod({S}, 1000L)", S=time["S"]),
+            ],
+            body,
+        )
+
+    return let(
+        _ascii_digits(node),
+        lambda text: inline(
+            "if(rlike({text}, {shape}), {parsed}, NULL)",
+            text=text,
+            shape=shape,
+            parsed=parsed(text),
+        ),
+    )
+
+
+def _unless_null(node: Node, value: Node) -> Node:
+    return inline("if({s} IS NULL, NULL, {value})", s=node, value=value)
+
+
+def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Return UNIX_TIMESTAMP: seconds, truncated towards 1970; the least BIGINT if unparseable."""
+
+    def body(text: Node) -> Node:
+        certain = instant_of(_seconds(_certain(text, pattern)), zone)
+        lenient = rarely(
+            text,
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda seconds, millis: let(
+                    any_instant_of(seconds, zone),
+                    lambda n: inline(
+                        "{n} + if({n} < 0L AND {millis} > 0L, 1L, 0L)", n=n, millis=millis
+                    ),
+                ),
+            ),
+        )
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_truncated(certain, pattern, text),
+            rest=_unless_null(
+                text, inline("coalesce({v}, {least})", v=lenient, least=long(UNPARSEABLE))
+            ),
+        )
+
+    return let(node, body)
+
+
+def _truncated(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
+    """Leave milliseconds before 1970 to the general case, which rounds them up."""
+    if "S" not in pattern.letters:
+        return seconds
+    return inline("if({n} >= 0L, {n}, NULL)", n=seconds)
+
+
+_UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
+
+
+def to_date(node: Node, pattern: NumericPattern) -> Node:
+    """Return TO_DATE with a pattern; a string that does not match is a date, too, as in Flink."""
+
+    def body(text: Node) -> Node:
+        lenient = rarely(
+            text,
+            lambda s: _lenient(s, pattern, lambda seconds, millis: floor_div(seconds, DAY)),
+        )
+        days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=Cast(_certain(text, pattern), "DATE"),
+            rest=_unless_null(text, call("date_from_unix_date", Cast(days, "INT"))),
+        )
+
+    return let(node, body)
+
+
+def convert_tz(node: Node, source: str, target: str, output: NumericPattern | None = None) -> Node:
+    """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string: NULL if unparseable."""
+    pattern = _numeric(STANDARD, parse_simple_pattern)
+    if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
+        raise AssertionError
+    shown = output or pattern
+
+    def body(text: Node) -> Node:
+        instant = instant_of(_seconds(_certain(text, pattern)), source)
+        lenient = rarely(
+            text,
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda seconds, millis: _formatted(any_instant_of(seconds, source), shown, target),
+            ),
+        )
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_format_certain(instant, shown, target),
+            rest=_unless_null(text, lenient),
+        )
+
+    return let(node, body)
+
+
+def are_known(*zones: str) -> bool:
+    """Return whether Spark has all of some zones."""
+    return all(map(is_known_zone, zones))
+
+
+# --- formatting ----------------------------------------------------------------------------------
+
+
+def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Format an instant between 1909 and 9999, or NULL."""
+    shown = inline("timestamp_micros({n} * 1000000L)", n=local_at(seconds, zone))
+    return call("date_format", shown, pattern.text)
+
+
+def _formatted(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Format any instant in Java's calendar; its milliseconds wrap, as in Java."""
+
+    def body(millis: Node) -> Node:
+        part = inline("pmod({n}, 1000L)", n=millis)
+        return let(
+            any_local_at(floor_div(millis, 1000), zone),
+            lambda n: with_java_date(
+                floor_div(n, DAY), lambda *date: _shown(n, date, part, pattern)
+            ),
+        )
+
+    return let(inline("{n} * 1000L", n=seconds), body)
+
+
+def _shown(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPattern) -> Node:
+    year, month, day = date
+    values = {
+        "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
+        "M": month,
+        "d": day,
+        "H": inline("pmod({n}, 86400L) DIV 3600L", n=n),
+        "m": inline("pmod({n}, 3600L) DIV 60L", n=n),
+        "s": inline("pmod({n}, 60L)", n=n),
+        "S": millis,
+    }
+    return call(
+        "concat",
+        *(
+            Literal(part.text) if part.letter == "'" else _padded(values[part.letter], part.count)
+            for part in pattern.parts
+        ),
+    )
+
+
+def _padded(value: Node, count: int) -> Node:
+    return sql(
+        "lpad({text}, greatest({count}, length({text})), '0')",
+        text=Cast(value, "STRING"),
+        count=count,
+    )
+
+
+def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Return FROM_UNIXTIME: seconds since 1970, formatted in a zone."""
+    return let(
+        seconds,
+        lambda n: inline(
+            "CASE WHEN {n} BETWEEN -1893456000L AND 253402128000L THEN {certain}"
+            " WHEN {n} IS NOT NULL THEN {rest} END",
+            n=n,
+            certain=_format_certain(n, pattern, zone),
+            rest=rarely(n, lambda one: _formatted(one, pattern, zone)),
+        ),
+    )
+
+
+# --- java.time -----------------------------------------------------------------------------------
+
+_STANDARD_SHAPE = r"^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?)?\s*\z"
+
+
+def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
+    """Return TO_TIMESTAMP with a pattern, a TIMESTAMP_NTZ of milliseconds, or NULL.
+
+    A string that does not match the pattern is read in the standard form, leniently.
+    """
+
+    def body(text: Node) -> Node:
+        millis = rarely(text, lambda s: _strict_millis(s, pattern))
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_certain(text, pattern),
+            rest=_unless_null(text, Cast(call("timestamp_millis", millis), "TIMESTAMP_NTZ")),
+        )
+
+    return let(node, body)
+
+
+def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
+    pieces = [
+        _escaped(part.text)
+        if part.letter == "'"
+        else f"(?>({number_shape(part, pattern.parts[place + 1 :])}))"
+        for place, part in enumerate(pattern.parts)
+    ]
+    shape = rf"^{''.join(pieces)}\z"
+    names = pattern.letters
+    digits = [call("regexp_extract", text, shape, group + 1) for group in range(len(names))]
+    values = [
+        call("rpad", one, 3, "0") if letter == "S" else one
+        for one, letter in zip(digits, names, strict=True)
+    ]
+    return inline(
+        "coalesce(if(rlike({text}, {shape}), {strict}, NULL), {standard})",
+        text=text,
+        shape=shape,
+        strict=let_all(
+            [Cast(one, "BIGINT", safe=True) for one in values],
+            lambda *found: _strict_value(dict(zip(names, found, strict=True))),
+        ),
+        standard=_standard_millis(text),
+    )
+
+
+def _strict_value(found: dict[str, Node]) -> Node:
+    """Return the milliseconds of fields within their ranges, or NULL."""
+    year, month, day = (found.get(one, long(1970 if one == "y" else 1)) for one in "yMd")
+    time = {one: found.get(one, long(0)) for one in "HmsS"}
+    valid = [
+        inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
+        for letter, (least, most) in RANGES.items()
+        if letter in found
+    ]
+    if "H" in found:
+        valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
+    following = inline("{month} + 1L", month=month)
+    value = let_all(
+        [days_of(year, month, long(1)), days_of(year, following, long(1))],
+        lambda first, last: inline(
+            "((({first} + least({day}, {last} - {first}) - 1L) * 24L + {H}) * 60L + {m}) * 60000L"
+            " + {s} * 1000L + {S}",
+            first=first,
+            last=last,
+            day=day,
+            **time,
+        ),
+    )
+    if "y" in found:
+        value = inline(
+            "if({year} BETWEEN -290000L AND 290000L, {value}, raise_error({problem}))",
+            year=year,
+            value=value,
+            problem="the year of a timestamp is out of Spark's range",
+        )
+    return inline(
+        "if({valid}, {value}, NULL)",
+        valid=all_of(valid) if valid else Literal(True),
+        value=value,
+    )
+
+
+def _standard_millis(text: Node) -> Node:
+    """Parse a string in the standard form in Java's calendar; its date is a Gregorian one then."""
+    groups = [
+        Cast(
+            call(
+                "coalesce",
+                call("nullif", call("regexp_extract", text, _STANDARD_SHAPE, one), ""),
+                "0",
+            ),
+            "BIGINT",
+            safe=True,
+        )
+        for one in range(1, 7)
+    ]
+    fraction = call("rpad", call("regexp_extract", text, _STANDARD_SHAPE, 7), 3, "0")
+
+    def body(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
+        seconds = inline(
+            "{days} * 86400L + ({h} * 60L + {m}) * 60L + {s}",
+            days=java_days_of(y, month, d),
+            h=h,
+            m=m,
+            s=s,
+        )
+        value = let(
+            seconds,
+            lambda n: with_java_date(
+                floor_div(n, DAY),
+                lambda *date: inline(
+                    "({days} * 86400L + pmod({n}, 86400L)) * 1000L + CAST({fraction} AS BIGINT)",
+                    days=days_of(*date),
+                    n=n,
+                    fraction=fraction,
+                ),
+            ),
+        )
+        return inline(
+            "if({month} BETWEEN 1L AND 12L AND {d} BETWEEN 1L AND 31L, {value}, NULL)",
+            month=month,
+            d=d,
+            value=value,
+        )
+
+    return inline(
+        "if(rlike({text}, {shape}), {value}, NULL)",
+        text=text,
+        shape=_STANDARD_SHAPE,
+        value=let_all(groups, body),
+    )

@@ -1,0 +1,246 @@
+"""Native translations return the results of the Python functions that they replace."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core.spark.compiler.functions import datetimes, encodings, strings
+from schema_core.spark.compiler.functions import numeric_patterns as native
+from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.tree import Column, Fact, Literal, Node
+from schema_core.spark.compiler.udfs import java_dates
+from schema_core.spark.compiler.udfs import strings as udfs
+from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.types import TimestampType, TimeType
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TEXT = Column("v")
+
+#: Patterns with separators, without them, of one digit, with milliseconds, without a year.
+PATTERNS = (
+    "yyyy-MM-dd HH:mm:ss",
+    "yyyyMMdd",
+    "dd.MM.yyyy",
+    "yyyy-M-d H:m:s",
+    "yyyyMMddHHmmss",
+    "yyyy-MM-dd'T'HH:mm:ss.SSS",
+    "HH:mm",
+)
+ZONES = ("UTC", "America/New_York", "GMT-03:30", "Australia/Lord_Howe")
+
+#: Numbers that a lenient parser reads in its own way.
+ODD = (
+    "", "+5", "-7", "- 1", "99999999999", "9223372036854775807", "-9223372036854775808",
+    "99999999999999999999999", "٣", "1٣", "\t7", "0001", "1582", "10000", "00",
+)  # fmt: skip
+
+_LIMITS = {"y": 2400, "M": 14, "d": 33, "H": 25, "m": 61, "s": 61, "S": 1000}
+
+
+def written(chance: random.Random, pattern: str) -> str:
+    """Return a string of about a pattern."""
+    parts = []
+    for part in java_dates.SIMPLE.parts(pattern):
+        if part.letter == "'":
+            parts.append(part.text)
+            continue
+        number = chance.randrange(1450 if part.letter == "y" else 0, _LIMITS[part.letter])
+        usual = f"{number:0{part.count}}"
+        parts.append(chance.choice([usual] * 17 + [str(number), f" {number}", chance.choice(ODD)]))
+    text = "".join(parts)
+    place = chance.randrange(len(text) + 1)
+    damaged = (text + "x", text + " ", f" {text}", text[:place], text[:place] + "-" + text[place:])
+    return chance.choice([text] * 15 + [*damaged, "", "2020-02-30 24:00:00", "1582-10-15"])
+
+
+def texts(pattern: str, count: int = 150) -> list[str]:
+    chance = random.Random(pattern)
+    return [written(chance, pattern) for _ in range(count)]
+
+
+def compare(
+    session: SparkSession,
+    values: Sequence[Any],
+    columns: Sequence[tuple[Node, Callable[[Any], Any]]],
+    shown: str = "{}",
+) -> None:
+    """Compare nodes over a column `v` with Python functions of its values."""
+    type_ = "STRING" if isinstance(values[0], str) else "BIGINT"
+    frame = session.createDataFrame([(one,) for one in values], f"v {type_}").coalesce(1)
+    assert not any(node.facts & Fact.UDF for node, _ in columns)
+    found = frame.selectExpr(
+        *(f"{shown.format(to_sql(node))} AS c{place}" for place, (node, _) in enumerate(columns))
+    ).collect()
+    different = [
+        (value, place, row[place], expected)
+        for value, row in zip(values, found, strict=True)
+        for place, (_, function) in enumerate(columns)
+        if row[place] != (expected := function(value))
+    ]
+
+    assert not different
+
+
+def simple(pattern: str) -> native.NumericPattern:
+    parsed = native.simple_pattern(Literal(pattern))
+    assert parsed is not None
+    return parsed
+
+
+def fits(pattern: str, value: str) -> bool:
+    """Return whether Python can return the timestamp, whose microseconds may be too many."""
+    return abs(java_dates.to_timestamp(value, pattern) or 0) < 2**63
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_parsing_by_a_pattern(session: SparkSession, pattern: str) -> None:
+    zone = ZONES[PATTERNS.index(pattern) % len(ZONES)]
+    time = native.time_pattern(Literal(pattern))
+    assert time is not None
+    values = [one for one in texts(pattern) if fits(pattern, one)]
+    days = native.to_date(TEXT, simple(pattern))
+    stamp = native.to_timestamp(TEXT, time)
+
+    compare(
+        session,
+        values,
+        [
+            (
+                native.unix_timestamp(TEXT, simple(pattern), zone),
+                lambda v: java_dates.unix_timestamp(v, pattern, zone),
+            ),
+            (
+                datetimes.days(days),
+                lambda v: ((java_dates.to_date(v, pattern) or 0) + 2**31) % 2**32 - 2**31,
+            ),
+            (datetimes.micros(stamp), lambda v: java_dates.to_timestamp(v, pattern)),
+        ],
+    )
+
+
+def test_formatting_by_a_pattern(session: SparkSession) -> None:
+    chance = random.Random(1)
+    limits = (2**63 - 1, 300_000_000_000, 70_000_000_000, 3_000_000_000)
+    seconds = [chance.randrange(-one, one) for one in limits for _ in range(40)]
+    seconds += [-12219292800 + day * 86400 - 1 for day in range(-12, 3)]
+
+    compare(
+        session,
+        seconds,
+        [
+            (
+                native.from_unixtime(TEXT, simple(pattern), zone),
+                lambda v, pattern=pattern, zone=zone: java_dates.simple_format(v, pattern, zone),
+            )
+            for pattern in PATTERNS[::2]
+            for zone in ZONES
+        ],
+    )
+
+
+def test_conversion_between_zones(session: SparkSession) -> None:
+    hours = [
+        dt.datetime(2021, month, day, tzinfo=dt.UTC) + dt.timedelta(minutes=20 * step)
+        for month, day in ((3, 14), (4, 4), (10, 3), (11, 7))
+        for step in range(-6, 18)
+    ]
+    pairs = [("America/New_York", "UTC"), ("Australia/Lord_Howe", "GMT-03:30"), ("UTC", ZONES[1])]
+
+    compare(
+        session,
+        [f"{one:%Y-%m-%d %H:%M:%S}" for one in hours] + texts(native.STANDARD),
+        [
+            (
+                native.convert_tz(TEXT, *pair),
+                lambda v, pair=pair: java_dates.convert_tz(v, *pair),
+            )
+            for pair in pairs
+        ]
+        + [
+            (
+                native.convert_tz(TEXT, "UTC", "UTC", simple("dd/MM/yyyy HH.mm.ss.SSS")),
+                lambda v: java_dates.reformat_datetime(v, "dd/MM/yyyy HH.mm.ss.SSS"),
+            )
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "pattern", ["yy-MM-dd", "dd MMM yyyy", "yyyy-MM-dd EEE", "hh:mm a", "yyyyMd", "yyyy yyyy", "S"]
+)
+def test_other_patterns_are_left_to_python(pattern: str) -> None:
+    assert native.simple_pattern(Literal(pattern)) is None
+
+
+def test_casts_of_usual_strings_are_those_of_any_string(session: SparkSession) -> None:
+    patterns = (*PATTERNS, "yyyy-MM-dd", "HH:mm:ss", "HH:mm:ss.SSS", "yyyy-MM-dd HH:mm:ss.SSS")
+    values = [text + more for one in patterns for text in texts(one, 60) for more in ("", "0123")]
+    stamps = [TimestampType(precision) for precision in (0, 3, 6)]
+    pairs = [
+        (datetimes.date_of_string(TEXT), datetimes.any_date_of_string(TEXT)),
+        *(
+            (datetimes.timestamp_of_string(TEXT, one), datetimes.any_timestamp_of_string(TEXT, one))
+            for one in stamps
+        ),
+        (
+            datetimes.time_of_string(TEXT, TimeType(2)),
+            datetimes.any_time_of_string(TEXT, TimeType(2)),
+        ),
+    ]
+    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    found = frame.selectExpr(
+        "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
+    ).collect()
+
+    assert [row for row in found if row[1::2] != row[2::2]] == []
+    assert all(any(row[place] for row in found) for place in range(1, len(found[0])))
+
+
+@pytest.mark.parametrize("name", ["lpad", "rpad"])
+def test_padding_counts_utf16_units(session: SparkSession, name: str) -> None:
+    chance = random.Random(2)
+    values = ["".join(chance.choices("aé漢😀", k=chance.randrange(7))) for _ in range(80)]
+    function: Callable[..., str | None] = getattr(udfs, name)
+
+    compare(
+        session,
+        values,
+        [
+            (
+                strings.padded_constantly(name, TEXT, length, filler),
+                lambda v, length=length, filler=filler: function(v, length, filler),
+            )
+            for length in (0, 1, 3, 9)
+            for filler in ("x", "-é漢")
+        ],
+    )
+
+
+def test_base64(session: SparkSession) -> None:
+    chance = random.Random(3)
+    values = [
+        base64.b64encode(chance.randbytes(chance.randrange(12))).decode()[: chance.choice([-1, 99])]
+        for _ in range(200)
+    ] + ["=", "==", "abc==", "ab=", "abcd=", "a", "abcde", "a b=", "abc\n", "aGk", "aGk="]
+    failed = "`v`))"
+    node = to_sql(encodings.decoded_base64(TEXT))
+    assert failed in node
+
+    def expected(value: str) -> str | None:
+        try:
+            return udfs.from_base64(value)
+        except UdfError:
+            return f"invalid Base64: {value}"
+
+    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    found = frame.selectExpr(node.replace("raise_error(", "(")).collect()
+
+    assert [row[0] for row in found] == list(map(expected, values))
