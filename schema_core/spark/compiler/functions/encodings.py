@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.spark.compiler.functions import urls
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -68,7 +69,13 @@ def _require_charset(charset: Node) -> None:
 
 
 def parsed_url(called: TranslatedCall) -> Node:
-    """PARSE_URL(url, part [, key])."""
+    """PARSE_URL(url, part [, key]); constant parts and keys of words without Python."""
+    part = string_of(called[1])
+    key = string_of(called[2]) if len(called.arguments) == 3 else None
+    if part is not None and len(called.arguments) == 2:
+        return urls.parse_url(called[0], part)
+    if part == "QUERY" and key is not None and urls.is_key(key):
+        return urls.parse_url_key(called[0], key)
     name = "parse_url" if len(called.arguments) == 2 else "parse_url_key"
     return call_udf(name, *called.arguments)
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schema_core.spark.compiler.functions import datetimes, encodings, strings
+from schema_core.spark.compiler.functions import datetimes, encodings, strings, urls
 from schema_core.spark.compiler.functions import numeric_patterns as native
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.tree import Column, Fact, Literal, Node
 from schema_core.spark.compiler.udfs import java_dates
 from schema_core.spark.compiler.udfs import strings as udfs
+from schema_core.spark.compiler.udfs import urls as url_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.types import TimestampType, TimeType
 
@@ -244,3 +245,36 @@ def test_base64(session: SparkSession) -> None:
     found = frame.selectExpr(node.replace("raise_error(", "(")).collect()
 
     assert [row[0] for row in found] == list(map(expected, values))
+
+
+#: Pieces of URLs, of which strings are made.
+URL_PIECES = (
+    "http:", "HTTPS:", "mailto:", "url:", "ftp:", "ssh:", "jar:", "//", "/", "?", "#", "@", ":",
+    "[::1]", "[", "]", "host", "a.b", "k=v", "&", "k=", "k", "é", "%20", " ", "\n", "user:pass@",
+    "file:", "=", "80",
+)  # fmt: skip
+
+
+def test_parts_of_urls(session: SparkSession) -> None:
+    chance = random.Random(4)
+    values = ["".join(chance.choices(URL_PIECES, k=chance.randrange(8))) for _ in range(200)]
+    values += [
+        chance.choice(("http:", "https:", "mailto:", " ftp:")) + chance.choice(("//", ""))
+        + "".join(chance.choices(URL_PIECES[7:], k=chance.randrange(9)))
+        for _ in range(400)
+    ]  # fmt: skip
+
+    compare(
+        session,
+        values,
+        [
+            (urls.parse_url(TEXT, part), lambda v, part=part: url_udfs.parse_url(v, part))
+            for part in (*sorted(urls.PARTS), "other")
+        ]
+        + [
+            (
+                urls.parse_url_key(TEXT, "k"),
+                lambda v: url_udfs.parse_url_key(v, "QUERY", "k"),
+            )
+        ],
+    )
