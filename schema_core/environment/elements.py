@@ -1,20 +1,18 @@
-"""Tables from Python values and from pandas data frames.
+"""Tables from Python values.
 
 The rows become a VALUES clause, so such a table needs no connector, runs on every engine, and a
-view may be created of it. pandas is imported only when a data frame is involved.
+view may be created of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, at
 from schema_core.expressions.literals import literal
-from schema_core.extras import needs
 from schema_core.sql import syntax
 from schema_core.sql.syntax import (
     Aliased,
@@ -34,7 +32,6 @@ from schema_core.text import show
 from schema_core.types import (
     ArrayType,
     DataType,
-    DataTypes,
     DayTimeIntervalType,
     LocalZonedTimestampType,
     MapType,
@@ -46,9 +43,6 @@ from schema_core.types import (
 from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row
 from schema_core.types.values import named_values, reject_reason
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: More rows belong into a file: engines parse the whole statement before it runs.
 MAX_ROWS = 10_000
@@ -131,7 +125,7 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
         raise SchemaError(
             f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
             code="too-many-rows",
-            hint="write them to a file and create a table with the connector 'filesystem'",
+            hint="use from_arrow or from_pandas, or write them to a file and create a table of it",
         )
     written = []
     for place, one in enumerate(rows, 1):
@@ -237,98 +231,3 @@ def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[synta
         else value
         for value, one in zip(row, type_.fields, strict=True)
     )
-
-
-# --- pandas --------------------------------------------------------------------------------
-
-#: Type of a column of pandas -> the type of its values. Those of Python objects are looked at.
-DTYPES: dict[str, DataType] = {
-    "bool": DataTypes.BOOLEAN(),
-    "boolean": DataTypes.BOOLEAN(),
-    "int8": DataTypes.TINYINT(),
-    "int16": DataTypes.SMALLINT(),
-    "int32": DataTypes.INT(),
-    "int64": DataTypes.BIGINT(),
-    "uint8": DataTypes.SMALLINT(),
-    "uint16": DataTypes.INT(),
-    "uint32": DataTypes.BIGINT(),
-    "float32": DataTypes.FLOAT(),
-    "float64": DataTypes.DOUBLE(),
-    "datetime64[s]": DataTypes.TIMESTAMP(0),
-    "datetime64[ms]": DataTypes.TIMESTAMP(3),
-    "datetime64[us]": DataTypes.TIMESTAMP(6),
-    "datetime64[ns]": DataTypes.TIMESTAMP(6),
-}
-
-
-def rows_of(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """Return the rows of a data frame as Python values; missing values are None."""
-    return [tuple(map(_plain, row)) for row in frame.itertuples(index=False, name=None)]
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value of numpy or pandas to a Python value."""
-    if type(value).__name__ in ("NaTType", "NAType"):
-        return None
-    if isinstance(value, datetime):
-        return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124
-
-
-def schema_of(frame: pd.DataFrame, given: object) -> object:
-    """Return the schema of a data frame: the given one, else the names and types of its columns.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for an object that is not a data frame,
-            `column-count-mismatch` for too many or too few names or types.
-    """
-    if not hasattr(frame, "itertuples"):
-        require_instance(frame, DataFrame, "pdf")
-    if isinstance(given, DataType | str):
-        return given
-    names = [str(name) for name in frame.columns]
-    types = [DTYPES.get(str(one)) for one in frame.dtypes]
-    if isinstance(given, list | tuple):
-        if len(given) != len(names):
-            raise SchemaError(
-                f"{len(given)} given for {len(names)} columns", code="column-count-mismatch"
-            )
-        if all(isinstance(one, DataType) for one in given):
-            types = list(given)
-        else:
-            names = [str(one) for one in given]
-    if any(one is None for one in types):
-        return _mixed(frame, names, types)
-    return _frame_row(names, types)
-
-
-def _mixed(frame: pd.DataFrame, names: Sequence[str], types: Sequence[DataType | None]) -> RowType:
-    """Return the types of columns, some of which are inferred from their values."""
-    inferred = row_type(rows_of(frame), list(names))
-    return _frame_row(
-        names,
-        [known or one.data_type for known, one in zip(types, inferred.fields, strict=True)],
-    )
-
-
-def _frame_row(names: Sequence[str], types: Sequence[DataType | None]) -> RowType:
-    return RowType([RowField(name, one or DataTypes.NULL()) for name, one in
-                    zip(names, types, strict=True)], nullable=False)  # fmt: skip
-
-
-class DataFrame:
-    """The name of data frames in error messages."""
-
-
-@needs("pandas")
-def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
-    """Return rows as a data frame.
-
-    Raises:
-        NotFoundError: with code `missing-extra` where pandas is not installed.
-    """
-    import pandas as pd
-
-    return pd.DataFrame([tuple(row) for row in rows], columns=list(names))

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import count
 from threading import RLock
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog, Modules
@@ -37,6 +38,7 @@ from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, Tempo
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
+from schema_core.environment.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import (
     BoundTable,
@@ -127,6 +129,9 @@ class Session:
         self._engine_session = engine_session
         self._lock = RLock()
         self._opened = OpenViews()
+        self._inline_tables: WeakValueDictionary[ObjectIdentifier, InlineTable] = (
+            WeakValueDictionary()
+        )
         self._numbers = count(1)
 
     def next_number(self) -> int:
@@ -280,17 +285,34 @@ class Session:
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         """Resolve a table in a query; the query of a view is checked."""
-        found = self._inline(path) or self.found(Name(path, span))
+        found = self._unnamed(path) or self.found(Name(path, span))
         if isinstance(found.table, ResolvedCatalogView):
             with at_span(span):
                 self.query_of(found.identifier, found.table)
-        return Table(found.identifier, found.table.resolved_schema, found.kind.value)
+        rows = found.table if isinstance(found.table, InlineTable) else None
+        return Table(found.identifier, found.table.resolved_schema, found.kind.value, rows)
 
-    def _inline(self, path: tuple[str, ...]) -> FoundTable | None:
-        """Return the table of a descriptor, whose name no user can write."""
+    def _unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
+        """Return the table of a descriptor or of rows, whose name no user can write."""
         if path[0] != UNKNOWN or len(path) != 3:
             return None
-        return self.tables.find(ObjectIdentifier(*path))
+        return self.get_table(ObjectIdentifier(*path))
+
+    def get_table(self, identifier: ObjectIdentifier) -> FoundTable:
+        """Return the table or view with an identifier, inline tables included.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+        """
+        if (inline := self._inline_tables.get(identifier)) is not None:
+            return FoundTable(identifier, inline, is_temporary=True)
+        return self.tables.get(identifier)
+
+    def add_inline_table(self, rows: InlineRows) -> tuple[ObjectIdentifier, InlineTable]:
+        """Register a table of rows, which is found as long as a reference to it exists."""
+        identifier, table = inline_table(rows, self.next_number())
+        self._inline_tables[identifier] = table
+        return identifier, table
 
     def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
         """Return the names and types of the columns of a view's query."""
@@ -320,7 +342,7 @@ class Session:
 
         @cache
         def query_at(identifier: ObjectIdentifier) -> Relation | None:
-            table = self.tables.get(identifier).table
+            table = self.get_table(identifier).table
             if not isinstance(table, ResolvedCatalogView):
                 return None
             return inline_views(self.query_of(identifier, table), query_at)
@@ -337,7 +359,7 @@ class Session:
         executable = self.executable(relation)
         text = self.planner.explain(executable)
         for identifier in tables_in(executable):
-            options = self.tables.get(identifier).table.get_options()
+            options = self.get_table(identifier).table.get_options()
             text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)
 
@@ -364,7 +386,7 @@ class Session:
             NotFoundError: with code `table-not-found`.
             SchemaError: with code `not-a-table` for a view.
         """
-        found = self.tables.get(identifier)
+        found = self.get_table(identifier)
         if not isinstance(found.table, ResolvedCatalogTable):
             raise SchemaError(
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",

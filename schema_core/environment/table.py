@@ -12,7 +12,7 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
-from schema_core.environment.elements import frame_of
+from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
@@ -30,6 +30,7 @@ from schema_core.environment.views import QueryView, inline_functions, tables_in
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
+from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation
 from schema_core.schema.resolved import ResolvedSchema
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     from schema_core.expressions.fluent import SortedExpression
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
@@ -376,10 +380,58 @@ class Table:
     def to_pandas(self) -> pd.DataFrame:
         """Run the query and return its rows as a pandas data frame.
 
+        Columns have the types of Arrow's conversion. NULL in a column of integers makes it a column
+        of floats, as in PyFlink, or of Python integers where a float would change a value. Nested
+        values are Python's, as `TableResult.collect` returns them.
+
         Raises:
             NotFoundError: with code `missing-extra` where pandas is not installed.
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
         """
-        return frame_of(self.column_names(), self.execute().rows)
+        return self._planner().to_pandas(self._executable(), self._schema)
+
+    def to_spark(self) -> DataFrame:
+        """Return the query as a DataFrame of the Spark session of the environment.
+
+        Nothing runs until the DataFrame does. The metadata of its columns holds the exact types,
+        with which `from_spark` reads it: a CHAR, a precision or a user-defined type is the same
+        type again.
+
+        Raises:
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        return self._planner().to_spark(self._executable(), self._schema)
+
+    def to_arrow(self) -> pa.RecordBatchReader:
+        """Return the rows as record batches of Arrow, which are computed as they are read.
+
+        The schema is that of `schema_core.arrow.to_schema`. Memory is bounded by the largest
+        partition of the result; a reader that is closed early stops the job.
+
+        Raises:
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        return self._planner().to_arrow(self._executable(), self._schema)
+
+    @needs("polars")
+    def to_polars(self) -> pl.DataFrame:
+        """Run the query and return its rows as a polars data frame, by way of Arrow.
+
+        Raises:
+            NotFoundError: with code `missing-extra` where polars is not installed.
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        import polars as pl
+
+        frame = pl.from_arrow(self.to_arrow().read_all())
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table, not of one column
+        return frame
+
+    def _planner(self) -> DataFramePlanner:
+        return data_frame_planner(self._session)
+
+    def _executable(self) -> Relation:
+        return self._session.executable(self._relation)
 
     def execute_insert(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
@@ -432,7 +484,13 @@ class Table:
         schema = self._schema
         number = self._session.next_number()
         return QueryView(
-            unresolve(schema), text, text, resolved_schema=schema, query=query, number=number
+            unresolve(schema),
+            text,
+            text,
+            resolved_schema=schema,
+            query=query,
+            relation=self._relation,
+            number=number,
         )
 
     def _expanded(self) -> Query:
@@ -444,7 +502,8 @@ class Table:
         """Return the reason why SQL cannot express the query, or None."""
         if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
             return UnsupportedError(
-                "a table made from a descriptor has no path, so SQL cannot express a query over it",
+                "a table made from a descriptor or a DataFrame has no path, so SQL cannot express "
+                "a query over it",
                 code="query-not-in-sql",
                 hint="create a temporary table of the descriptor, or a temporary view of the query",
             )
@@ -546,6 +605,14 @@ def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
     """Return the table that a descriptor describes."""
     bound = inline(session, descriptor)
     return _all_of(session, bound.identifier, bound.table.resolved_schema)
+
+
+def of_rows(session: Session, rows: InlineRows) -> Table:
+    """Return the table of rows that the planner reads directly."""
+    identifier, table = session.add_inline_table(rows)
+    found = _all_of(session, identifier, table.resolved_schema)
+    del table  # the relation of the table refers to it
+    return found
 
 
 def of_values(session: Session, query: Query, type_: RowType) -> Table:

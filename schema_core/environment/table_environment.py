@@ -13,12 +13,13 @@ from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogFunction, TableKind
-from schema_core.environment import elements
 from schema_core.environment import table as tables
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
+from schema_core.environment.elements import query_of, row_type
+from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.show import Description, describe_path
@@ -36,7 +37,9 @@ from schema_core.text import is_blank, quote_identifier
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import SparkSession
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class TableEnvironment:
@@ -211,28 +214,79 @@ class TableEnvironment:
         """
         require_instance(elements, Iterable, "elements")
         rows = list(elements)
-        return self._of_rows(rows, schema, verify_schema)
+        type_ = row_type(rows, schema)
+        zone = self.get_config().get_local_timezone()
+        query = query_of(rows, type_, zone, verify=verify_schema)
+        return tables.of_values(self._session, query, type_)
 
-    def from_pandas(self, pdf: pd.DataFrame, schema: object = None, split_num: int = 1) -> Table:
-        """Return a table with the rows of a pandas data frame.
+    def from_pandas(self, pdf: pd.DataFrame, schema: object = None, splits_num: int = 1) -> Table:
+        """Return a table with the rows of a pandas data frame, without its index.
+
+        A column has the type that Arrow gives it: a category that of its values, a datetime with a
+        time zone TIMESTAMP_LTZ(6). NaN, NaT, None and ``pd.NA`` are NULL. Datetimes without a time
+        zone in a TIMESTAMP_LTZ column are local times of the session.
 
         Args:
-            pdf: The data frame.
-            schema: A row type, or the names or types of the columns; by default those of the frame.
-            split_num: Ignored; a parameter of PyFlink.
+            pdf: The data frame, which is copied.
+            schema: A row type or its string, or the names or types of the columns; by default those
+                of the frame.
+            splits_num: PyFlink's number of source tasks; Spark chooses it by itself.
 
         Raises:
-            SchemaError: as `from_elements`.
+            SchemaError: with code `not-a-value` for a value that is not of the type of its column
+                or would change, `data-type-not-inferred`, `column-count-mismatch`,
+                `duplicate-column`, or `wrong-argument` for what is not a data frame.
+            NotFoundError: with code `missing-extra` where pyarrow is not installed.
         """
-        del split_num
-        columns = elements.schema_of(pdf, schema)
-        return self._of_rows(elements.rows_of(pdf), columns, verify=True)
+        require_instance(splits_num, int, "splits_num")
+        if splits_num < 1:
+            raise SchemaError(
+                f"splits_num must be at least 1, got {splits_num}", code="wrong-argument"
+            )
+        return self._of_data("pandas", pdf, schema)
 
-    def _of_rows(self, rows: list[Any], schema: object, verify: bool) -> Table:
-        type_ = elements.row_type(rows, schema)
-        zone = self.get_config().get_local_timezone()
-        query = elements.query_of(rows, type_, zone, verify=verify)
-        return tables.of_values(self._session, query, type_)
+    def from_arrow(self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> Table:
+        """Return a table with the rows of Arrow, of the types of `schema_core.arrow`.
+
+        Args:
+            data: A table, a record batch, a reader (which is read to its end), or an object with
+                the method ``__arrow_c_stream__``.
+
+        Raises:
+            SchemaError: with code `not-a-value` for a value that is not of the type of its column,
+                `duplicate-column`, or `wrong-argument` for an object of another class.
+            UnsupportedError: with code `type-not-in-flink`.
+            NotFoundError: with code `missing-extra` where pyarrow is not installed.
+        """
+        return self._of_data("arrow", data)
+
+    def from_polars(self, frame: pl.DataFrame | pl.LazyFrame) -> Table:
+        """Return a table with the rows of a polars data frame, by way of Arrow.
+
+        Raises:
+            SchemaError: as `from_arrow`.
+            UnsupportedError: as `from_arrow`.
+            NotFoundError: with code `missing-extra` where polars or pyarrow is not installed.
+        """
+        return self._of_data("polars", frame)
+
+    def from_spark(self, df: DataFrame) -> Table:
+        """Return a table with the rows of a Spark DataFrame, which runs with the query.
+
+        Columns have the nearest types of Flink, or the exact types in the metadata of a DataFrame
+        of `Table.to_spark`. The DataFrame may belong to any session of the SparkContext in which
+        the environment runs.
+
+        Raises:
+            SchemaError: with code `duplicate-column`, or `wrong-argument` for what is not a
+                DataFrame of this SparkContext.
+            UnsupportedError: with code `type-not-in-flink`, or `streaming-not-supported`.
+        """
+        return self._of_data("spark", df)
+
+    def _of_data(self, library: str | None, data: object, schema: object = None) -> Table:
+        rows = data_frame_planner(self._session).rows_of(library, data, schema)
+        return tables.of_rows(self._session, rows)
 
     @validate_arguments(path=str, descriptor=TableDescriptor)
     def create_table(
@@ -276,19 +330,27 @@ class TableEnvironment:
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)
 
-    @validate_arguments(view_path=str, table=Table)
+    @validate_arguments(view_path=str)
     def create_temporary_view(
-        self, view_path: str, table: Table, ignore_if_exists: bool = False
+        self, view_path: str, table: Table | object, ignore_if_exists: bool = False
     ) -> bool:
         """Create a temporary view at any path; return whether it is new.
 
         The view holds the query itself, so the query may be one that SQL cannot express: over a
-        table of a descriptor, or with functions that are not registered.
+        table of a descriptor or a DataFrame, or with functions that are not registered.
+
+        Args:
+            view_path: The path of the view.
+            table: A table, or the rows of one: a DataFrame of Spark, pandas or polars, or what
+                `from_arrow` takes.
+            ignore_if_exists: Whether an existing view is kept.
 
         Raises:
-            AlreadyExistsError: with code `view-exists`.
+            AlreadyExistsError: with code `temporary-table-exists`.
+            SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`.
         """
-        identifier, view = self._identifier(view_path), table.to_temporary_view()
+        found = table if isinstance(table, Table) else self._of_data(None, table)
+        identifier, view = self._identifier(view_path), found.to_temporary_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
     @validate_arguments(table_path=str, ignore_if_not_exists=bool)

@@ -36,10 +36,11 @@ class QueryView(ResolvedCatalogView):
 
     So it may be made of any table: of a descriptor, of Python values, of one that calls functions
     without names. Where the query has no SQL, the strings of the view are empty. `number` is unique
-    within the session.
+    within the session. `relation` keeps the rows alive that the query reads directly.
     """
 
     query: Query = field(kw_only=True, compare=False, repr=False)
+    relation: Relation = field(kw_only=True, compare=False, repr=False)
     number: int = field(kw_only=True)
 
 

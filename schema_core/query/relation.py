@@ -24,7 +24,7 @@ a result unique as Flink does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -67,11 +67,15 @@ def require_width(count: int, span: Span) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``."""
+    """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``.
+
+    `rows` is the object that holds the rows of a table without a path; the relation keeps it alive.
+    """
 
     identifier: ObjectIdentifier
     schema: ResolvedSchema
     kind: str = "TABLE"
+    rows: object = field(default=None, compare=False, repr=False)
 
 
 class Tables(Protocol):

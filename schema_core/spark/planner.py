@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
+from schema_core.environment.inline import InlineRows, InlineTable
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.planner import (
     BoundTable,
@@ -18,12 +18,14 @@ from schema_core.environment.planner import (
     Rows,
 )
 from schema_core.errors import UnsupportedError
-from schema_core.query.relation import Columns, Relation, Scan, result_columns
+from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
+from schema_core.schema.columns import plain
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.query import query_text
-from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connectors import (
     ReadContext,
     SparkConnector,
@@ -32,7 +34,15 @@ from schema_core.spark.connectors import (
     for_spark,
     metadata_types,
 )
+from schema_core.spark.inputs import inline_frame, rows_of
 from schema_core.spark.jobs import run_job, spark_errors
+from schema_core.spark.outputs import (
+    arrow_reader,
+    exposed,
+    pandas_frame,
+    python_rows,
+    string_rows,
+)
 from schema_core.spark.projection import select
 from schema_core.spark.pushdown import ScanDemand, scan_demands
 from schema_core.spark.read_contexts import read_context
@@ -44,17 +54,13 @@ from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
     MAX_LENGTH,
     DataType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
     NullType,
-    RowType,
-    StructuredType,
     VarCharType,
-    YearMonthIntervalType,
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from schema_core.catalog.objects import CatalogTable
@@ -86,8 +92,8 @@ class SparkPlanner:
         frame = self._frame(self.session, query, columns)
         return Rows(
             tuple((one.name, one.type) for one in columns),
-            _values(frame, columns),
-            lambda: _texts(frame, columns, self._zone),
+            python_rows(frame, columns),
+            lambda: _strings(frame, columns, self._zone),
         )
 
     def insert(
@@ -161,6 +167,30 @@ class SparkPlanner:
             plan = frame._jdf.queryExecution().toString()  # noqa: SLF001
         return str(plan)
 
+    # --- DataFrames ----------------------------------------------------------------------------
+
+    def rows_of(self, library: str | None, data: object, schema: object = None) -> InlineRows:
+        """Return the rows of a DataFrame of Spark, pandas or polars, or of Arrow."""
+        return rows_of(library, data, schema, self._zone)
+
+    def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
+        """Return a query as a DataFrame of the user's session."""
+        return exposed(self._result(query, schema), schema, self._session.root())
+
+    def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
+        """Return the rows of a query as record batches, which are computed as they are read."""
+        return arrow_reader(self._result(query, schema), schema)
+
+    def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
+        """Run a query and return its rows."""
+        return pandas_frame(self._result(query, schema), schema, self._zone)
+
+    def _result(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
+        """Return a query as a frame of the columns of a schema."""
+        self._require_batch()
+        columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
+        return self._frame(self.session, query, columns)
+
     # --- inputs --------------------------------------------------------------------------------
 
     @property
@@ -197,6 +227,8 @@ class SparkPlanner:
     ) -> DataFrame:
         """Return all columns of a table, checked; those that a query does not need are NULL."""
         bound = self.context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return inline_frame(bound.table.rows, session)
         connector = self._connector(bound, "read")
         context = ReadContext(
             bound.identifier,
@@ -305,48 +337,13 @@ def _nothing() -> None:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-def _values(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a frame as Python values, fetched one partition at a time."""
-    selected = [(_portable(ColumnNode(one.name), one.type), one.name) for one in columns]
-    with spark_errors():
-        for row in select(frame, selected).toLocalIterator():
-            yield tuple(_value(value, one.type) for value, one in zip(row, columns, strict=True))
-
-
-def _portable(node: Node, type_: DataType) -> Node:
-    """Return a column that PySpark can fetch: months as integers, instants as UTC datetimes."""
-    match type_:
-        case YearMonthIntervalType():
-            return from_physical(node, type_)
-        case LocalZonedTimestampType():
-            return Cast(node, "TIMESTAMP_NTZ")
-        case _:
-            return node
-
-
-def _value(value: Any, type_: DataType) -> Any:
-    """Convert a value of PySpark to the Python value of its Flink type."""
-    match type_:
-        case _ if value is None:
-            return None
-        case LocalZonedTimestampType() if isinstance(value, dt.datetime):
-            return value.replace(tzinfo=dt.UTC)
-        case RowType() | StructuredType():
-            pairs = zip(value, type_.fields, strict=True)
-            return tuple(_value(one, field.data_type) for one, field in pairs)
-        case MapType() | MultisetType():
-            return dict(value)
-        case _:
-            return bytes(value) if isinstance(value, bytearray) else value
-
-
 def _as_string(node: Node, type_: DataType, zone: str) -> Node:
     return convert(from_physical(node, type_), type_.nullable(), STRING, zone)
 
 
-def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
+def _strings(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of a frame as the strings that Flink prints."""
     selected = [(_as_string(ColumnNode(one.name), one.type, zone), one.name) for one in columns]
     with spark_errors():
-        for row in select(frame, selected).toLocalIterator():
-            yield tuple(row)
+        frame = select(frame, selected)
+    yield from string_rows(frame)

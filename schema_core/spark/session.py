@@ -91,6 +91,7 @@ class JobSession:
         self._root = root
         self._settings = settings or {}
         self._session: SparkSession | None = None
+        self._opened_from: SparkSession | None = None
         self._lock = threading.RLock()  # jobs may come from several threads
 
     def get(self) -> SparkSession:
@@ -106,9 +107,16 @@ class JobSession:
         """
         require_modules("pyspark.sql")
         with self._lock:
-            if self._session is None or not _is_alive(self._session.sparkContext):
+            if self._session is None or not is_alive(self._session.sparkContext):
                 self._session = self._open()
             return self._session
+
+    def root(self) -> SparkSession:
+        """Return the session of the user in whose SparkContext jobs run; see `get` for errors."""
+        with self._lock:
+            self.get()
+            assert self._opened_from is not None  # noqa: S101 - `get` opened a session of it
+            return self._opened_from
 
     def _open(self) -> SparkSession:
         from pyspark.sql import SparkSession
@@ -116,13 +124,15 @@ class JobSession:
         # PySpark's own lock: other threads, the user's too, may start Spark at the same time.
         with SparkSession.Builder._lock:  # noqa: SLF001
             if self._root is None:
-                return _new_session(running_session() or start(self._settings))
-            if not _is_alive(self._root.sparkContext):
+                self._opened_from = running_session() or start(self._settings)
+                return _new_session(self._opened_from)
+            if not is_alive(self._root.sparkContext):
                 raise ExternalError(
                     "the Spark session of the environment is stopped",
                     code="spark-session-stopped",
                     hint="create an environment with a running session",
                 )
+            self._opened_from = self._root
             return _new_session(self._root)
 
 
@@ -145,14 +155,14 @@ def running_session() -> SparkSession | None:
     context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public name
     if context is None:
         return None
-    if not _is_alive(context):
+    if not is_alive(context):
         context.stop()  # it was stopped within the JVM, which PySpark does not notice
         return None
     root = SparkSession._instantiatedSession  # noqa: SLF001
     return root if root is not None and root.sparkContext is context else SparkSession(context)
 
 
-def _is_alive(context: SparkContext) -> bool:
+def is_alive(context: SparkContext) -> bool:
     """Whether a SparkContext has not been stopped, from Python or within the JVM."""
     java = context._jsc  # noqa: SLF001 - None once it is stopped
     return java is not None and not java.sc().isStopped()

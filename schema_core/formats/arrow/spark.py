@@ -150,8 +150,42 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
 
     require_instance(table, pa.Table, "table", "a pyarrow Table")
     schema = to_schema(to_struct_type(table.schema, on_loss=on_loss))
+    return _cast_table(table, schema, exact=on_loss == "error")
+
+
+@needs("pyarrow", "pyspark.sql")
+def exactly_for_spark(table: pa.Table) -> pa.Table:
+    """Return the rows of a table as `for_spark` if every value stays the same, whatever its type.
+
+    All fields are nullable, since Arrow does not cast NULL to a row with a NOT NULL field.
+
+    Raises:
+        UnsupportedError: with code `lossy-arrow-cast` for a column whose values would change.
+    """
+    import pyarrow as pa
+
+    schema = to_schema(to_struct_type(table.schema, on_loss="note"))
+    return _cast_table(table, pa.schema([_nullable(field) for field in schema]), exact=True)
+
+
+def _nullable(field: pa.Field) -> pa.Field:
+    """Return a field that is nullable at every level, except for keys of maps."""
+    import pyarrow as pa
+
+    arrow = field.type
+    if pa.types.is_map(arrow):
+        key = _nullable(arrow.key_field).with_nullable(False)
+        inner = pa.map_(key, _nullable(arrow.item_field), arrow.keys_sorted)
+    else:
+        inner = _with_inner(arrow, _nullable)
+    return field.with_type(inner).with_nullable(True)
+
+
+def _cast_table(table: pa.Table, schema: pa.Schema, *, exact: bool) -> pa.Table:
+    import pyarrow as pa
+
     columns = [
-        _cast(column, field, exact=on_loss == "error")
+        _cast(column, field, exact=exact)
         for column, field in zip(table.columns, schema, strict=True)
     ]
     return pa.table(columns, schema=schema)
@@ -172,6 +206,37 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
             return column.cast(field.type, safe=exact)
         except pa.ArrowException as error:
             raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
+
+
+@needs("pyarrow")
+def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
+    """Return an array as Spark writes it in the type of `to_arrow`, which stores the same values.
+
+    Raises:
+        UnsupportedError: with code `lossy-arrow-cast` for a value that the type cannot store.
+    """
+    import pyarrow as pa
+
+    if array.type.equals(arrow):
+        return array
+    mask = array.is_null() if array.null_count else None
+    if pa.types.is_struct(arrow):
+        parts = [
+            to_exact_layout(array.field(array.type.get_field_index(one.name)), one.type)
+            for one in arrow.fields
+        ]
+        return pa.StructArray.from_arrays(parts, fields=list(arrow.fields), mask=mask)
+    if pa.types.is_map(arrow):
+        keys = to_exact_layout(array.keys, arrow.key_type)
+        items = to_exact_layout(array.items, arrow.item_type)
+        return pa.MapArray.from_arrays(array.offsets, keys, items, type=arrow, mask=mask)
+    if pa.types.is_list(arrow):
+        values = to_exact_layout(array.values, arrow.value_type)
+        return pa.ListArray.from_arrays(array.offsets, values, type=arrow, mask=mask)
+    try:
+        return array.cast(arrow)
+    except pa.ArrowException as error:
+        raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
 
 
 # --- Spark's key in Arrow's metadata --------------------------------------------------------------

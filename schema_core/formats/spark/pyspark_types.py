@@ -104,20 +104,22 @@ def to_spark_sql(type_: DataType) -> str:
     >>> to_spark_sql(parse_type("ROW<`a${b}` ARRAY<TIMESTAMP(3)>>"))
     'STRUCT<`a${b}`: ARRAY<timestamp_ntz>>'
     """
-    return _sql(to_spark(type_))
+    return type_sql(to_spark(type_))
 
 
-def _sql(spark: SparkType) -> str:
+@needs("pyspark.sql")
+def type_sql(spark: SparkType) -> str:
+    """Return a Spark type as Spark SQL, every field name quoted; nullability is not part of it."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     match spark:
         case StructType(fields=fields):
-            inner = (f"{quote_identifier(one.name)}: {_sql(one.dataType)}" for one in fields)
+            inner = (f"{quote_identifier(one.name)}: {type_sql(one.dataType)}" for one in fields)
             return f"STRUCT<{', '.join(inner)}>"
         case ArrayType():
-            return f"ARRAY<{_sql(spark.elementType)}>"
+            return f"ARRAY<{type_sql(spark.elementType)}>"
         case MapType():
-            return f"MAP<{_sql(spark.keyType)}, {_sql(spark.valueType)}>"
+            return f"MAP<{type_sql(spark.keyType)}, {type_sql(spark.valueType)}>"
         case _:
             return str(spark.simpleString())
 

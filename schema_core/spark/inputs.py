@@ -1,0 +1,253 @@
+"""Rows of DataFrames, Arrow, pandas and polars that queries read directly, without a connector.
+
+A DataFrame of the user belongs to another session than the jobs of an environment. Its analysed
+plan is read in the session of the job: types, time zones and ANSI mode are part of that plan. Only
+Python functions take the time zone of the session that runs them, so a DataFrame that calls one
+runs in its own session where the two time zones differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from schema_core.environment.inline import InlineRows
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.extras import require_modules
+from schema_core.formats.arrow.schemas import from_schema
+from schema_core.formats.arrow.spark import exactly_for_spark
+from schema_core.formats.arrow.tables import as_table, check_values, of_pandas
+from schema_core.formats.spark.pyspark_types import (
+    from_struct_type,
+    to_spark,
+    to_spark_sql,
+    to_struct_type,
+    type_sql,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.tree import Cast, Node
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
+from schema_core.spark.jobs import spark_errors
+from schema_core.spark.projection import NamedNode, select
+from schema_core.spark.session import is_alive
+from schema_core.spark.sources import comparable
+from schema_core.text import show
+from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def rows_of(
+    library: str | None,
+    data: object,
+    schema: object,
+    zone: str,
+) -> InlineRows:
+    """Return the rows of an object of `spark`, `arrow`, `pandas` or `polars`.
+
+    Args:
+        library: The library that the object must be of; None accepts all four.
+        data: The object.
+        schema: For pandas, names or types of the columns.
+        zone: The time zone of the session.
+
+    Raises:
+        SchemaError: with code `wrong-argument`, `not-a-value`, `duplicate-column`.
+        UnsupportedError: with code `type-not-in-flink` or `streaming-not-supported`.
+        ExternalError: with code `spark-session-stopped` for a DataFrame of a stopped session.
+    """
+    library = library or _library(data)
+    match library:
+        case "spark":
+            frame = _classic(data)
+            return InlineRows(_resolved(from_struct_type(frame.schema)), _Frame(frame), library)
+        case "pandas":
+            table = of_pandas(data, schema, zone)
+        case "polars":
+            table = _of_polars(data)
+        case _:
+            table = as_table(data)
+    resolved = _resolved(from_schema(table.schema))
+    check_values(table)
+    return InlineRows(resolved, _ArrowRows(exactly_for_spark(table), resolved), library)
+
+
+def _library(data: object) -> str:
+    """Return the library of an object of rows, by the package of its class.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for any other object.
+    """
+    package = type(data).__module__.partition(".")[0]
+    known = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
+    if package in known:
+        return known[package]
+    if hasattr(data, "__arrow_c_stream__"):
+        return "arrow"
+    raise SchemaError(
+        f"table must be a Table or rows of Spark, Arrow, pandas or polars, got {show(data)}",
+        code="wrong-argument",
+    )
+
+
+def _resolved(schema: Schema) -> ResolvedSchema:
+    """Return the resolved schema; its types are resolved already, its names may be duplicates."""
+    if not schema.columns:
+        raise SchemaError("the rows have no columns", code="missing-columns")
+    return SchemaResolver(streaming=False).resolve(schema)
+
+
+def _classic(data: object) -> DataFrame:
+    """Return a DataFrame of a running SparkContext of this process."""
+    require_modules("pyspark.sql")
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    if not isinstance(data, DataFrame):
+        raise SchemaError(
+            f"df must be a DataFrame of Spark, got {show(data)}",
+            code="wrong-argument",
+            hint="a DataFrame of Spark Connect has no plan in this process: use from_arrow("
+            "df.toArrow())"
+            if type(data).__module__.startswith("pyspark.sql.connect")
+            else None,
+        )
+    if not is_alive(data.sparkSession.sparkContext):
+        raise ExternalError(
+            "the Spark session of the DataFrame is stopped", code="spark-session-stopped"
+        )
+    if data.isStreaming:
+        raise UnsupportedError(
+            "a streaming DataFrame cannot be read by a batch job", code="streaming-not-supported"
+        )
+    return data
+
+
+def _of_polars(data: Any) -> pa.Table:
+    require_modules("polars")
+    import polars as pl
+
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect()
+    if not isinstance(data, pl.DataFrame):
+        raise SchemaError(
+            f"frame must be a data frame of polars, got {show(data)}", code="wrong-argument"
+        )
+    return as_table(data.to_arrow())
+
+
+# --- in a job -------------------------------------------------------------------------------------
+
+
+class _Frame:
+    """A DataFrame of the user."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    def read(self, session: SparkSession) -> DataFrame:
+        if self._frame.sparkSession.sparkContext is not session.sparkContext:
+            raise ExternalError(
+                "the DataFrame belongs to another SparkContext than the jobs of the environment",
+                code="spark-session-stopped",
+                hint="create the DataFrame again in the running session",
+            )
+        if _has_own_zone(self._frame, session):
+            return _of_rows(self._frame, session)
+        return in_session(self._frame, session)
+
+
+class _ArrowRows:
+    """A table of Arrow, which is sent to Spark for the first query that reads it."""
+
+    def __init__(self, table: pa.Table, schema: ResolvedSchema) -> None:
+        self._table = table
+        self._schema = schema
+        self._sent: tuple[SparkSession, DataFrame] | None = None
+
+    def read(self, session: SparkSession) -> DataFrame:
+        if self._sent is None or self._sent[0] is not session:
+            self._sent = session, self._send(session)
+        return self._sent[1]
+
+    def _send(self, session: SparkSession) -> DataFrame:
+        from pyspark.sql.types import StructField, StructType
+
+        fields: list[Any] = []
+        selected: list[NamedNode] = []
+        for one in to_struct_type(self._schema, on_loss="note").fields:
+            casts = of_months(one.dataType)
+            sent = as_months(one.dataType)[-1] if casts else one.dataType
+            fields.append(StructField(one.name, as_nullable(sent)))
+            node: Node = ColumnNode(one.name)
+            for type_ in casts:
+                node = Cast(node, type_sql(type_))
+            selected.append((node, one.name))
+        frame = session.createDataFrame(self._table, schema=StructType(fields))
+        changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
+        return select(frame, selected) if changed else frame
+
+
+def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
+    """Return rows as a frame of a session, in the physical types of their columns.
+
+    Exact types of a DataFrame are in metadata, which Spark also keeps where it changes values: the
+    union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. Fractional seconds beyond
+    the precision are therefore truncated.
+    """
+    content = rows.content
+    assert isinstance(content, _Frame | _ArrowRows)  # noqa: S101 - `rows_of` made it
+    with spark_errors():
+        frame = content.read(session)
+        if isinstance(content, _ArrowRows):
+            return frame
+        given = {one.name: one.dataType for one in frame.schema.fields}
+        columns = rows.schema.columns
+        return select(frame, [_physical(one.name, one.data_type, given) for one in columns])
+
+
+def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode:
+    node: Node = ColumnNode(name)
+    expected = to_spark(type_)
+    if comparable(given[name]) != comparable(expected):
+        node = Cast(node, to_spark_sql(type_))
+    if isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < 6:
+        node = datetimes.truncated(node, 9, type_.precision, type_)
+    return node, name
+
+
+# --- between sessions -----------------------------------------------------------------------------
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """Return a DataFrame with the same analysed plan in another session of its SparkContext."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    dataset = session._jvm.org.apache.spark.sql.classic.Dataset  # noqa: SLF001
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
+
+
+def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
+    """Return whether a DataFrame calls Python functions with another session time zone."""
+    key = "spark.sql.session.timeZone"
+    if frame.sparkSession.conf.get(key) == session.conf.get(key):
+        return False
+    pattern = session._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    return bool(plan.containsPattern(pattern.PYTHON_UDF()))
+
+
+def _of_rows(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """Return the rows of a DataFrame, planned in its own session, as a frame of another one."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    java = frame._jdf  # noqa: SLF001
+    rows = java.queryExecution().toRdd()
+    made = session._jsparkSession.internalCreateDataFrame(rows, java.schema(), False)  # noqa: SLF001
+    return DataFrame(made, session)

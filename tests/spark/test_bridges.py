@@ -1,0 +1,340 @@
+"""Rows from and to DataFrames of Spark, Arrow and pandas."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gc
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core.arrow import to_schema
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.table import Table
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions import col
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DataTypes,
+    MapType,
+    MultisetType,
+    RowType,
+    parse_type,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pytestmark = pytest.mark.spark
+
+LOCAL = dt.datetime(2020, 1, 2, 3, 4, 5)  # noqa: DTZ001 - without a time zone
+INSTANT = LOCAL.replace(tzinfo=dt.UTC)
+
+#: Type -> a value of it.
+VALUES: list[tuple[str, Any]] = [
+    ("INT NOT NULL", 7),
+    ("CHAR(3)", "abc"),
+    ("VARCHAR(5) NOT NULL", "hello"),
+    ("BINARY(2)", b"ab"),
+    ("VARBINARY(4)", b"abc"),
+    ("DECIMAL(5, 2)", Decimal("1.25")),
+    ("TINYINT", 1),
+    ("BIGINT NOT NULL", 2**60),
+    ("FLOAT", 1.5),
+    ("DATE", LOCAL.date()),
+    ("TIME(0)", dt.time(1, 2, 3)),
+    ("TIMESTAMP(0)", LOCAL),
+    ("TIMESTAMP(3) NOT NULL", LOCAL.replace(microsecond=5000)),
+    ("TIMESTAMP_LTZ(3)", INSTANT),
+    ("INTERVAL YEAR(4) TO MONTH", 14),
+    ("INTERVAL DAY(3) TO SECOND(3)", dt.timedelta(days=2, seconds=3)),
+    ("BOOLEAN", True),
+    ("ARRAY<INT NOT NULL> NOT NULL", [1, 2]),
+    ("ARRAY<ARRAY<TIMESTAMP_LTZ(0)>>", [[INSTANT], None, []]),
+    ("MAP<VARCHAR(3) NOT NULL, ARRAY<ROW<a INT NOT NULL, b CHAR(2)>>>", {"abc": [(1, "ab")]}),
+    ("ROW<x CHAR(2) NOT NULL, y ARRAY<TIMESTAMP_LTZ(3)>>", ("xy", [INSTANT])),
+    ("ROW<i INTERVAL YEAR TO MONTH, t TIME(0)> NOT NULL", (14, dt.time(1))),
+    ("MULTISET<STRING NOT NULL>", {"a": 2}),
+]
+
+
+def in_arrow(value: Any, type_: DataType) -> Any:
+    """Return a Python value as pyarrow expects it."""
+    match type_:
+        case _ if value is None:
+            return None
+        case RowType():
+            pairs = zip(value, type_.fields, strict=True)
+            return {field.name: in_arrow(one, field.data_type) for one, field in pairs}
+        case ArrayType():
+            return [in_arrow(one, type_.element_type) for one in value]
+        case MapType():
+            return [(key, in_arrow(one, type_.value_type)) for key, one in value.items()]
+        case MultisetType():
+            return list(value.items())
+        case _:
+            return value
+
+
+@pytest.fixture
+def every_type(environment: TableEnvironment) -> tuple[Table, list[tuple[Any, ...]]]:
+    """A table with a column of each type, and its rows."""
+    types = [parse_type(text) for text, _ in VALUES]
+    given = tuple(value for _, value in VALUES)
+    nulls = tuple(
+        None if type_.is_nullable else value for type_, value in zip(types, given, strict=True)
+    )
+    schema = to_schema(ResolvedSchema.physical([f"c{i}" for i, _ in enumerate(types)], types))
+    columns = [
+        pa.array([in_arrow(one, type_) for one in values], field.type)
+        for type_, field, values in zip(types, schema, zip(given, nulls, strict=True), strict=True)
+    ]
+    return environment.from_arrow(pa.table(columns, schema=schema)), [given, nulls]
+
+
+def test_every_type_survives_spark_and_arrow(
+    environment: TableEnvironment,
+    session: SparkSession,
+    every_type: tuple[Table, list[tuple[Any, ...]]],
+) -> None:
+    table, rows = every_type
+    schema = table.get_resolved_schema()
+
+    frame = table.to_spark()
+    read = environment.from_spark(frame)
+    batches = read.to_arrow()
+    again = environment.from_arrow(batches.read_all())
+
+    assert rows == list(table.execute().rows)
+    assert frame.sparkSession is session
+    assert schema == read.get_resolved_schema() == again.get_resolved_schema()
+    assert batches.schema.equals(to_schema(schema), check_metadata=True)
+    assert rows == list(again.execute().rows)
+
+
+def test_every_type_in_pandas(every_type: tuple[Table, list[tuple[Any, ...]]]) -> None:
+    table, rows = every_type
+
+    found = table.to_pandas()
+
+    first, second = (found.iloc[place].tolist() for place in (0, 1))
+    assert list(rows[0]) == first
+    assert [one is None for one in rows[1]] == [
+        not isinstance(one, list | dict | tuple) and bool(pd.isna(one)) for one in second
+    ]
+
+
+def test_a_frame_of_another_session_is_read_with_its_own_settings(
+    environment: TableEnvironment, session: SparkSession
+) -> None:
+    from pyspark.sql.functions import pandas_udf
+
+    other = session.newSession()
+    other.conf.set("spark.sql.ansi.enabled", "true")
+    other.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    frame = other.sql("SELECT timestamp'2020-01-01 05:00:00' AS t, 'A' COLLATE utf8_lcase AS s")
+
+    hour = pandas_udf(lambda times: times.dt.hour.astype("int32"), "int")  # type: ignore[call-overload, unused-ignore]
+    called = frame.select(hour("t").alias("hour"))
+    table = environment.from_spark(frame)
+
+    expected = dt.datetime(2019, 12, 31, 20, tzinfo=dt.UTC)
+    assert [(expected, "A")] == list(table.execute().rows)
+    assert [] == list(table.where(col("s") == "a").execute().rows)
+    assert [(5,)] == list(environment.from_spark(called).execute().rows)
+    failing = other.sql("SELECT CAST(concat('x', id) AS INT) AS a FROM range(1)")
+    with pytest.raises(SchemaCoreError) as caught:
+        list(environment.from_spark(failing).execute().rows)
+    assert "job-failed" == caught.value.code
+
+
+def test_a_query_runs_in_the_session_of_the_user_as_in_its_own(
+    environment: TableEnvironment, session: SparkSession
+) -> None:
+    other = session.newSession()
+    other.conf.set("spark.sql.ansi.enabled", "true")
+    other.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    users = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=other)
+    table = users.sql_query(
+        "SELECT a + 1 AS b, CAST(s AS TIMESTAMP_LTZ(3)) AS t, CAST(a AS TINYINT) AS y"
+        " FROM (VALUES (2147483647, '2020-01-01'), (300, '2020-01-02')) AS v (a, s)"
+    )
+
+    frame = table.to_spark()
+    frame.createOrReplaceTempView("of_the_user")
+
+    read = other.sql("SELECT B, unix_seconds(t), y FROM of_the_user").collect()
+    assert [(-2147483648, 1577836800, -1), (301, 1577923200, 44)] == [tuple(one) for one in read]
+    assert table.get_resolved_schema() == users.from_spark(frame).get_resolved_schema()
+    assert ["of_the_user"] == [one.name for one in other.catalog.listTables()]
+
+
+def test_rows_live_as_long_as_something_reads_them(environment: TableEnvironment) -> None:
+    inline = environment._session._inline_tables
+    table = environment.from_arrow(pa.table({"a": [1, 2]}))
+    added = table.select((col("a") + 1).alias("b"))
+    del table
+    gc.collect()
+
+    with environment.temporary_scope():
+        environment.create_temporary_view("kept", added)
+        del added
+        gc.collect()
+        rows = environment.execute_sql("SELECT SUM(b) FROM kept").collect()
+        assert 1 == len(inline)
+        environment.drop_temporary_view("kept")
+        gc.collect()
+        assert 0 == len(inline)
+        assert [[5]] == [list(one) for one in rows]
+
+
+def test_views_of_data_frames(environment: TableEnvironment, session: SparkSession) -> None:
+    frames: list[Any] = [
+        session.range(3).selectExpr("CAST(id AS INT) AS a"),
+        pd.DataFrame({"a": [0, 1, 2]}, dtype="int32"),
+        pa.table({"a": pa.array([0, 1, 2], pa.int32())}),
+        pa.table({"a": pa.array([0, 1, 2], pa.int32())}).to_reader(),
+        pa.record_batch({"a": pa.array([0, 1, 2], pa.int32())}),
+    ]
+    with environment.temporary_scope():
+        for place, frame in enumerate(frames):
+            environment.create_temporary_view(f"v{place}", frame)
+        sums = "SELECT SUM(a) FROM v{}"
+        query = " UNION ALL ".join(sums.format(place) for place in range(len(frames)))
+        assert [(3,)] * len(frames) == list(environment.execute_sql(query).rows)
+        assert "Range (0, 3" in environment.explain_sql("SELECT a FROM v0")
+    assert [] == session.catalog.listTables()
+
+
+def test_data_frames_of_pandas(environment: TableEnvironment) -> None:
+    berlin = pd.to_datetime(["2020-01-01", "2020-06-01"]).tz_localize("Europe/Berlin")
+    frame = pd.DataFrame(
+        {
+            "i": pd.array([1, None], dtype="Int64"),
+            "f": [1.5, float("nan")],
+            "b": pd.array([True, pd.NA], dtype="boolean"),
+            "z": berlin,
+            "c": pd.Categorical(["x", "y"]),
+            "d": [Decimal("1.5"), Decimal("22.25")],
+            "s": [{"a": 1, "b": ["x"]}, None],
+            "t": pd.to_timedelta(["1 days", "2 days"]),
+            3: ["q", None],
+        }
+    )
+
+    table = environment.from_pandas(frame)
+
+    expected = (
+        "`i` BIGINT, `f` DOUBLE, `b` BOOLEAN, `z` TIMESTAMP_LTZ(6), `c` STRING,"
+        " `d` DECIMAL(4, 2), `s` ROW<`a` BIGINT, `b` ARRAY<STRING>>,"
+        " `t` INTERVAL DAY(6) TO SECOND(6), `3` STRING"
+    )
+    columns = table.get_resolved_schema().columns
+    assert expected == ", ".join(one.as_summary_string() for one in columns)
+    first, second = table.execute().rows
+    zone = berlin[0].astimezone(dt.UTC)
+    assert (1, 1.5, True, zone, "x", Decimal("1.50"), (1, ["x"]), dt.timedelta(1), "q") == first
+    assert (None, None, None) == second[:3]
+    big = environment.from_elements([(2**60 + 1,), (None,)], "ROW<a BIGINT>").to_pandas()
+    assert [2**60 + 1, None] == big["a"].tolist()
+    environment.get_config().set_local_timezone("Europe/Berlin")
+    local = pd.DataFrame({"a": pd.to_datetime(["2021-03-28 02:30", "2021-10-31 02:30"])})
+    instants = environment.from_pandas(local, "ROW<a TIMESTAMP_LTZ(3)>").to_pandas()["a"]
+    assert ["2021-03-28T03:30:00+02:00", "2021-10-31T02:30:00+02:00"] == [
+        one.isoformat() for one in instants
+    ]
+
+
+INT_ROW = "ROW<a INT NOT NULL>"
+
+
+@pytest.mark.parametrize(
+    ("column", "schema", "code"),
+    [
+        (["x", 1], None, "data-type-not-inferred"),
+        ([None], None, "data-type-not-inferred"),
+        (pd.period_range("2020", periods=1), None, "data-type-not-inferred"),
+        ([1j], None, "data-type-not-inferred"),
+        (pd.to_datetime([1]), None, "not-a-value"),
+        ([300], "ROW<a TINYINT>", "not-a-value"),
+        ([1.5], "ROW<a INT>", "not-a-value"),
+        ([1.0, None], INT_ROW, "not-a-value"),
+        (["abcd"], "ROW<a VARCHAR(3)>", "not-a-value"),
+        (["ab"], [DataTypes.CHAR(3)], "not-a-value"),
+        ([["abcd"]], "ROW<a ARRAY<VARCHAR(3)>>", "not-a-value"),
+        ([Decimal("1.234")], "ROW<a DECIMAL(5, 2)>", "not-a-value"),
+        (pd.to_datetime(["2020-01-01 00:00:00.5"]), "ROW<a TIMESTAMP(0)>", "not-a-value"),
+        (pd.to_datetime(["2020-01-01"]).tz_localize("UTC"), "ROW<a TIMESTAMP>", "not-a-value"),
+        ([1], ["a", "b"], "column-count-mismatch"),
+        ([1], 5, "wrong-argument"),
+    ],
+)
+def test_pandas_columns_that_would_change_are_refused(
+    environment: TableEnvironment, column: Any, schema: object, code: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.from_pandas(pd.DataFrame({"a": column}), schema)
+
+    assert code == caught.value.code
+
+
+def test_invalid_rows_are_refused(environment: TableEnvironment, session: SparkSession) -> None:
+    required = pa.schema([pa.field("a", pa.list_(pa.field("e", pa.int64(), nullable=False)))])
+    from_arrow, from_spark = environment.from_arrow, environment.from_spark
+    dry = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
+    refused: list[tuple[Any, Any, str]] = [
+        (from_arrow, pa.table([[[1, None]]], schema=required), "not-a-value"),
+        (from_arrow, pa.table({"a": pa.array([1], pa.timestamp("ns"))}), "not-a-value"),
+        (from_arrow, pa.table({"a": pa.array([10**7]).cast(pa.int32()).cast("date32")}),
+         "not-a-value"),
+        (from_arrow, pa.table([[1], [2]], names=["a", "a"]), "duplicate-column"),
+        (from_arrow, pa.table({}), "missing-columns"),
+        (from_arrow, [1], "wrong-argument"),
+        (environment.from_polars, 5, "wrong-argument"),
+        (from_spark, session.sql("SELECT 1 AS a, 2 AS a"), "duplicate-column"),
+        (from_spark, session.sql("SELECT make_interval(1) AS a"), "type-not-in-flink"),
+        (from_spark, session.readStream.format("rate").load(), "streaming-not-supported"),
+        (from_spark, pd.DataFrame({"a": [1]}), "wrong-argument"),
+        (lambda one: environment.create_temporary_view("v", one), "SELECT 1", "wrong-argument"),
+        (lambda one: environment.from_pandas(one, None, 0), pd.DataFrame({"a": [1]}),
+         "wrong-argument"),
+        (dry.from_arrow, pa.table({"a": [1]}), "unsupported-engine"),
+    ]  # fmt: skip
+
+    for use, given, code in refused:
+        with pytest.raises(SchemaCoreError) as caught:
+            use(given)
+        known = {code, "missing-extra"} if use == environment.from_polars else {code}
+        assert caught.value.code in known, given
+
+
+def test_rows_are_fetched_as_they_are_read(
+    environment: TableEnvironment, session: SparkSession
+) -> None:
+    frame = session.range(0, 40_000, 1, 20).selectExpr("id", "struct(id, array(id)) AS s")
+    table = environment.from_spark(frame)
+    tracker = session.sparkContext.statusTracker()
+    session.sparkContext.setJobGroup("reading", "")
+
+    rows = table.execute().collect()
+    first = next(rows)
+    one_job = len(tracker.getJobIdsForGroup("reading"))
+    rows.close()
+    reader = table.to_arrow()
+    batch = reader.read_next_batch()
+    del reader
+    jobs = len(tracker.getJobIdsForGroup("reading"))
+
+    assert "Row(0, Row(0, [0]))" == repr(first)
+    assert 2000 == batch.num_rows
+    assert (1, 2) == (one_job, jobs)
+    assert 40_000 == len({one[0] for one in table.execute().rows})
+    assert len(tracker.getJobIdsForGroup("reading")) < 10
+    session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
