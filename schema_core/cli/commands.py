@@ -16,14 +16,16 @@ from rich.text import Text
 from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
-from schema_core.cli.resolve import resolve
+from schema_core.cli.resolve import check_script, resolve
 from schema_core.codes import page, summaries
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.connector import DynamicTableFactory
 from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.session import Session
 from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.extras import EXTRAS, missing
+from schema_core.spark.connectors import MEMBERS
 from schema_core.spark.java import find_java
 from schema_core.sql.parser import parse_statements
 
@@ -38,6 +40,7 @@ def application() -> typer.Typer:
     )
     for command in (run, resolve, explain, doctor):
         app.command()(command)
+    app.command("check")(check_script)
     version_option = typer.Option(
         False, "--version", is_eager=True, callback=print_version, help="Show the version."
     )
@@ -154,9 +157,23 @@ def doctor() -> None:
             problem = why_not_usable(one)
             unusable = "not loaded" if one.problem else "not usable"
             state = "ready" if problem is None else unusable
-            where = problem or one.target
+            where = problem or f"{one.target}{serves(one)}"
             table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
     console.print(table)
+
+
+def serves(found: Found) -> str:
+    """Return which engine a connector serves and what it can do; '' for anything else."""
+    if not isinstance(found.loaded, type) or not hasattr(found.loaded, "can_read"):
+        return ""
+    connector = found.loaded()
+    if isinstance(connector, DynamicTableFactory):
+        return ": makes its sources and sinks for each table"
+    does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
+    abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
+    missing_members = [one for one in MEMBERS if not hasattr(connector, one)]
+    engine = "Spark" if not missing_members else "no engine that is installed"
+    return f": {engine}, {', '.join([*does, *abilities])}"
 
 
 def why_not_usable(found: Found) -> str | None:

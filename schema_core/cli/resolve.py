@@ -1,4 +1,4 @@
-"""``schema-core resolve FILE.sql``: the errors of a script, and the schemas of its tables."""
+"""``schema-core resolve`` and ``check``: the errors of a script, and the schemas of its tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import WRONG, script
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.connector import check_definition
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.dispatch import run
@@ -33,6 +35,7 @@ from schema_core.sql.statement_syntax import (
     CreateTable,
     CreateView,
     Drop,
+    ObjectKind,
     RenameTo,
     Statement,
 )
@@ -65,12 +68,36 @@ def resolve(
     failed is not reported. Exits with 1 if there are errors, with 2 if the file cannot be read.
     """
     text = script.read(file, define)
+    console = Console(highlight=False)
+    form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
+    report(file, check(_session(batch=batch), text, console, form), console)
+
+
+def check_script(
+    file: script.File,
+    batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
+    define: script.Define = None,
+) -> None:
+    """Check every statement of a script, and the options of its tables, without running it.
+
+    Beyond the errors of `resolve` it reports what would fail when a table is first used: a
+    connector or format that is not installed, options that are missing, unknown or invalid. Exits
+    with 1 if there are errors, with 2 if the file cannot be read.
+    """
+    text = script.read(file, define)
+    errors = check(_session(batch=batch), text, Console(highlight=False), None)
+    report(file, errors, Console(highlight=False))
+
+
+def _session(*, batch: bool) -> Session:
     settings = (
         EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     )
-    console = Console(highlight=False)
-    form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    errors = check(Session(settings, DryRunPlanner()), text, console, form)
+    return Session(settings, DryRunPlanner())
+
+
+def report(file: script.File, errors: list[SchemaCoreError], console: Console) -> None:
+    """Print errors and their number; exit with 1 if there are any."""
     script.show(console, file, [one for error in errors for one in error.diagnostics])
     if errors:
         count = sum(len(error.diagnostics) for error in errors)
@@ -83,9 +110,11 @@ Names: TypeAlias = tuple[str, ...]
 
 
 def check(
-    session: Session, text: str, console: Console, form: Form = Form.LISTING
+    session: Session, text: str, console: Console, form: Form | None = Form.LISTING
 ) -> list[SchemaCoreError]:
     """Execute every statement in the session, print created schemas, and return the errors.
+
+    Without a form no schema is printed; the connectors of tables are checked instead.
 
     An error that only reports as missing what an earlier, failed statement would have created is
     omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
@@ -104,8 +133,11 @@ def check(
             touched = affected(session, statement)
             try:
                 run(session, statement, text)
-                described(session, statement, console, form)
                 missing -= touched
+                if form is None:
+                    check_connector(session, statement, text)
+                else:
+                    described(session, statement, console, form)
             except SchemaCoreError as error:
                 if not follows(error, missing):
                     errors.append(error)
@@ -167,6 +199,33 @@ def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
         and any(one.names[:length] in missing for length in range(1, len(one.names) + 1))
         for one in every
     )
+
+
+def check_connector(session: Session, statement: Statement, text: str) -> None:
+    """Check a table that was created or altered against its connector.
+
+    Errors are placed at the option that they name, else at the statement.
+    """
+    match statement:
+        case CreateTable(path=path, options=options):
+            spans = {one.key: one.span for one in options}
+        case Alter(kind=ObjectKind.TABLE, path=path) if not isinstance(statement.change, RenameTo):
+            spans = {}
+        case _:
+            return
+    found = session.found(path)
+    if not isinstance(found.table, ResolvedCatalogTable):
+        return
+    try:
+        check_definition(found.identifier, found.table)
+    except SchemaCoreError as error:
+        for one in (error, *error.others):
+            place = f"{one.problem} {' '.join(one.path)}"
+            named = (span for key, span in spans.items() if key in place)
+            if one.code == "not-discovered":
+                named = (spans[key] for key in ("format", "connector") if key in spans)
+            one.text, one.span = text, next(named, path.span)
+        raise
 
 
 def described(session: Session, statement: Statement, console: Console, form: Form) -> None:

@@ -246,6 +246,25 @@ def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) ->
     return connector
 
 
+def check_definition(identifier: ObjectIdentifier, table: ResolvedCatalogTable) -> None:
+    """Check the options and metadata columns of a table as its first use would.
+
+    Flink, and so CREATE TABLE, checks options only when a table is used.
+
+    Raises:
+        NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
+    """
+    with using(identifier, table.options, "use"):
+        connector = find_connector(table.options)
+        found = Gathering()
+        with found.catching():
+            validate(connector, table.options)
+        if not isinstance(connector, DynamicTableFactory):
+            with found.catching():
+                check_metadata(connector, table, "define")
+        found.raise_all()
+
+
 # --- metadata columns ----------------------------------------------------------------------
 
 #: The operation that a table is checked for.

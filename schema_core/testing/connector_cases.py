@@ -120,9 +120,9 @@ def predicates(columns: Collection[str]) -> list[str]:
             found += ["b", "NOT b", "b IS NOT TRUE", "b = FALSE"]
             continue
         one, two = CONSTANTS[name]
-        found += [f"{name} = {one}", f"{name} < {two}", f"{name} >= {one}"]
+        found += [f"{name} = {one}", f"{name} >= {one}"]
         if name in ("n", "s"):
-            found += [f"{name} {operator} {one}" for operator in ("<>", "<=", ">")]
+            found += [f"{name} {operator} {one}" for operator in ("<>", "<", "<=", ">")]
             found += [
                 f"{name} IS NULL",
                 f"{name} IS NOT NULL",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
 from tests.spark.memory_connector import WRONG, MemoryConnector
+from tests.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,6 +88,24 @@ class TestCsv(FormatContract):
         return {**super().options(directory), "csv.null-literal": "\\N"}
 
 
+def documented() -> dict[str, Any]:
+    """Return what the examples of docs/connectors.md define."""
+    names: dict[str, Any] = {"__name__": "__example__"}
+    for _, code in blocks(ROOT / "docs" / "connectors.md"):
+        if ">>>" not in code:
+            exec(code, names)
+    return names
+
+
+class TestDocumentedConnector(documented()["TestSqlite"]):  # type: ignore[misc]
+    """The connector of the tutorial."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spark_session(cls, spark: SparkSession) -> SparkSession:
+        return spark
+
+
 class Noted:
     """A plugin of pytest: the tests that failed, by class."""
 
@@ -110,6 +129,8 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict
         "from tests.spark import memory_connector as wrong",
         "from tests.spark.test_connector_contract import MemoryContract, pytest",
         "class Wrong(MemoryContract):",
+        "    kept = ('int', 'empty string', 'timestamp(3)')",
+        "    types = {name: MemoryContract.types[name] for name in kept}",
         "    @pytest.fixture(scope='class')",
         "    @classmethod",
         "    def spark_session(cls):",
