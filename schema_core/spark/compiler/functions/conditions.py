@@ -39,22 +39,27 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, NUMBERS, sql_type
+from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, INTEGERS, NUMBERS, sql_type
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
     BooleanType,
+    CharType,
     DataType,
     DateType,
     DecimalType,
+    DoubleType,
+    FloatType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
     RowType,
     TimestampType,
     TimeType,
+    VarCharType,
     VariantType,
 )
+from schema_core.types.decimal_arithmetic import MAX_PRECISION, common_decimal
 
 TEMPORAL = (DateType, TimeType, AnyTimestampType)
 
@@ -72,7 +77,11 @@ _NAN = {
 def compared(
     symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
 ) -> Node:
-    """Return a comparison; a timestamp compared with an instant is a local time of the zone."""
+    """Return a comparison of values as they are; instants are compared with local times of a zone.
+
+    Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
+    DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
+    """
     if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
@@ -96,13 +105,42 @@ def compared(
         return _decimals(symbol, a, left, b, right)
     if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
         return operator(symbol, a, b)
-    exact = isinstance(right, DecimalType)
-    name = sql_type(left) if isinstance(left, FLOATS) and not exact else "DOUBLE"
+    approximate = {sql_type(one) for one in (left, right) if not isinstance(one, INTEGERS)}
+    name = approximate.pop() if len(approximate) == 1 else "DOUBLE"
     x, y = (
         node if sql_type(type_) == name else Cast(node, name)
         for node, type_ in ((a, left), (b, right))
     )
     return sql(_NAN[symbol], a=x, b=y)
+
+
+def equated(
+    symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
+) -> Node:
+    """Return `=` or `<>`, for which Calcite casts both operands to a common type.
+
+    That loses digits: a DOUBLE becomes a FLOAT beside a FLOAT on the left, and two DECIMALs are
+    rounded if no DECIMAL has all digits of both.
+    """
+    type_ = _equated_type(left, right)
+    if type_ is not None:
+        a, b = (convert(node, one, type_, zone) for node, one in ((a, left), (b, right)))
+        left = right = type_
+    return compared(symbol, a, left, b, right, zone)
+
+
+def _equated_type(left: DataType, right: DataType) -> DataType | None:
+    """Return the type that both operands of `=` are cast to where that makes a difference."""
+    match left, right:
+        case ArrayType(), ArrayType():
+            element = _equated_type(left.element_type, right.element_type)
+            return element and ArrayType(element.nullable())
+        case DecimalType(), DecimalType() if not _fits(left, right):
+            return common_decimal(left, right).nullable()
+        case ((FloatType() | DoubleType()), (FloatType() | DoubleType())):
+            return left.nullable() if type(left) is not type(right) else None
+        case _:
+            return None
 
 
 def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
@@ -171,9 +209,7 @@ def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType) -> Node:
 
 def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalType) -> Node:
     """Compare two decimals; where Spark has no type for all their digits, part by part."""
-    scale = max(left.scale, right.scale)
-    digits = max(left.precision - left.scale, right.precision - right.scale)
-    if digits + scale <= 38:
+    if _fits(left, right):
         return operator(symbol, a, b)
     parts = (
         "if({v} IS NULL, NULL, struct(CAST(floor({v}) AS DECIMAL(38, 0)),"
@@ -182,12 +218,19 @@ def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalTy
     return operator(symbol, sql(parts, v=a), sql(parts, v=b))
 
 
+def _fits(left: DecimalType, right: DecimalType) -> bool:
+    """Return whether a DECIMAL has all digits of both."""
+    digits = max(left.precision - left.scale, right.precision - right.scale)
+    return digits + max(left.scale, right.scale) <= MAX_PRECISION
+
+
 def comparison(symbol: str) -> TranslationRule:
     """A comparison of two arguments."""
+    rule = equated if symbol in {"=", "<>"} else compared
 
     def translate(called: TranslatedCall) -> Node:
         left, right = called.types
-        return compared(symbol, called[0], left, called[1], right, called.zone)
+        return rule(symbol, called[0], left, called[1], right, called.zone)
 
     return rewritten(translate)
 
@@ -197,16 +240,20 @@ def chained(symbol: str) -> TranslationRule:
     return native(lambda called: Operator(symbol, called.arguments))
 
 
-def distinct(called: TranslatedCall) -> Node:
-    """IS DISTINCT FROM: NULL equals NULL."""
+def indistinct(called: TranslatedCall) -> Node:
+    """IS NOT DISTINCT FROM: NULL equals NULL."""
     left, right = called.types
-    kinds = (DecimalType, MapType, MultisetType)
-    if not (isinstance(left, kinds) and isinstance(right, kinds)):
-        return not_(operator("<=>", called[0], called[1]))
+    match left, right:
+        case DecimalType(), DecimalType() if not _fits(left, right):
+            pass
+        case MapType() | MultisetType(), MapType() | MultisetType():
+            pass
+        case _:
+            return operator("<=>", called[0], called[1])
 
     def body(a: Node, b: Node) -> Node:
         return inline(
-            "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) <> ({b} IS NULL), NOT {equal})",
+            "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
             a=a,
             b=b,
             equal=compared("=", a, left, b, right),
@@ -271,7 +318,14 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
 
 
 def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
-    """Return equality as in a list: floats are equal if their strings are."""
+    """Return equality as in a list: of another type than the value, a member is cast to its type.
+
+    The cast may lose digits: 1 IN (1.5) is true. Floats are equal if their strings are.
+    """
+    numbers = isinstance(left, NUMBERS) and isinstance(right, NUMBERS)
+    padded = isinstance(left, CharType) and isinstance(right, VarCharType)
+    if (numbers and type(left) is not type(right)) or padded:
+        node, right = convert(node, right, left.nullable(), zone), left
     if isinstance(left, FLOATS) and type(left) is type(right):
         return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
     return compared("=", value, left, node, right, zone)
@@ -307,7 +361,7 @@ def first_known(called: TranslatedCall) -> Node:
 def unless_equal(called: TranslatedCall) -> Node:
     """NULLIF: NULL if both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
-    equal = compared("=", called[0], called.types[0], called[1], called.types[1])
+    equal = equated("=", called[0], called.types[0], called[1], called.types[1], called.zone)
     return call("if", equal, called.cast(NULL), value)
 
 
@@ -325,8 +379,8 @@ def extreme(name: str) -> TranslationRule:
 
 RULES: dict[str, TranslationRule] = {
     **{symbol: comparison(symbol) for symbol in _NAN},
-    "IS DISTINCT FROM": rewritten(distinct),
-    "IS NOT DISTINCT FROM": native("{0} <=> {1}"),
+    "IS DISTINCT FROM": rewritten(lambda called: not_(indistinct(called))),
+    "IS NOT DISTINCT FROM": rewritten(indistinct),
     "AND": chained("AND"),
     "OR": chained("OR"),
     "NOT": native("NOT {0}"),
