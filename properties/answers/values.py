@@ -23,7 +23,8 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.printer import quote, string
 from schema_core.spark.compiler.query import Writer
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.tree import Cast
+from schema_core.spark.compiler.value_types import MICROS, NANOS, is_fine, sql_type
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session import JobSession
 from schema_core.sql.parser import parse_expression
@@ -62,6 +63,8 @@ def evaluate(question: Question) -> Answer:
     scope = ColumnScope(columns(question["table"]), streaming=False)
     typed = infer(scope, parse_expression(question["expr"]))
     node = compile_expression(typed, TranslationContext(question.get("zone", "UTC")))
+    if is_fine(typed.type):
+        node = Cast(node, sql_type(typed.type))  # Arrow requires fields that are nullable
     sql = Writer(lambda scan: "").projection([(node, "value")], view(question["table"]))
     with spark_errors():
         frame = SESSION.get().sql(sql)
@@ -80,6 +83,10 @@ def fetched(column: Any) -> list[Any]:
         return list(column.cast(pa.int32()).to_pylist())
     if pa.types.is_timestamp(column.type):
         return list(column.cast(pa.int64()).to_pylist())
+    if pa.types.is_struct(column.type) and column.type.names == [MICROS, NANOS]:
+        micros, nanos = column.combine_chunks().flatten()
+        pairs = zip(micros.cast(pa.int64()).to_pylist(), nanos.to_pylist(), strict=True)
+        return [None if micros is None else micros * 1000 + beyond for micros, beyond in pairs]
     return list(column.to_pylist())
 
 
@@ -116,6 +123,11 @@ def cell(value: Any, type_: DataType) -> str:
             return string(value)
         case BinaryType() | VarBinaryType():
             return f"X'{value[2:]}'"
+        case AnyTimestampType() if is_fine(type_):
+            second, _, fraction = value.removesuffix("Z").partition(".")
+            whole = string(f"{second}.{fraction[:6]}{'Z' if value.endswith('Z') else ''}")
+            beyond = int(fraction[6:].ljust(3, "0"))
+            return f"CAST(struct({whole}, {beyond}) AS {sql_type(type_)})"
         case AnyTimestampType():
             return f"CAST({string(value)} AS {sql_type(type_)})"
         case ArrayType():
@@ -208,15 +220,18 @@ def date(value: dt.date | int, type_: DataType) -> str:
 
 
 def timestamp(value: dt.datetime | int, type_: Any) -> str:
-    """Print exactly the digits of the precision, and Z after an instant."""
+    """Print exactly the digits of the precision, and Z after an instant.
+
+    Numbers are microseconds since 1970, or nanoseconds for more than six digits.
+    """
     if isinstance(value, dt.datetime):
         value = int((value.replace(tzinfo=dt.UTC) - EPOCH) / dt.timedelta(microseconds=1))
-    days, rest = divmod(value, 86_400_000_000)
-    seconds, micros = divmod(rest, 1_000_000)
+    days, rest = divmod(value if is_fine(type_) else value * 1000, 86_400_000_000_000)
+    seconds, nanos = divmod(rest, 1_000_000_000)
     minutes, second = divmod(seconds, 60)
     text = f"{date(days, type_)} {minutes // 60:02}:{minutes % 60:02}:{second:02}"
     if type_.precision:
-        text += f".{micros:06}000"[: type_.precision + 1]
+        text += f".{nanos:09}"[: type_.precision + 1]
     return text + ("Z" if isinstance(type_, LocalZonedTimestampType) else "")
 
 

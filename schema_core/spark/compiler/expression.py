@@ -25,9 +25,15 @@ from schema_core.expressions.typed import (
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.functions import RULES
-from schema_core.spark.compiler.functions.casts import require_micros
 from schema_core.spark.compiler.functions.literals import constant, interval
-from schema_core.spark.compiler.functions.temporal import truncates_precision
+from schema_core.spark.compiler.functions.nanoseconds import (
+    as_stored,
+    joined,
+    of_stored,
+    require_micros,
+    translated,
+    whole,
+)
 from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
@@ -44,6 +50,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     unsupported,
 )
+from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import Interval
 from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
 
@@ -106,8 +113,7 @@ class TranslationContext:
     """How the parts of an expression are compiled that depend on its surroundings.
 
     `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
-    `subquery` a query used as a value, `user` a call of a user's function. With
-    `truncated_precision` fractional digits that Spark does not store do not matter. `computed` are
+    `subquery` a query used as a value, `user` a call of a user's function. `computed` are
     expressions that a query below has computed already, outside of arguments of aggregates.
     """
 
@@ -115,7 +121,6 @@ class TranslationContext:
     column: Callable[[Ref], Node] = column
     subquery: Callable[[Select], Node] = no_subquery
     user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
-    truncated_precision: bool = False
     computed: Mapping[Typed, Node] = field(default_factory=dict)
 
 
@@ -133,7 +138,7 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
         return context.computed[typed]
     match typed:
         case Ref():
-            if not context.truncated_precision:
+            if not is_fine(typed.type):
                 require_micros(typed.type)
             return context.column(typed)
         case Constant(literal, type_):
@@ -171,31 +176,28 @@ def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationC
     """Return the context of the arguments of a call."""
     if context.computed and call.over is None and is_aggregate(call):
         context = replace(context, computed={})
-    truncated = truncates_precision(call)
-    if truncated == context.truncated_precision:
-        return context
-    return replace(context, truncated_precision=truncated)
+    return context
 
 
 def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: TranslationContext) -> Node:
     """Compile a call whose first argument may have been compiled already."""
     translate = _translation(call, context)
-    if not context.truncated_precision:
+    if not is_fine(call.type):
         require_micros(call.type)
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None:
         raise unsupported(f"{call.nulls} is not run on Spark")
-    translated = TranslatedCall(
+    compiled = TranslatedCall(
         call,
         arguments,
         context.zone,
         None if call.filter is None else _compile(call.filter, context),
         None if call.over is None else _window(call.over, context, call.function.name),
     )
-    node = translate(translated)
+    node = translated(translate, compiled)
     if node.facts & Fact.UDF_IN_LAMBDA:
-        node = _with_udfs_outside(translate, translated)
+        node = _with_udfs_outside(translate, compiled)
     if node.facts & Fact.SUBQUERY_IN_LAMBDA:
         raise unsupported(
             "a sub-query is not supported within a function over the elements of a collection",
@@ -215,18 +217,18 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
     return lambda translated: context.user(translated.call, translated.arguments)
 
 
-def _with_udfs_outside(translate: Translate, translated: TranslatedCall) -> Node:
+def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:
     """Compute arguments that call Python UDFs outside of the lambdas that read them.
 
     Raises:
         UnsupportedError: with code `not-executable` where the rule itself calls a UDF in a lambda.
     """
-    arguments = translated.arguments
+    arguments = compiled.arguments
     places = [place for place, node in enumerate(arguments) if node.facts & Fact.UDF]
 
     def body(*names: Node) -> Node:
         bound = dict(enumerate(arguments)) | dict(zip(places, names, strict=True))
-        return translate(replace(translated, arguments=tuple(bound.values())))
+        return translated(translate, replace(compiled, arguments=tuple(bound.values())))
 
     node = let_all([arguments[place] for place in places], body)
     if node.facts & Fact.UDF_IN_LAMBDA:
@@ -286,9 +288,14 @@ def sort_key(node: Node, key: Direction) -> SortKey:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(node: Node, type_: DataType) -> Node:
-    """Return a stored value as expressions see it: intervals become numbers."""
+def from_physical(node: Node, type_: DataType, *, exact: bool = False) -> Node:
+    """Return a stored value as expressions see it: intervals become numbers.
+
+    The nanoseconds of a timestamp are 0 if the value is `exact`, else unknown.
+    """
     match type_:
+        case _ if is_fine(type_):
+            return joined(node, 0) if exact else of_stored(node, type_)
         case YearMonthIntervalType():
             return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
         case DayTimeIntervalType():
@@ -300,9 +307,14 @@ def from_physical(node: Node, type_: DataType) -> Node:
             return node
 
 
-def to_physical(node: Node, type_: DataType) -> Node:
-    """Return the value of an expression as it is stored: numbers become intervals again."""
+def to_physical(node: Node, type_: DataType, *, truncate: bool = False) -> Node:
+    """Return the value of an expression as it is stored: numbers become intervals again.
+
+    A timestamp with nanoseconds fails the job unless it is to be truncated.
+    """
     match type_:
+        case _ if is_fine(type_):
+            return whole(node) if truncate else as_stored(node, type_)
         case YearMonthIntervalType():
             return inline("make_ym_interval(0, {v})", v=node)
         case DayTimeIntervalType():

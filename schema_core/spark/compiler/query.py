@@ -61,6 +61,7 @@ from schema_core.spark.compiler.tree import (
     let,
     unsupported,
 )
+from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
@@ -263,7 +264,7 @@ class Writer:
         if scan.period is not None:
             raise unsupported("FOR SYSTEM_TIME AS OF is not run on Spark")
         intervals = (YearMonthIntervalType, DayTimeIntervalType)
-        if not any(isinstance(one.type, intervals) for one in scan.columns):
+        if not any(isinstance(one.type, intervals) or is_fine(one.type) for one in scan.columns):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
             (from_physical(tree.Column(one.name), one.type), one.name) for one in scan.columns

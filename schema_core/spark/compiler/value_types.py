@@ -5,6 +5,7 @@ from __future__ import annotations
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import unsupported
 from schema_core.types import (
+    AnyTimestampType,
     ArrayType,
     BigIntType,
     BinaryType,
@@ -46,6 +47,9 @@ DIGITS: dict[type[DataType], int] = {TinyIntType: 3, SmallIntType: 5, IntType: 1
 #: Spark stores microseconds.
 MAX_PRECISION = 6
 
+#: The fields of a timestamp with more digits: Spark's timestamp and the nanoseconds beyond it.
+MICROS, NANOS = "micros", "nanos"
+
 _NAMES: dict[type[DataType], str] = {
     NullType: "VOID",
     BooleanType: "BOOLEAN",
@@ -68,6 +72,11 @@ _NAMES: dict[type[DataType], str] = {
 }
 
 
+def is_fine(type_: DataType) -> bool:
+    """Return whether a timestamp has fractional digits that Spark does not store."""
+    return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
+
+
 def sql_type(type_: DataType) -> str:
     """Return the Spark type that holds a value within an expression; intervals are numbers.
 
@@ -83,6 +92,8 @@ def sql_type(type_: DataType) -> str:
             return f"DECIMAL({type_.precision}, {type_.scale})"
         case TimeType():
             return f"TIME({type_.precision})"
+        case AnyTimestampType() if is_fine(type_):
+            return f"STRUCT<{MICROS}: {_NAMES[type(type_)]}, {NANOS}: SMALLINT>"
         case ArrayType():
             return f"ARRAY<{sql_type(type_.element_type)}>"
         case MapType():

@@ -39,7 +39,6 @@ from schema_core.spark.compiler.value_types import (
     FLOATS,
     INTEGERS,
     INTERVALS,
-    MAX_PRECISION,
     NUMBERS,
     sql_type,
 )
@@ -424,17 +423,3 @@ def as_decimal(node: Node, source: DataType) -> Node:
     if digits := DIGITS.get(type(source)):
         return Cast(node, f"DECIMAL({digits}, 0)")
     return node
-
-
-def require_micros(type_: DataType) -> None:
-    """Refuse a timestamp with more digits than Spark stores.
-
-    Raises:
-        UnsupportedError: with code `not-executable`.
-    """
-    for part in type_.walk():
-        if isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION:
-            raise unsupported(
-                f"Spark stores microseconds, {part.as_summary_string()} has more digits",
-                hint=f"cast it to a precision of {MAX_PRECISION}",
-            )

@@ -39,7 +39,14 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, INTEGERS, NUMBERS, sql_type
+from schema_core.spark.compiler.value_types import (
+    CHARACTERS,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    is_fine,
+    sql_type,
+)
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
@@ -82,6 +89,10 @@ def compared(
     Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
     DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
     """
+    if is_fine(left) or is_fine(right):
+        instants = any(isinstance(one, LocalZonedTimestampType) for one in (left, right))
+        both = LocalZonedTimestampType(9) if instants else TimestampType(9)
+        return operator(symbol, convert(a, left, both, zone), convert(b, right, both, zone))
     if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):

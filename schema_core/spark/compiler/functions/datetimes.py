@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schema_core.spark.compiler.functions.nanoseconds import coarse, joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let, rarely
 from schema_core.spark.compiler.udfs.zones import standard_offset
-from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
+from schema_core.spark.compiler.value_types import MAX_PRECISION, is_fine, sql_type
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -91,6 +92,8 @@ def instant(node: Node, zone: str) -> Node:
 
 def clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
+    if is_fine(type_):
+        node = whole(node)
     match type_:
         case LocalZonedTimestampType():
             return local(node, zone)
@@ -116,7 +119,7 @@ def util_local(node: Node, zone: str) -> Node:
 def util_clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return `clock`, but of an instant by java.util."""
     if isinstance(type_, LocalZonedTimestampType):
-        return util_local(node, zone)
+        return util_local(whole(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
 
 
@@ -148,6 +151,14 @@ def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
 
 def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
     """Return a datetime as another type of datetimes."""
+    if isinstance(target, AnyTimestampType) and is_fine(target):
+        beyond: Node | int = 0
+        if is_fine(source):
+            unit = 10 ** (9 - target.precision)
+            beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
+        return joined(convert(node, source, coarse(target), zone), beyond)
+    if is_fine(source):
+        return convert(whole(node), coarse(source), target, zone)
     match source, target:
         case DateType(), TimestampType():
             return Cast(node, "TIMESTAMP_NTZ")
@@ -252,6 +263,9 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
 
     A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
     """
+    if is_fine(target):
+        whole_part = timestamp_of_string(node, TimestampType(MAX_PRECISION))
+        return joined(whole_part, _beyond(node, target))
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^{_ISO_DATE}(?: {clock})?\z"
     return _usually(node, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target))
@@ -286,6 +300,15 @@ def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:
     return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
 
 
+def _beyond(node: Node, target: TimestampType) -> Node:
+    """Return the nanoseconds of a string beyond its microseconds, truncated to a precision."""
+    return sql(
+        "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
+        fraction=call("regexp_extract", node, _STAMP, 7),
+        digits=target.precision - MAX_PRECISION,
+    )
+
+
 def printed(node: Node, source: DataType, zone: str) -> Node:
     """Format a time or timestamp with exactly the digits of its precision."""
     if isinstance(source, TimeType):
@@ -305,8 +328,12 @@ def printed(node: Node, source: DataType, zone: str) -> Node:
     shape = f"yyyy-MM-dd HH:mm:ss.{'S' * min(precision, MAX_PRECISION)}"
     if precision <= MAX_PRECISION:
         return call("date_format", shown, shape)
-    zeroes = "0" * (precision - MAX_PRECISION)
-    return call("concat", call("date_format", shown, shape), zeroes)
+    beyond = sql(
+        "left(lpad(CAST({n} AS STRING), 3, '0'), {digits})",
+        n=nanos(node),
+        digits=precision - MAX_PRECISION,
+    )
+    return call("concat", call("date_format", shown, shape), beyond)
 
 
 def printed_interval(node: Node, source: DataType) -> Node:

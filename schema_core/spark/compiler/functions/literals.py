@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from schema_core.spark.compiler.tree import NULL, Cast, Literal, Node, unsupported
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.functions.nanoseconds import joined
+from schema_core.spark.compiler.tree import NULL, Cast, Literal, Node
+from schema_core.spark.compiler.value_types import is_fine, sql_type
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Interval, LiteralKind
 from schema_core.types import (
-    AnyTimestampType,
     DataType,
     IntType,
     TimeType,
@@ -86,10 +86,11 @@ def _time(text: str, type_: DataType) -> Node:
 
 
 def _timestamp(text: str, type_: DataType) -> Node:
-    precision = type_.precision if isinstance(type_, AnyTimestampType) else 0
-    if precision > 6 and len(text.partition(".")[2].rstrip("0")) > 6:
-        raise unsupported(f"TIMESTAMP {text!r} has more fractional digits than Spark stores")
-    return _padded("TIMESTAMP_NTZ", text)
+    if not is_fine(type_):
+        return _padded("TIMESTAMP_NTZ", text)
+    second, _, fraction = text.partition(".")
+    digits = fraction.ljust(9, "0")
+    return joined(_padded("TIMESTAMP_NTZ", f"{second}.{digits[:6]}"), int(digits[6:9]))
 
 
 def _padded(keyword: str, text: str) -> Node:

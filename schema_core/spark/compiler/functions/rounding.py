@@ -132,6 +132,8 @@ def _reread(day: Node) -> Node:
 def _stepped_time(size: int, node: Node, type_: DataType, *, up: bool) -> Node:
     is_time = isinstance(type_, TimeType)
     count = datetimes.time_millis(node) if is_time else datetimes.millis(node)
+    if up and size == 1 and not is_time:
+        count = sql("-(-{n} - pmod(-{n}, 1000)) DIV 1000", n=datetimes.micros(node))
 
     def body(value: Node) -> Node:
         step = inline("{v} - pmod({v}, {size})", v=value, size=size)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions import datetimes, numeric_patterns
+from schema_core.spark.compiler.functions.nanoseconds import joined, nanos
 from schema_core.spark.compiler.functions.numbers import months_between, shifted
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
@@ -31,8 +31,7 @@ from schema_core.spark.compiler.tree import (
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, MAX_PRECISION
-from schema_core.sql import syntax
+from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, MAX_PRECISION, is_fine
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -117,7 +116,30 @@ def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
 
 def extract(called: TranslatedCall) -> Node:
     """EXTRACT(unit FROM datetime)."""
+    unit, type_ = called.keyword(0), called.types[1]
+    if unit in FRACTIONS and isinstance(type_, AnyTimestampType):
+        return _fraction(FRACTIONS[unit], called[1], type_, called.zone)
     return Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
+
+
+#: Unit -> the fractional digits of a second that EXTRACT returns.
+FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
+
+
+def _fraction(digits: int, node: Node, type_: AnyTimestampType, zone: str) -> Node:
+    """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
+    beyond = nanos(node) if is_fine(type_) else 0
+    return let(
+        datetimes.micros(datetimes.util_clock(node, type_, zone)),
+        lambda n: inline(
+            "{millis} % 1000 * {unit} + (pmod({n}, 1000) * 1000 + {beyond}) DIV {rest}",
+            millis=inline("({n} - pmod({n}, 1000)) DIV 1000", n=n),
+            unit=10 ** (digits - 3),
+            n=n,
+            beyond=beyond,
+            rest=10 ** (9 - digits),
+        ),
+    )
 
 
 def part(unit: str) -> TranslationRule:
@@ -230,12 +252,14 @@ def date_format(called: TranslatedCall) -> Node:
     known = string_of(pattern)
     if known is not None and _PLAIN.fullmatch(known):
         return call("date_format", clock, pattern)
+    coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
+    beyond = nanos(node) if is_fine(type_) and not coarse else 0
     return let(
         clock,
         lambda shown: call_udf(
             "date_format",
             inline("unix_seconds(CAST({c} AS TIMESTAMP))", c=shown),
-            datetimes.nano_part(shown),
+            Cast(operator("+", datetimes.nano_part(shown), beyond), "INT"),
             pattern,
         ),
     )
@@ -291,27 +315,45 @@ def to_instant(called: TranslatedCall) -> Node:
     if isinstance(type_, CHARACTERS):
         return _instant_of_string(called)
     digits = integer_of(called[1]) if len(called.arguments) > 1 else 3
-    if digits is None or digits < 0 or is_fine(called.type):
-        raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision of at most 6 on Spark")
-    scale = 10 ** (6 - digits)
+    if digits is None or digits < 0:
+        raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
     if isinstance(type_, FLOATS):
-        unit = 1000 if digits <= 3 else scale
-        micros = inline(
-            "CAST(floor(CAST({v} AS DOUBLE) * {scale} / {unit}) AS DECIMAL(38, 0)) * {size}",
-            v=called[0],
-            scale=Literal(str(scale), "D"),
-            unit=Literal(str(unit), "D"),
-            size=unit,
-        )
-    else:
-        micros = inline(
-            "CAST(CAST({v} AS BIGINT) AS DECIMAL(30, 0)) * {scale}", v=called[0], scale=scale
-        )
+        return let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
+    return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
+
+
+def _nanos_of_float(node: Node, digits: int) -> Node:
+    """Return nanoseconds since 1970 as a BIGINT; what exceeds that is its maximum."""
     return sql(
-        "if({v} BETWEEN -62135596800000000L AND 253402300799999999L,"
-        " timestamp_micros(CAST({v} AS BIGINT)), NULL)",
-        v=micros,
+        "if({v} >= {first} AND {v} < {end}, CAST({v} * {unit} AS BIGINT), NULL)",
+        v=Cast(node, "DOUBLE"),
+        first=Literal(f"{_FIRST // 10**6}e{digits}", "D"),
+        end=Literal(f"{_END // 10**6}e{digits}", "D"),
+        unit=Literal(f"1e{9 - digits}", "D"),
     )
+
+
+#: The microseconds since 1970 of the first day of the year 1, and of that of the year 10000.
+_FIRST, _END = -62_135_596_800_000_000, 253_402_300_800_000_000
+
+
+def _instant(count: Node, digits: int, type_: DataType) -> Node:
+    """Return the instant at a count of 10 ** -digits of a second since 1970, rounded down."""
+    unit = 10 ** abs(digits - MAX_PRECISION)
+    if digits > MAX_PRECISION:
+        micros = inline("{n} DIV {unit} - if({n} % {unit} < 0, 1L, 0L)", n=count, unit=unit)
+    else:
+        micros = inline("CAST({n} AS DECIMAL(30, 0)) * {unit}", n=count, unit=unit)
+    instant = sql(
+        "if({m} BETWEEN {first} AND {last}, timestamp_micros(CAST({m} AS BIGINT)), NULL)",
+        m=micros,
+        first=Literal(str(_FIRST), "L"),
+        last=Literal(str(_END - 1), "L"),
+    )
+    if isinstance(type_, AnyTimestampType) and not is_fine(type_):
+        return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision), type_)
+    rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
+    return joined(instant, rest)
 
 
 def _instant_of_string(called: TranslatedCall) -> Node:
@@ -354,43 +396,6 @@ def convert_tz(called: TranslatedCall) -> Node:
     if source is not None and target is not None and numeric_patterns.are_known(source, target):
         return numeric_patterns.convert_tz(called[0], source, target)
     return call_udf("convert_tz", *called.arguments)
-
-
-def is_fine(type_: DataType) -> bool:
-    """Return whether a timestamp has fractional digits that Spark does not store."""
-    return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
-
-
-#: Functions of a timestamp that read no more than its milliseconds.
-TRUNCATING = frozenset(
-    {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
-    | {"SECOND", "TIMESTAMPDIFF", "IS NULL", "IS NOT NULL", "COUNT", "TYPEOF"}
-)
-
-
-def _prints_micros_at_most(pattern: Typed) -> bool:
-    """Return whether a constant pattern prints at most six digits of a second."""
-    if not isinstance(pattern, Constant) or not isinstance(pattern.literal, syntax.Literal):
-        return False
-    return re.search("SSSSSSS|[nN]", pattern.literal.text) is None
-
-
-def truncates_precision(call: FunctionCall) -> bool:
-    """Return whether the result of a call does not depend on digits beyond microseconds."""
-    words = [one.symbol.word for one in call.arguments if isinstance(one, Keyword)]
-    match call.function.name:
-        case "EXTRACT":
-            return not set(words) & {"MICROSECOND", "NANOSECOND"}
-        case "FLOOR":
-            return bool(words)
-        case "DATE_FORMAT":
-            return _prints_micros_at_most(call.arguments[1])
-        case "CAST" | "TRY_CAST":
-            target = call.type
-            fine = isinstance(target, AnyTimestampType) and target.precision > MAX_PRECISION
-            return isinstance(target, DateType | TimeType | AnyTimestampType) and not fine
-        case name:
-            return name in TRUNCATING
 
 
 def unix_time(called: TranslatedCall) -> Node:

@@ -1,0 +1,162 @@
+"""Timestamps of more than six digits: Spark's timestamp, and the nanoseconds beyond it.
+
+Spark's timestamps have microseconds. Within an expression a TIMESTAMP or TIMESTAMP_LTZ of seven to
+nine digits is a struct of the timestamp and of 0 to 999 nanoseconds, which Spark compares, groups
+and sorts as Flink does. Stored columns have microseconds: their nanoseconds cannot be read, and
+only a value without nanoseconds can be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from schema_core.expressions.typed import Ref
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import Translate, TranslatedCall
+from schema_core.spark.compiler.tree import Cast, Column, Field, Node, fail, let, unsupported
+from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, is_fine
+from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+
+#: Functions whose rules take and return the structs.
+EXACT = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
+    | {"BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "= SOME", "<> ALL"}
+    | {"CASE", "IF", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"}
+    | {"COUNT", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE", "LAG", "LEAD"}
+)
+
+#: Functions whose rules take structs, but not always their nanoseconds.
+LAZY = frozenset({"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"})
+
+#: Functions of a timestamp that do not depend on its nanoseconds.
+WHOLE = frozenset(
+    {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
+    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING", "IS NULL", "IS NOT NULL"}
+)
+
+#: Functions that add an interval to a timestamp, or subtract one: its nanoseconds stay.
+SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
+
+
+def whole(node: Node) -> Node:
+    """Return the timestamp of a struct, in microseconds."""
+    return Field(node, MICROS)
+
+
+def nanos(node: Node) -> Node:
+    """Return the nanoseconds of a struct beyond its microseconds, 0 to 999."""
+    return Field(node, NANOS)
+
+
+def joined(micros: Node, beyond: Node | int) -> Node:
+    """Return the struct of a timestamp and its nanoseconds; NULL if the timestamp is."""
+    return let(
+        micros,
+        lambda at: inline(
+            f"if({{at}} IS NULL, NULL, named_struct('{MICROS}', {{at}}, '{NANOS}', {{beyond}}))",
+            at=at,
+            beyond=Cast(inline("{n}", n=beyond), "SMALLINT"),
+        ),
+    )
+
+
+def of_stored(node: Node, type_: DataType) -> Node:
+    """Return the struct of a stored timestamp; the job fails if its nanoseconds are used.
+
+    The struct of NULL holds NULL, so that Spark reads the timestamp without the nanoseconds.
+    """
+    problem = f"Spark reads microseconds, {type_.as_summary_string()} has more digits"
+    return inline(
+        f"named_struct('{MICROS}', {{at}}, '{NANOS}', if({{at}} IS NULL, NULL, {{beyond}}))",
+        at=node,
+        beyond=Cast(fail(f"{problem}: cast it to a precision of {MAX_PRECISION}"), "SMALLINT"),
+    )
+
+
+def as_stored(node: Node, type_: DataType) -> Node:
+    """Return the timestamp of a struct; the job fails if it has nanoseconds."""
+    problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
+    return let(
+        node,
+        lambda v: inline(
+            "if({n} <> 0, {problem}, {at})", n=nanos(v), problem=fail(problem), at=whole(v)
+        ),
+    )
+
+
+def translated(translate: Translate, called: TranslatedCall) -> Node:
+    """Return a call of which an argument or the result may be a struct.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a function that has no such values here.
+    """
+    name = called.call.function.name
+    places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
+    if name in LAZY or not (places or is_fine(called.type)):
+        return translate(called)
+    if name in EXACT:
+        return translate(_changed(called, places, _nullable))
+    if called.call.function.declared is not None or name not in WHOLE | SHIFTS or not places:
+        require_micros(*called.types, called.type)
+    call = replace(
+        called.call,
+        type=coarse(called.type),
+        arguments=tuple(
+            Ref("", coarse(one.type)) if place in places else one
+            for place, one in enumerate(called.call.arguments)
+        ),
+    )
+    part = _rounded_up if name in {"CEIL", "CEILING"} else whole
+    node = translate(replace(_changed(called, places, part), call=call))
+    if not is_fine(called.type):
+        return node
+    return joined(node, nanos(called[places[0]]) if name in SHIFTS else 0)
+
+
+def coarse(type_: DataType) -> DataType:
+    """Return the type of a timestamp without nanoseconds; other types unchanged."""
+    match type_:
+        case TimestampType():
+            return TimestampType(min(type_.precision, MAX_PRECISION))
+        case LocalZonedTimestampType():
+            return LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
+        case _:
+            return type_
+
+
+def _changed(
+    called: TranslatedCall, places: list[int], change: Callable[[Node], Node]
+) -> TranslatedCall:
+    """Return a call with some of its arguments changed."""
+    arguments = tuple(
+        change(node) if place in places else node for place, node in enumerate(called.arguments)
+    )
+    return replace(called, arguments=arguments)
+
+
+def _rounded_up(node: Node) -> Node:
+    """Return the first microsecond that is not before a timestamp."""
+    up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
+    return inline(f"{{at}} + {up}", at=whole(node), n=nanos(node))
+
+
+def _nullable(node: Node) -> Node:
+    """Return the struct of a column, NULL where it holds NULL (see `of_stored`)."""
+    if not isinstance(node, Column):
+        return node
+    return inline("if({at} IS NULL, NULL, {v})", at=whole(node), v=node)
+
+
+def require_micros(*types: DataType) -> None:
+    """Refuse timestamps with more digits than Spark stores.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    for part in (part for type_ in types for part in type_.walk()):
+        if is_fine(part):
+            raise unsupported(
+                f"Spark stores microseconds, {part.as_summary_string()} has more digits",
+                hint=f"cast it to a precision of {MAX_PRECISION}",
+            )
