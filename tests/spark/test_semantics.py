@@ -14,6 +14,7 @@ from schema_core.spark.compiler.functions.strings_of_values import printed
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.jobs import spark_errors
 from schema_core.sql.parser import parse_expression
+from schema_core.types import DataTypes
 from tests.support import cases
 
 if TYPE_CHECKING:
@@ -67,3 +68,35 @@ def test_instants_are_local_times_of_the_session_time_zone(
     (row,) = session.sql(f"SELECT {sql_of(expression, 'America/New_York')}").collect()
 
     assert expected == row[0]
+
+
+#: Comparisons of the columns of one row, as recorded from Flink, which folds constants otherwise.
+COLUMNS = {
+    "f = d": True,  # as FLOAT, the type on the left
+    "d = f": False,
+    "i = g": True,
+    "NULLIF(i, g) IS NULL": True,
+    "a = b": True,  # as DECIMAL(38, 7)
+    "a <> b": False,
+    "a > b": True,
+    "CASE a WHEN b THEN TRUE ELSE FALSE END": True,
+    "a IS DISTINCT FROM b": True,
+    "a IN (b, 5)": False,
+    "ARRAY[a] = ARRAY[b]": True,
+    "ROW(f, 1) = ROW(d, 1)": False,
+    "f BETWEEN d AND d": False,
+    "i IN (d)": False,
+}
+
+
+def test_equality_casts_columns_to_a_common_type(session: SparkSession) -> None:
+    names = {"f": "FLOAT", "d": "DOUBLE", "i": "INT", "g": "FLOAT"}
+    names |= {"a": "DECIMAL(38, 18)", "b": "DECIMAL(38, 7)"}
+    scope = ColumnScope({name: DataTypes.of(text) for name, text in names.items()}, streaming=False)
+    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in COLUMNS]
+    row = "CAST(0.1 AS FLOAT) f, 0.1D d, 16777217 i, CAST(16777216 AS FLOAT) g"
+    row += ", CAST(1e-18 AS DECIMAL(38, 18)) a, CAST(0 AS DECIMAL(38, 7)) b"
+
+    found = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
+
+    assert list(COLUMNS.values()) == list(found[0])

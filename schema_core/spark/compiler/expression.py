@@ -29,10 +29,8 @@ from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.nanoseconds import (
     as_stored,
     joined,
-    of_stored,
     require_micros,
     translated,
-    whole,
 )
 from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
@@ -288,14 +286,11 @@ def sort_key(node: Node, key: Direction) -> SortKey:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(node: Node, type_: DataType, *, exact: bool = False) -> Node:
-    """Return a stored value as expressions see it: intervals become numbers.
-
-    The nanoseconds of a timestamp are 0 if the value is `exact`, else unknown.
-    """
+def from_physical(node: Node, type_: DataType) -> Node:
+    """Return a stored value as expressions see it: intervals become numbers."""
     match type_:
         case _ if is_fine(type_):
-            return joined(node, 0) if exact else of_stored(node, type_)
+            return joined(node, 0)
         case YearMonthIntervalType():
             return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
         case DayTimeIntervalType():
@@ -307,14 +302,11 @@ def from_physical(node: Node, type_: DataType, *, exact: bool = False) -> Node:
             return node
 
 
-def to_physical(node: Node, type_: DataType, *, truncate: bool = False) -> Node:
-    """Return the value of an expression as it is stored: numbers become intervals again.
-
-    A timestamp with nanoseconds fails the job unless it is to be truncated.
-    """
+def to_physical(node: Node, type_: DataType) -> Node:
+    """Return the value of an expression as it is stored: numbers become intervals again."""
     match type_:
         case _ if is_fine(type_):
-            return whole(node) if truncate else as_stored(node, type_)
+            return as_stored(node, type_)
         case YearMonthIntervalType():
             return inline("make_ym_interval(0, {v})", v=node)
         case DayTimeIntervalType():

@@ -2,8 +2,8 @@
 
 Spark's timestamps have microseconds. Within an expression a TIMESTAMP or TIMESTAMP_LTZ of seven to
 nine digits is a struct of the timestamp and of 0 to 999 nanoseconds, which Spark compares, groups
-and sorts as Flink does. Stored columns have microseconds: their nanoseconds cannot be read, and
-only a value without nanoseconds can be stored.
+and sorts as Flink does. The columns of a frame have microseconds: a value with nanoseconds fails
+the job there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 from schema_core.expressions.typed import Ref
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
-from schema_core.spark.compiler.tree import Cast, Column, Field, Node, fail, let, unsupported
+from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported
 from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, is_fine
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 
@@ -23,16 +23,25 @@ EXACT = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
     | {"BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "= SOME", "<> ALL"}
     | {"CASE", "IF", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"}
-    | {"COUNT", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "SINGLE_VALUE", "LAG", "LEAD"}
+    | {"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"}
+    | {
+        "IS NULL",
+        "IS NOT NULL",
+        "COUNT",
+        "MIN",
+        "MAX",
+        "FIRST_VALUE",
+        "LAST_VALUE",
+        "SINGLE_VALUE",
+        "LAG",
+        "LEAD",
+    }
 )
-
-#: Functions whose rules take structs, but not always their nanoseconds.
-LAZY = frozenset({"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"})
 
 #: Functions of a timestamp that do not depend on its nanoseconds.
 WHOLE = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
-    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING", "IS NULL", "IS NOT NULL"}
+    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING"}
 )
 
 #: Functions that add an interval to a timestamp, or subtract one: its nanoseconds stay.
@@ -61,19 +70,6 @@ def joined(micros: Node, beyond: Node | int) -> Node:
     )
 
 
-def of_stored(node: Node, type_: DataType) -> Node:
-    """Return the struct of a stored timestamp; the job fails if its nanoseconds are used.
-
-    The struct of NULL holds NULL, so that Spark reads the timestamp without the nanoseconds.
-    """
-    problem = f"Spark reads microseconds, {type_.as_summary_string()} has more digits"
-    return inline(
-        f"named_struct('{MICROS}', {{at}}, '{NANOS}', if({{at}} IS NULL, NULL, {{beyond}}))",
-        at=node,
-        beyond=Cast(fail(f"{problem}: cast it to a precision of {MAX_PRECISION}"), "SMALLINT"),
-    )
-
-
 def as_stored(node: Node, type_: DataType) -> Node:
     """Return the timestamp of a struct; the job fails if it has nanoseconds."""
     problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
@@ -93,10 +89,8 @@ def translated(translate: Translate, called: TranslatedCall) -> Node:
     """
     name = called.call.function.name
     places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
-    if name in LAZY or not (places or is_fine(called.type)):
+    if name in EXACT or not (places or is_fine(called.type)):
         return translate(called)
-    if name in EXACT:
-        return translate(_changed(called, places, _nullable))
     if called.call.function.declared is not None or name not in WHOLE | SHIFTS or not places:
         require_micros(*called.types, called.type)
     call = replace(
@@ -139,13 +133,6 @@ def _rounded_up(node: Node) -> Node:
     """Return the first microsecond that is not before a timestamp."""
     up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
     return inline(f"{{at}} + {up}", at=whole(node), n=nanos(node))
-
-
-def _nullable(node: Node) -> Node:
-    """Return the struct of a column, NULL where it holds NULL (see `of_stored`)."""
-    if not isinstance(node, Column):
-        return node
-    return inline("if({at} IS NULL, NULL, {v})", at=whole(node), v=node)
 
 
 def require_micros(*types: DataType) -> None:

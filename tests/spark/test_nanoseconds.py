@@ -1,0 +1,95 @@
+"""TIMESTAMP(9) on Spark: nanoseconds in expressions, microseconds in tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.errors import SchemaCoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from schema_core.environment.table_environment import TableEnvironment
+
+NOON = "TIMESTAMP '2020-02-29 12:00:00.123456789'"
+
+
+def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
+    with environment.execute_sql(query).collect() as found:
+        return [tuple(row) for row in found]
+
+
+def test_expressions_keep_nanoseconds(environment: TableEnvironment) -> None:
+    query = f"""
+        SELECT CAST(a AS STRING), a = b, a < b, a IN (b, {NOON}),
+            CAST(CAST(a AS TIMESTAMP(8)) AS STRING),
+            CAST(a + INTERVAL '1' DAY AS STRING), EXTRACT(NANOSECOND FROM a), YEAR(a),
+            FLOOR(a TO HOUR) = a,
+            CAST(COALESCE(CAST(NULL AS TIMESTAMP(3)), a) AS STRING), DATE_FORMAT(a, 'SSSSSSSSS'),
+            CAST(GREATEST(a, b) AS STRING), CAST(CAST(a AS TIMESTAMP(6)) AS STRING)
+        FROM (SELECT {NOON} AS a, TIMESTAMP '2020-02-29 12:00:00.123456790' AS b)
+    """
+    text = "2020-02-29 12:00:00.123456"
+
+    assert [
+        (
+            f"{text}789", False, True, True, f"{text}78", "2020-03-01 12:00:00.123456789",
+            123456789, 2020, False, f"{text}789", "123456789", f"{text}790", text,
+        )
+    ] == rows(environment, query)  # fmt: skip
+
+
+def test_groups_orders_and_joins_by_nanoseconds(environment: TableEnvironment) -> None:
+    values = "(VALUES (1, '002'), (2, '001'), (3, '002'), (4, CAST(NULL AS STRING))) AS v(id, s)"
+    stamp = "CAST('2020-01-01 00:00:00.000000' || s AS TIMESTAMP(9))"
+    table = f"(SELECT id, {stamp} AS t9 FROM {values})"
+
+    grouped = f"SELECT DATE_FORMAT(t9, 'nnnnnnnnn'), COUNT(*) FROM {table} GROUP BY t9 ORDER BY t9"
+    joined = f"SELECT a.id, b.id FROM {table} a JOIN {table} b ON a.t9 = b.t9 AND a.id < b.id"
+    extremes = f"SELECT CAST(MAX(t9) AS STRING), COUNT(t9), COUNT(DISTINCT t9) FROM {table}"
+
+    assert [(None, 1), ("000000001", 1), ("000000002", 2)] == rows(environment, grouped)
+    assert [(1, 3)] == rows(environment, joined)
+    assert [("2020-01-01 00:00:00.000000002", 3, 2)] == rows(environment, extremes)
+
+
+def test_results_and_tables_have_microseconds(environment: TableEnvironment) -> None:
+    whole = "CAST(TIMESTAMP '2020-02-29 12:00:00.123456' AS TIMESTAMP(9))"
+
+    assert "123456" in str(rows(environment, f"SELECT {whole}"))
+    with pytest.raises(SchemaCoreError, match="has nanoseconds"):
+        rows(environment, f"SELECT {NOON}")
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
+def test_tables_take_values_without_nanoseconds(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE t (id INT, t9 TIMESTAMP(9)) WITH ("
+        f"'connector' = 'filesystem', 'format' = '{form}', 'path' = '{tmp_path}')"
+    )
+    environment.execute_sql(f"INSERT INTO t SELECT 1, CAST({NOON} AS TIMESTAMP(6))").wait()
+
+    with pytest.raises(SchemaCoreError, match="has nanoseconds"):
+        environment.execute_sql(f"INSERT INTO t SELECT 3, {NOON}").wait()
+    query = "SELECT CAST(t9 AS STRING) FROM t"
+    if form in {"csv", "json"}:
+        assert [("2020-02-29 12:00:00.123456000",)] == rows(environment, query)
+    else:  # Spark's readers drop nanoseconds silently
+        with pytest.raises(SchemaCoreError, match="fractional seconds are truncated"):
+            rows(environment, query)
+
+
+def test_computed_columns_have_nanoseconds(environment: TableEnvironment, tmp_path: Path) -> None:
+    environment.execute_sql(
+        "CREATE TABLE c (ms BIGINT, t9 AS TO_TIMESTAMP_LTZ(ms, 9)) WITH ("
+        f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}')"
+    )
+    environment.execute_sql("INSERT INTO c VALUES (1000), (CAST(NULL AS BIGINT))").wait()
+
+    query = "SELECT EXTRACT(NANOSECOND FROM t9), COALESCE(t9, t9) IS NULL FROM c ORDER BY ms"
+
+    assert [(None, True), (1000, False)] == rows(environment, query)
