@@ -11,7 +11,9 @@ from schema_core.environment.options import ConfigOption
 from schema_core.spark.connectors.avro_files import AVRO
 from schema_core.spark.connectors.datagen import DatagenConnector
 from schema_core.spark.connectors.printing import PrintConnector
+from schema_core.spark.connectors.python_source import PythonSourceConnector
 from schema_core.spark.connectors.raw_files import RAW
+from schema_core.spark.connectors.spark_source import SparkSourceConnector
 
 
 def _default(option: ConfigOption[Any]) -> str:
@@ -36,6 +38,8 @@ def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
 PARTS: dict[str, Callable[[], str]] = {
     "options_of_datagen": options(DatagenConnector.options),
     "options_of_print": options(PrintConnector.options),
+    "options_of_spark": options(SparkSourceConnector.options),
+    "options_of_python": options(PythonSourceConnector.options),
     "options_of_avro": options(AVRO.options),
     "options_of_raw": options(RAW.options),
 }

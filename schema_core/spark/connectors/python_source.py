@@ -1,0 +1,133 @@
+"""The connector `python`: a class of `pyspark.sql.datasource.DataSource` by its name.
+
+Importing a module runs its code. Therefore only modules that the configuration of the session
+allows are imported, and none by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from schema_core.environment.options import ConfigOption, string_list
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite
+from schema_core.spark.connectors.spark_source import (
+    PASSED_ON,
+    SCHEMA,
+    checked,
+    load,
+    passed_on,
+)
+from schema_core.text import show
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.spark.connectors import ReadContext, WriteContext
+
+CLASS = ConfigOption("class", str, None, "the class, as `module.Class`", required=True)
+#: An option of the session, not of tables.
+ALLOWED = ConfigOption(
+    "table.connectors.python.allowed-modules",
+    string_list,
+    None,
+    "modules and packages whose classes tables may name; none by default",
+)
+#: Without this setting Spark refuses classes that have `pushFilters`.
+PUSH_FILTERS = "spark.sql.python.filterPushdown.enabled"
+
+
+class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
+    """A data source written in Python."""
+
+    identifier: ClassVar[str] = "python"
+    requires: ClassVar = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (CLASS, PASSED_ON, SCHEMA)
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
+
+        Raises:
+            UnsupportedError: with code `module-not-allowed`.
+            NotFoundError: with code `data-source-not-loadable`.
+            ExternalError: with code `source-schema-mismatch`.
+        """
+        name = registered(context.session, context.options, context.configuration)
+        return checked(load(context.session.read.format(name), context), context)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows with the writer of the data source.
+
+        Raises:
+            UnsupportedError, NotFoundError: as `read`.
+        """
+        name = registered(context.session, context.options, context.configuration)
+        writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
+        with active(context.session):
+            writer.options(**passed_on(context.options)).save()
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, where Spark looks up the classes of writes."""
+    jvm: Any = session._jvm  # noqa: SLF001
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
+def registered(
+    session: SparkSession, options: Mapping[str, str], configuration: Mapping[str, str]
+) -> str:
+    """Register the class of a table with the session; return its name as a data source.
+
+    Raises:
+        UnsupportedError: with code `module-not-allowed`.
+        NotFoundError: with code `data-source-not-loadable`.
+    """
+    loaded = _loaded(CLASS.of(options) or "", ALLOWED.of(configuration) or [])
+    session.conf.set(PUSH_FILTERS, "true")
+    session.dataSource.register(loaded)
+    return str(loaded.name())
+
+
+def _loaded(path: str, allowed: Sequence[str]) -> Any:
+    """Return a class of an allowed module."""
+    module, _, name = path.rpartition(".")
+    if not module:
+        raise SchemaError(
+            f"option {CLASS.key!r} must be `module.Class`, got {show(path)}",
+            code="invalid-option-value",
+        )
+    if not any(module == one or module.startswith(f"{one}.") for one in allowed):
+        raise UnsupportedError(
+            f"the module {module!r} is not among those that tables may import",
+            code="module-not-allowed",
+            hint=f"if you trust it: SET '{ALLOWED.key}' = '{module}'",
+        )
+    from pyspark.sql.datasource import DataSource
+
+    try:
+        loaded = getattr(import_module(module), name)
+    except Exception as error:
+        raise NotFoundError(
+            f"cannot import {path!r}: {type(error).__name__}: {error}",
+            code="data-source-not-loadable",
+            hint="the module must be importable here and in the workers of Spark",
+        ) from error
+    if not (isinstance(loaded, type) and issubclass(loaded, DataSource)):
+        raise NotFoundError(
+            f"{path!r} is not a subclass of pyspark.sql.datasource.DataSource",
+            code="data-source-not-loadable",
+        )
+    return loaded

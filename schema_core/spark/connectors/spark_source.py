@@ -1,0 +1,256 @@
+"""The connector `spark`: any data source of Spark by name, and tables of Spark's catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from schema_core.environment.options import ConfigOption, choice
+from schema_core.errors import (
+    ExternalError,
+    Gathering,
+    NotFoundError,
+    SchemaError,
+    UnsupportedError,
+    similar,
+)
+from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.spark.compiler.tree import Column
+from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
+from schema_core.spark.connectors.file_formats import exact
+from schema_core.spark.jobs import causes, condition_of
+from schema_core.spark.projection import select
+from schema_core.spark.sources import comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader
+    from pyspark.sql.types import DataType as SparkType
+
+    from schema_core.spark.connectors import ReadContext, WriteContext
+    from schema_core.types import DataType
+
+FORMAT = ConfigOption(
+    "format", str, None, "the data source: its short name, such as delta, or its class"
+)
+TABLE = ConfigOption("table", str, None, "instead of a format: a table of Spark's catalogs")
+PATH = ConfigOption("path", str, None, "where the data lies, for data sources of files")
+PASSED_ON = ConfigOption(
+    "option", str, None, "`option.key` is the option `key` of the data source", is_map=True
+)
+SCHEMA = ConfigOption(
+    "schema",
+    choice("source", "table"),
+    "source",
+    "`source`: the types of the data source must be those of the table; `table`: they are given "
+    "to the data source, which csv and json need",
+)
+MODE = ConfigOption(
+    "sink.mode",
+    choice("append", "error", "ignore"),
+    "append",
+    "what INSERT INTO does where there are rows: add, fail, or nothing",
+)
+
+#: Data source -> the package that has it; ``{spark}`` is the version of Spark.
+PACKAGES: Mapping[str, str] = {
+    "avro": "org.apache.spark:spark-avro_2.13:{spark}",
+    "bigquery": "com.google.cloud.spark:spark-bigquery-with-dependencies_2.13",
+    "delta": "io.delta:delta-spark_2.13",
+    "hudi": "org.apache.hudi:hudi-spark-bundle_2.13",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime_2.13",
+    "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
+    "mongodb": "org.mongodb.spark:mongo-spark-connector_2.13",
+    "snowflake": "net.snowflake:spark-snowflake_2.13",
+}
+#: Data sources that Spark includes.
+BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
+#: Data sources that replace the partitions that get rows, and no others, if they are told to.
+DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "delta"})
+
+_NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
+
+
+class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitioning):
+    """A data source or a table of Spark. What it can do is known only to Spark."""
+
+    identifier: ClassVar[str] = "spark"
+    requires: ClassVar = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (FORMAT, TABLE, PATH, PASSED_ON, SCHEMA, MODE)
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the data source.
+
+        Raises:
+            SchemaError: with code `missing-option` unless there is either a format or a table.
+            NotFoundError: with code `unknown-data-source`.
+            ExternalError: with code `source-schema-mismatch`.
+        """
+        source, table = _source_of(context.options)
+        with found(source, context.session.version):
+            if table is not None:
+                frame = context.session.table(table)
+            else:
+                reader = context.session.read.format(source)
+                frame = load(reader, context, PATH.of(context.options))
+        return checked(frame, context)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows.
+
+        Raises:
+            SchemaError, NotFoundError, ExternalError: as `read`.
+            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of partitions
+                where the data source would replace all rows.
+        """
+        source, table = _source_of(context.options)
+        if table is not None:
+            _write_table(frame, table, context)
+            return
+        keys = context.table.partition_keys
+        if context.overwrite and (context.partition or (keys and source.lower() not in DYNAMIC)):
+            raise UnsupportedError(
+                f"the data source {source!r} replaces all rows of a table, not single partitions",
+                code="unsupported-ability",
+                hint="use INSERT INTO, or the connector 'filesystem'",
+            )
+        writer = frame.write.format(source).mode(mode_of(context, MODE.of(context.options)))
+        if keys:
+            writer = writer.partitionBy(*keys).option("partitionOverwriteMode", "dynamic")
+        with found(source, context.session.version):
+            writer.options(**passed_on(context.options)).save(PATH.of(context.options))
+
+
+def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return the data source, or the table.
+
+    Raises:
+        SchemaError: with code `missing-option` unless there is exactly one of them.
+    """
+    source, table = FORMAT.of(options), TABLE.of(options)
+    if (source is None) == (table is None):
+        raise SchemaError(
+            "either the option 'format' or the option 'table' is required",
+            code="missing-option",
+            hint="'format' = 'parquet', or 'table' = 'spark_catalog.default.orders'",
+        )
+    return source or "", table
+
+
+def passed_on(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of the data source."""
+    prefix = f"{PASSED_ON.key}."
+    return {
+        key.removeprefix(prefix): value for key, value in options.items() if key.startswith(prefix)
+    }
+
+
+def load(reader: DataFrameReader, context: ReadContext, path: str | None = None) -> DataFrame:
+    """Return the rows of a data source."""
+    if SCHEMA.of(context.options) == "table":
+        reader = reader.schema(context.spark_schema)
+    return reader.options(**passed_on(context.options)).load(path)
+
+
+def mode_of(context: WriteContext, inserting: str | None) -> str:
+    """Return Spark's mode of a write; CREATE TABLE AS must find no rows."""
+    if context.overwrite:
+        return "overwrite"
+    if context.creates and MODE.key not in context.options:
+        return "error"
+    return inserting or "append"
+
+
+@contextmanager
+def found(source: str, version: str) -> Iterator[None]:
+    """Convert Spark's errors for a data source that it does not have.
+
+    Raises:
+        NotFoundError: with code `unknown-data-source`, naming the package that has it.
+    """
+    try:
+        yield
+    except Exception as error:
+        conditions = [str(error), *(condition_of(cause) or "" for cause in causes(error))]
+        if not any(mark in one for mark in _NOT_FOUND for one in conditions):
+            raise
+        package = PACKAGES.get(source.lower(), "").format(spark=version)
+        setting = f"'spark.jars.packages' = '{package}'" if package else "'spark.jars.packages'"
+        hint = f"start Spark with {setting}, or with the path of its jar as 'spark.jars'"
+        close = None if package else similar(source, BUILT_IN)
+        raise NotFoundError(
+            f"Spark has no data source {source!r}",
+            code="unknown-data-source",
+            hint=f"{hint}; {close}" if close else hint,
+        ) from None
+
+
+def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
+    """Write into a table of Spark's catalogs, by the names of its columns."""
+    if context.creates and not context.overwrite:
+        frame.write.mode("error").saveAsTable(table)
+        return
+    if context.overwrite and (context.partition or context.table.partition_keys):
+        raise UnsupportedError(
+            f"INSERT OVERWRITE replaces all rows of Spark's table {table!r}, not single partitions",
+            code="unsupported-ability",
+            hint="use INSERT INTO",
+        )
+    target = context.session.table(table)
+    compare(target, context.physical_columns)
+    if extra := sorted(set(target.columns) - set(context.physical_columns)):
+        raise ExternalError(
+            f"Spark's table {table!r} has further columns: {', '.join(map(repr, extra))}",
+            code="source-schema-mismatch",
+            hint="declare them to write the table",
+        )
+    ordered = select(frame, [(Column(name), name) for name in target.columns])
+    ordered.write.insertInto(table, overwrite=context.overwrite)
+
+
+# --- types ---------------------------------------------------------------------------------
+
+
+def checked(frame: DataFrame, context: ReadContext) -> DataFrame:
+    """Return the columns of a table in a frame of a data source; further ones are left out.
+
+    Raises:
+        ExternalError: with code `source-schema-mismatch`, for every column that is missing or of
+            another type.
+    """
+    compare(frame, context.columns)
+    columns = context.columns.items()
+    return select(frame, [(exact(Column(name), type_), name) for name, type_ in columns])
+
+
+def compare(frame: DataFrame, declared: Mapping[str, DataType]) -> None:
+    """Compare the columns of a data source with those of a table, by name.
+
+    Raises:
+        ExternalError: with code `source-schema-mismatch`, for every column that is missing or of
+            another type.
+    """
+    given = {field.name: field.dataType for field in frame.schema.fields}
+    gathered = Gathering()
+    for name, type_ in declared.items():
+        with gathered.catching():
+            _compare(name, type_, given)
+    gathered.raise_all()
+
+
+def _compare(name: str, type_: DataType, given: Mapping[str, SparkType]) -> None:
+    shown = type_.nullable().as_summary_string()
+    if name not in given:
+        raise ExternalError(
+            f"the data source has no column {name!r}",
+            code="source-schema-mismatch",
+            hint=similar(name, given) or f"its columns: {', '.join(given) or 'none'}",
+        )
+    expected, actual = to_spark(type_), given[name]
+    if comparable(actual) != comparable(expected):
+        raise ExternalError(
+            f"column {name!r} is {actual.simpleString()} in the data source, but {shown} in the "
+            f"table, which is {expected.simpleString()}",
+            code="source-schema-mismatch",
+            hint="declare the column with the type of the data source and CAST it in queries",
+        )

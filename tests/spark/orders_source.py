@@ -1,0 +1,67 @@
+"""A data source in Python, which tables of the connector `python` name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceWriter,
+    EqualTo,
+    WriterCommitMessage,
+)
+
+
+class Reader(DataSourceReader):  # type: ignore[misc, unused-ignore]
+    """Five rows; notes the filters that it takes."""
+
+    def __init__(self, options: Any) -> None:
+        self.options = options
+        self.wanted: list[Any] = []
+
+    def pushFilters(self, filters: list[Any]) -> Iterator[Any]:
+        for one in filters:
+            if isinstance(one, EqualTo):
+                self.wanted.append(one.value)
+            else:
+                yield one
+        Path(self.options["log"]).write_text(json.dumps(self.wanted))
+
+    def read(self, _: Any) -> Iterator[tuple[int, str]]:
+        for number in range(5):
+            if all(number == one for one in self.wanted):
+                yield number, f"n{number}"
+
+
+class Writer(DataSourceWriter):  # type: ignore[misc, unused-ignore]
+    """Appends rows to a file, with the mode of the write."""
+
+    def __init__(self, options: Any, overwrite: bool) -> None:
+        self.options, self.overwrite = options, overwrite
+
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        lines = (json.dumps([self.overwrite, *row]) + "\n" for row in iterator)
+        with Path(self.options["log"]).open("a") as file:
+            file.writelines(lines)
+        return WriterCommitMessage()
+
+
+class Orders(DataSource):  # type: ignore[misc, unused-ignore]
+    """A data source that reads and writes."""
+
+    def schema(self) -> str:
+        return "id INT, name STRING"
+
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self.options)
+
+    def writer(self, schema: Any, overwrite: bool) -> Writer:
+        return Writer(self.options, overwrite)
+
+
+class NoSource:
+    """Not a data source."""

@@ -1,0 +1,190 @@
+"""The connectors `spark` and `python`: types are compared, and nothing is imported unasked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+
+pytestmark = pytest.mark.spark
+
+ALLOWED = "table.connectors.python.allowed-modules"
+
+
+def create(environment: TableEnvironment, name: str, columns: str, **options: object) -> None:
+    written = ", ".join(f"'{key.replace('__', '.')}' = '{v}'" for key, v in options.items())
+    environment.execute_sql(f"CREATE TABLE {name} {columns} WITH ({written})")
+
+
+def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in environment.execute_sql(query).collect())
+
+
+def refused(environment: TableEnvironment, statement: str) -> SchemaCoreError:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+    return caught.value
+
+
+# --- spark ---------------------------------------------------------------------------------
+
+EVERY = {
+    "BOOLEAN": "TRUE", "TINYINT": "CAST(1 AS TINYINT)", "SMALLINT": "CAST(2 AS SMALLINT)",
+    "INT": "3", "BIGINT": "CAST(4 AS BIGINT)", "FLOAT": "CAST(1.5 AS FLOAT)", "DOUBLE": "2.5E0",
+    "DECIMAL(5, 2)": "1.25", "CHAR(2)": "'ab'", "VARCHAR(5)": "'abc'", "STRING": "'x'",
+    "BINARY(1)": "X'01'", "BYTES": "X'02'", "DATE": "DATE '2024-01-02'",
+    "TIMESTAMP(3)": "TIMESTAMP '2024-01-02 03:04:05.123'",
+    "TIMESTAMP_LTZ(6)": "CAST(TIMESTAMP '2024-01-02 03:04:05.123456' AS TIMESTAMP_LTZ(6))",
+    "ARRAY<INT>": "ARRAY[1, 2]", "MAP<STRING, INT>": "MAP['k', 1]",
+    "ROW<x INT, y ROW<z STRING>>": "ROW(1, ROW('q'))",
+}  # fmt: skip
+
+
+def test_every_type_comes_back(environment: TableEnvironment, tmp_path: Path) -> None:
+    columns = ", ".join(f"c{i} {type_}" for i, type_ in enumerate(EVERY))
+    query = "SELECT " + ", ".join(f"CAST({v} AS {type_})" for type_, v in EVERY.items())
+    options = {"connector": "spark", "format": "parquet", "path": tmp_path / "p"}
+    create(environment, "p", f"({columns})", **options, option__compression="gzip")
+    environment.execute_sql(f"INSERT INTO p {query}")
+
+    assert rows(environment, "SELECT * FROM p") == rows(environment, query)
+    files = [one.name for one in (tmp_path / "p").glob("*.parquet")]
+    assert [one for one in files if not one.endswith(".gz.parquet")] == []
+    assert files
+
+
+def test_types_are_compared(environment: TableEnvironment, tmp_path: Path) -> None:
+    options = {"connector": "spark", "format": "parquet", "path": tmp_path / "p"}
+    create(environment, "p", "(a INT, b STRING, t TIMESTAMP(6))", **options)
+    environment.execute_sql("INSERT INTO p VALUES (1, 'x', TIMESTAMP '2024-01-02 03:04:05.123456')")
+    create(environment, "other", "(a BIGINT, c INT, b INT)", **options)
+    create(environment, "fewer", "(t TIMESTAMP(3))", **options)
+    error = refused(environment, "SELECT * FROM other")
+
+    assert [one.code for one in error.diagnostics] == ["source-schema-mismatch"] * 3
+    assert "column 'a' is int in the data source, but BIGINT in the table" in str(error)
+    assert "no column 'c'" in str(error)
+    (read,) = rows(environment, "SELECT * FROM fewer")
+    assert read[0].microsecond == 123000
+
+
+def test_overwriting_and_partitions(environment: TableEnvironment, tmp_path: Path) -> None:
+    options = {"connector": "spark", "format": "orc", "path": tmp_path / "p"}
+    create(environment, "p", "(a INT, k INT) PARTITIONED BY (k)", **options)
+    environment.execute_sql("INSERT INTO p VALUES (1, 1), (2, 2)")
+    environment.execute_sql("INSERT INTO p PARTITION (k = 1) VALUES (3)")
+    environment.execute_sql("INSERT OVERWRITE p VALUES (9, 2)")
+    error = refused(environment, "INSERT OVERWRITE p PARTITION (k = 1) VALUES (7)")
+
+    assert error.code == "unsupported-ability"
+    assert rows(environment, "SELECT * FROM p") == [(1, 1), (3, 1), (9, 2)]
+    plain = {**options, "path": tmp_path / "q"}
+    create(environment, "q", "(a INT)", **plain)
+    environment.execute_sql("INSERT INTO q VALUES (1)")
+    environment.execute_sql("INSERT OVERWRITE q VALUES (2)")
+    assert rows(environment, "SELECT * FROM q") == [(2,)]
+    statement = (
+        f"CREATE TABLE r WITH ('connector' = 'spark', 'format' = 'orc', 'path' = '{plain['path']}')"
+    )
+    assert "PATH_ALREADY_EXISTS" in str(refused(environment, f"{statement} AS SELECT 1 AS a"))
+
+
+def test_a_schema_for_sources_without_one(environment: TableEnvironment, tmp_path: Path) -> None:
+    options = {"connector": "spark", "format": "csv", "path": tmp_path / "p"}
+    create(environment, "p", "(a INT, b STRING)", **options, option__header="true", schema="table")
+    environment.execute_sql("INSERT INTO p VALUES (1, 'x')")
+
+    assert rows(environment, "SELECT * FROM p") == [(1, "x")]
+
+
+def test_a_table_of_a_catalog(environment: TableEnvironment, spark: Any) -> None:
+    try:
+        environment.execute_sql(
+            "CREATE TABLE p WITH ('connector' = 'spark', 'table' = 'default.of_spark')"
+            " AS SELECT 1 AS a, 'x' AS b"
+        )
+        create(environment, "q", "(b STRING, a INT)", connector="spark", table="default.of_spark")
+        environment.execute_sql("INSERT INTO q VALUES ('y', 2)")
+        assert rows(environment, "SELECT * FROM p") == [(1, "x"), (2, "y")]
+        create(environment, "r", "(a INT)", connector="spark", table="default.of_spark")
+        assert "further columns: 'b'" in str(refused(environment, "INSERT INTO r VALUES (1)"))
+        environment.execute_sql("INSERT OVERWRITE q VALUES ('z', 3)")
+        assert rows(environment, "SELECT * FROM p") == [(3, "z")]
+    finally:
+        spark.sql("DROP TABLE IF EXISTS default.of_spark")
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [("delta", "io.delta:delta-spark_2.13"), ("nosuch", "spark.jars"), ("parqet", "'parquet'?")],
+)
+def test_an_unknown_source(environment: TableEnvironment, source: str, hint: str) -> None:
+    create(environment, "p", "(a INT)", connector="spark", format=source, option__password="pw77")
+    for statement in ("SELECT * FROM p", "INSERT INTO p VALUES (1)"):
+        error = refused(environment, statement)
+        assert (error.code, hint in str(error.hint)) == ("unknown-data-source", True), error.hint
+        assert "pw77" not in str(error)
+
+
+def test_a_format_or_a_table_is_required(environment: TableEnvironment) -> None:
+    create(environment, "p", "(a INT)", connector="spark")
+    create(environment, "q", "(a INT)", connector="spark", format="orc", table="t")
+    for name in "pq":
+        assert refused(environment, f"SELECT * FROM {name}").code == "missing-option"
+
+
+# --- python --------------------------------------------------------------------------------
+
+MODULE = "tests.spark.orders_source"
+
+
+def test_reading_with_filters_and_writing(environment: TableEnvironment, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    environment.get_config().set(ALLOWED, f"other; {MODULE}")
+    options = {"connector": "python", "class": f"{MODULE}.Orders", "option__log": log}
+    create(environment, "p", "(id INT, name STRING)", **options)
+    create(environment, "wrong", "(id BIGINT)", **options)
+
+    assert len(rows(environment, "SELECT * FROM p")) == 5
+    assert rows(environment, "SELECT name FROM p WHERE id = 3") == [("n3",)]
+    assert json.loads(log.read_text()) == [3]
+    log.unlink()
+    environment.execute_sql("INSERT INTO p VALUES (1, 'a')")
+    environment.execute_sql("INSERT OVERWRITE p VALUES (2, 'b')")
+    written = [json.loads(line) for line in log.read_text().splitlines()]
+    assert written == [[False, 1, "a"], [True, 2, "b"]]
+    assert refused(environment, "SELECT * FROM wrong").code == "source-schema-mismatch"
+
+
+def test_nothing_is_imported_that_is_not_allowed(environment: TableEnvironment) -> None:
+    create(environment, "p", "(a INT)", **{"connector": "python", "class": "antigravity.Orders"})
+    for allowed in (None, "anti; antigravity.sub"):
+        if allowed is not None:
+            environment.get_config().set(ALLOWED, allowed)
+        for statement in ("SELECT * FROM p", "INSERT INTO p VALUES (1)"):
+            error = refused(environment, statement)
+            assert error.code == "module-not-allowed"
+            assert ALLOWED in str(error.hint)
+    assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        (f"{MODULE}.NoSource", "data-source-not-loadable"),
+        (f"{MODULE}.Nothing", "data-source-not-loadable"),
+        (f"{MODULE}.missing.Orders", "data-source-not-loadable"),
+        ("Orders", "invalid-option-value"),
+    ],
+)
+def test_what_is_not_a_data_source(environment: TableEnvironment, path: str, code: str) -> None:
+    environment.get_config().set(ALLOWED, "tests.spark")
+    create(environment, "p", "(a INT)", **{"connector": "python", "class": path})
+
+    assert refused(environment, "SELECT * FROM p").code == code
