@@ -259,7 +259,7 @@ def test_resolve_reports_invalid_metadata_columns(tmp_path: Path) -> None:
         f"CREATE TABLE t (a INT, m INT METADATA FROM 'nope' VIRTUAL) {options};\n"
         f"CREATE TABLE u (a INT, p STRING METADATA FROM 'file.path') {options};\n"
         "INSERT INTO u SELECT 1, 'x';\n"
-        "CREATE TABLE w (m INT METADATA FROM 'nope' VIRTUAL) WITH ('connector' = 'kafka');\n",
+        "CREATE TABLE w (m INT METADATA FROM 'nope' VIRTUAL) WITH ('connector' = 'queue');\n",
         encoding="utf-8",
     )
     result = CliRunner().invoke(application(), ["resolve", str(script)], env={"COLUMNS": "200"})

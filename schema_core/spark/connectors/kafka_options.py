@@ -1,0 +1,273 @@
+"""Options of the Kafka connectors, and what Spark's Kafka source makes of them.
+
+The options and their rules are those of Flink's connectors. A batch job reads a bounded range of
+each partition, so the range must be given.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from schema_core.environment.options import (
+    ConfigOption,
+    choice,
+    integer,
+    long,
+    nanoseconds,
+    refused,
+    string_list,
+)
+from schema_core.errors import SchemaError, UnsupportedError
+
+Options = Mapping[str, str]
+
+EARLIEST, LATEST, GROUP = "earliest-offset", "latest-offset", "group-offsets"
+TIMESTAMP, SPECIFIC = "timestamp", "specific-offsets"
+
+
+def _positive(text: str) -> int:
+    value = integer(text)
+    if value < 1:
+        raise refused("an integer of at least 1", text)
+    return value
+
+
+def _at_least_once(text: str) -> str:
+    """Parse a delivery guarantee; Spark's sink has no transactions."""
+    found = choice("exactly-once", "at-least-once", "none")(text)
+    if found == "exactly-once":
+        raise UnsupportedError(
+            "Spark's Kafka sink writes each row at least once",
+            code="kafka-option-not-supported",
+            hint="set the option to 'at-least-once'",
+        )
+    return found
+
+
+def _only(keyword: str) -> Callable[[str], str]:
+    """Return a parser that refuses all values but one."""
+
+    def parse(text: str) -> str:
+        if text != keyword:
+            raise UnsupportedError(
+                f"Spark's Kafka sink supports only {keyword!r}, got {text!r}",
+                code="kafka-option-not-supported",
+                hint="remove the option",
+            )
+        return text
+
+    return parse
+
+
+def _never(text: str) -> str:
+    raise UnsupportedError(
+        "Spark's Kafka sink has no transactions",
+        code="kafka-option-not-supported",
+        hint="remove the option",
+    )
+
+
+def specific_offsets(text: str) -> dict[str, int]:
+    """Parse the offsets of partitions.
+
+    >>> specific_offsets("partition:0,offset:42;partition:1,offset:300")
+    {'0': 42, '1': 300}
+    """
+    found: dict[str, int] = {}
+    for part in text.removesuffix(";").split(";"):
+        pair = re.fullmatch(r"\s*partition:(\d{1,9}),offset:(\d{1,18})\s*", part)
+        if pair is None:
+            raise refused("offsets such as partition:0,offset:42;partition:1,offset:300", text)
+        found[str(int(pair[1]))] = int(pair[2])
+    return found
+
+
+TOPIC = ConfigOption("topic", string_list, None, "the topics, separated by semicolons")
+PATTERN = ConfigOption("topic-pattern", str, None, "a regular expression of topics to read")
+SERVERS = ConfigOption(
+    "properties.bootstrap.servers", str, None, "the addresses of the brokers", required=True
+)
+PROPERTIES = ConfigOption("properties", str, None, "properties of Kafka's clients", is_map=True)
+FORMAT = ConfigOption("format", str, None, "the format of the value: json, csv or raw")
+VALUE_FORMAT = ConfigOption("value.format", str, None, "as `format`")
+KEY_FORMAT = ConfigOption("key.format", str, None, "the format of the key")
+KEY_FIELDS = ConfigOption("key.fields", string_list, None, "the columns of the key")
+KEY_PREFIX = ConfigOption(
+    "key.fields-prefix", str, "", "what the names of key columns begin with, not in the key itself"
+)
+INCLUDE = ConfigOption(
+    "value.fields-include",
+    choice("ALL", "EXCEPT_KEY"),
+    "ALL",
+    "whether the value has the columns of the key",
+)
+STARTUP = ConfigOption(
+    "scan.startup.mode",
+    choice(EARLIEST, LATEST, GROUP, TIMESTAMP, SPECIFIC),
+    GROUP,
+    "where reading starts",
+)
+START_OFFSETS = ConfigOption(
+    "scan.startup.specific-offsets", specific_offsets, None, "the first offset of each partition"
+)
+START_TIME = ConfigOption("scan.startup.timestamp-millis", long, None, "the first timestamp")
+BOUNDED = ConfigOption(
+    "scan.bounded.mode",
+    choice("unbounded", LATEST, GROUP, TIMESTAMP, SPECIFIC),
+    "unbounded",
+    "where reading ends",
+)
+END_OFFSETS = ConfigOption(
+    "scan.bounded.specific-offsets", specific_offsets, None, "the end of each partition"
+)
+END_TIME = ConfigOption("scan.bounded.timestamp-millis", long, None, "the end, as a timestamp")
+PARALLELISM = ConfigOption("sink.parallelism", _positive, None, "how many tasks write")
+
+VALUE = (FORMAT, VALUE_FORMAT)
+COMMON: tuple[ConfigOption[Any], ...] = (
+    TOPIC, SERVERS, PROPERTIES, VALUE_FORMAT, KEY_FORMAT, KEY_PREFIX, INCLUDE, BOUNDED,
+    END_OFFSETS, END_TIME, PARALLELISM,
+    ConfigOption("scan.parallelism", _positive, None, "no effect: a task for each partition"),
+    ConfigOption("sink.delivery-guarantee", _at_least_once, None, "at-least-once or none"),
+    ConfigOption("sink.transactional-id-prefix", _never, None, "not supported"),
+)  # fmt: skip
+KAFKA: tuple[ConfigOption[Any], ...] = (
+    *COMMON, PATTERN, FORMAT, KEY_FIELDS, STARTUP, START_OFFSETS, START_TIME,
+    ConfigOption("scan.topic-partition-discovery.interval", nanoseconds, None, "no effect"),
+    ConfigOption("sink.partitioner", _only("default"), None, "only default"),
+)  # fmt: skip
+UPSERT: tuple[ConfigOption[Any], ...] = (
+    *COMMON,
+    ConfigOption("sink.buffer-flush.max-rows", integer, None, "no effect: one row for each key"),
+    ConfigOption("sink.buffer-flush.interval", nanoseconds, None, "no effect"),
+)
+
+#: Properties that Flink's connectors or Spark set themselves, or that concern offsets of groups.
+IGNORED = frozenset(
+    {
+        "key.deserializer", "value.deserializer", "key.serializer", "value.serializer",
+        "auto.offset.reset", "enable.auto.commit", "auto.commit.interval.ms",
+        "partition.discovery.interval.ms",
+    }
+)  # fmt: skip
+
+
+def client_settings(options: Options) -> dict[str, str]:
+    """Return the properties of Kafka's clients as options of Spark.
+
+    >>> client_settings({"properties.bootstrap.servers": "h:9092", "topic": "t"})
+    {'kafka.bootstrap.servers': 'h:9092'}
+    """
+    given = {
+        key.removeprefix("properties."): value
+        for key, value in options.items()
+        if key.startswith("properties.")
+    }
+    return {f"kafka.{key}": value for key, value in given.items() if key not in IGNORED}
+
+
+def topics(options: Options) -> list[str]:
+    """Return the topics, without blanks."""
+    return [one.strip() for one in TOPIC.of(options) or ()]
+
+
+def check_topics(options: Options, *, writes: bool) -> None:
+    """Require either topics or a pattern, and one topic to write to.
+
+    Raises:
+        SchemaError: with code `invalid-kafka-options`.
+    """
+    given = [one.key for one in (TOPIC, PATTERN) if one.key in options]
+    if len(given) != 1:
+        raise invalid("either 'topic' or 'topic-pattern' must be set", *given)
+    if writes and (PATTERN.key in options or len(topics(options)) != 1):
+        raise invalid("a sink writes to one topic", *given)
+
+
+def invalid(problem: str, *keys: str) -> SchemaError:
+    """Return the error for options that contradict each other, to be raised by the caller."""
+    shown = f", got {', '.join(map(repr, keys))}" if keys else ""
+    return SchemaError(f"{problem}{shown}", code="invalid-kafka-options")
+
+
+def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -> dict[str, str]:
+    """Return the options of Spark's Kafka source for a bounded scan.
+
+    Args:
+        options: The options of the table.
+        name: The name of the table, for messages.
+        from_earliest: Whether all records are read, as by `upsert-kafka`.
+
+    Raises:
+        SchemaError: with code `invalid-kafka-options`.
+        UnsupportedError: with code `unbounded-table` without an end, `kafka-option-not-supported`
+            for offsets of a consumer group.
+    """
+    check_topics(options, writes=False)
+    settings = client_settings(options) | {"failOnDataLoss": "true"}
+    if (pattern := PATTERN.of(options)) is not None:
+        settings["subscribePattern"] = pattern
+    else:
+        settings["subscribe"] = ",".join(topics(options))
+    start = EARLIEST if from_earliest else STARTUP.of(options)
+    return settings | _start(options, str(start)) | _end(options, name)
+
+
+def _start(options: Options, mode: str) -> dict[str, str]:
+    match mode:
+        case "earliest-offset":
+            return {"startingOffsets": "earliest"}
+        case "timestamp":
+            millis = _required(options, STARTUP, START_TIME)
+            return {
+                "startingTimestamp": str(millis),
+                "startingOffsetsByTimestampStrategy": "latest",
+            }
+        case "specific-offsets":
+            offsets = _required(options, STARTUP, START_OFFSETS)
+            return {"startingOffsets": _offsets(options, STARTUP, offsets)}
+    what = "offsets of a consumer group" if mode == GROUP else "the latest offset"
+    raise UnsupportedError(
+        f"a batch job of Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
+        code="kafka-option-not-supported",
+        hint=f"set '{STARTUP.key}' = '{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'",
+    )
+
+
+def _end(options: Options, name: str) -> dict[str, str]:
+    match BOUNDED.of(options):
+        case "latest-offset":
+            return {"endingOffsets": "latest"}
+        case "timestamp":
+            return {"endingTimestamp": str(_required(options, BOUNDED, END_TIME))}
+        case "specific-offsets":
+            offsets = _required(options, BOUNDED, END_OFFSETS)
+            return {"endingOffsets": _offsets(options, BOUNDED, offsets)}
+        case "group-offsets":
+            raise UnsupportedError(
+                "a batch job of Spark cannot end at offsets of a consumer group",
+                code="kafka-option-not-supported",
+                hint=f"set '{BOUNDED.key}' = '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'",
+            )
+    raise UnsupportedError(
+        f"table {name!r} is unbounded, a batch job cannot read it",
+        code="unbounded-table",
+        hint=f"set '{BOUNDED.key}' = '{LATEST}', or another end, also as an OPTIONS hint",
+    )
+
+
+def _required(options: Options, mode: ConfigOption[Any], option: ConfigOption[Any]) -> Any:
+    value = option.of(options)
+    if value is None:
+        raise invalid(f"{option.key!r} must be set with {mode.key!r} = {mode.of(options)!r}")
+    return value
+
+
+def _offsets(options: Options, mode: ConfigOption[Any], offsets: Mapping[str, int]) -> str:
+    names = topics(options)
+    if len(names) != 1:
+        raise invalid(f"{mode.key!r} = {SPECIFIC!r} requires one topic", *names)
+    return json.dumps({names[0]: dict(offsets)})

@@ -1,0 +1,322 @@
+"""The connectors `kafka` and `upsert-kafka`: options, messages, keys, metadata.
+
+There is no broker and no package of Spark for Kafka here: the frame of Spark's source is replaced,
+and so is the sink. What Spark is asked for is compared with the names of its options.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.spark.connectors.kafka import KafkaConnector, UpsertKafkaConnector, latest
+from schema_core.spark.connectors.kafka_options import client_settings, scan_settings
+from schema_core.spark.connectors.message_formats import csv_record
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BASE = {
+    "connector": "kafka",
+    "topic": "t",
+    "properties.bootstrap.servers": "h:9092",
+    "scan.startup.mode": "earliest-offset",
+    "scan.bounded.mode": "latest-offset",
+}
+RECORD = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP,"
+    " timestampType INT, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+START = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+
+
+class Topic:
+    """The messages of a topic, and what was asked of Spark."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[bytes | None, bytes | None]] = []
+        self.settings: dict[str, str] = {}
+        self.sent: list[dict[str, Any]] = []
+
+    def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        self.settings = dict(settings)
+        rows = [
+            (key, value, "t", 0, at, START + dt.timedelta(seconds=at), at % 2, [("h", b"x")])
+            for at, (key, value) in enumerate(self.messages)
+        ]
+        return session.createDataFrame(rows, RECORD)
+
+    def send(self, messages: DataFrame, settings: Mapping[str, str]) -> None:
+        self.settings = dict(settings)
+        self.sent = [row.asDict() for row in messages.collect()]
+
+
+@pytest.fixture
+def topic(monkeypatch: pytest.MonkeyPatch) -> Topic:
+    found = Topic()
+    monkeypatch.setattr(KafkaConnector, "records", lambda _, *given: found.records(*given))
+    monkeypatch.setattr(
+        UpsertKafkaConnector, "records", lambda _, *given: latest(found.records(*given))
+    )
+    monkeypatch.setattr(KafkaConnector, "send", lambda _, *given: found.send(*given))
+    return found
+
+
+def create(environment: TableEnvironment, columns: str, **options: str) -> None:
+    given = {key.replace("__", ".").replace("_", "-"): one for key, one in options.items()}
+    every = {key: value for key, value in (BASE | given).items() if value}
+    shown = ", ".join(f"'{key}' = '{value}'" for key, value in every.items())
+    environment.execute_sql(f"CREATE TABLE t ({columns}) WITH ({shown})")
+
+
+def rows(environment: TableEnvironment, query: str = "SELECT * FROM t") -> list[tuple[Any, ...]]:
+    return list(map(tuple, environment.execute_sql(query).collect()))
+
+
+def code(environment: TableEnvironment, statement: str) -> tuple[str, str]:
+    with pytest.raises(SchemaCoreError) as caught:
+        list(environment.execute_sql(statement).collect())
+    return caught.value.code, str(caught.value)
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"startingOffsets": "earliest", "endingOffsets": "latest", "subscribe": "t"}),
+        ({"topic": "a; b"}, {"subscribe": "a,b"}),
+        ({"topic": None, "topic-pattern": "t.*"}, {"subscribePattern": "t.*"}),
+        (
+            {"scan.startup.mode": "timestamp", "scan.startup.timestamp-millis": "5"},
+            {"startingTimestamp": "5", "startingOffsetsByTimestampStrategy": "latest"},
+        ),
+        (
+            {"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "9"},
+            {"endingTimestamp": "9"},
+        ),
+        (
+            {
+                "scan.startup.mode": "specific-offsets",
+                "scan.startup.specific-offsets": "partition:0,offset:42;partition:1,offset:7",
+            },
+            {"startingOffsets": '{"t": {"0": 42, "1": 7}}'},
+        ),
+        ({"properties.sasl.jaas.config": "x"}, {"kafka.sasl.jaas.config": "x"}),
+    ],
+)
+def test_options_of_scans(options: dict[str, str | None], expected: dict[str, str]) -> None:
+    given = {key: value for key, value in {**BASE, **options}.items() if value is not None}
+
+    found = scan_settings(given, "t")
+    assert expected.items() <= found.items()
+    assert found["kafka.bootstrap.servers"] == "h:9092"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"scan.bounded.mode": "unbounded"}, "unbounded-table"),
+        ({"scan.bounded.mode": "group-offsets"}, "kafka-option-not-supported"),
+        ({"scan.startup.mode": "group-offsets"}, "kafka-option-not-supported"),
+        ({"scan.startup.mode": "latest-offset"}, "kafka-option-not-supported"),
+        ({"scan.startup.mode": "timestamp"}, "invalid-kafka-options"),
+        ({"scan.bounded.mode": "specific-offsets"}, "invalid-kafka-options"),
+        ({"topic-pattern": "t.*"}, "invalid-kafka-options"),
+        (
+            {
+                "topic": "a;b", "scan.startup.mode": "specific-offsets",
+                "scan.startup.specific-offsets": "partition:0,offset:42",
+            },
+            "invalid-kafka-options",
+        ),
+        (
+            {
+                "scan.startup.mode": "specific-offsets",
+                "scan.startup.specific-offsets": "0:42",
+            },
+            "invalid-option-value",
+        ),
+    ],
+)  # fmt: skip
+def test_scans_that_are_refused(options: dict[str, str], expected: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        scan_settings({**BASE, **options}, "t")
+    assert caught.value.code == expected
+
+
+def test_properties_that_are_not_passed_on() -> None:
+    options = {"properties.auto.offset.reset": "earliest", "properties.group.id": "g"}
+
+    assert client_settings(options) == {"kafka.group.id": "g"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "expected"),
+    [
+        ("a INT", {"format": ""}, "invalid-kafka-options"),
+        ("a INT", {"value__format": "json"}, "invalid-kafka-options"),
+        ("a INT", {"format": "avro"}, "unknown-format"),
+        ("a INT", {"key__format": "json"}, "invalid-kafka-options"),
+        ("a INT", {"key__fields": "a"}, "invalid-kafka-options"),
+        ("a INT", {"key__format": "raw", "key__fields": "b"}, "invalid-kafka-options"),
+        (
+            "k_a INT",
+            {"key__format": "raw", "key__fields": "k_a", "key__fields_prefix": "k_"},
+            "invalid-kafka-options",
+        ),
+        ("a INT, PRIMARY KEY (a) NOT ENFORCED", {}, "invalid-kafka-options"),
+        ("a ARRAY<INT>", {"format": "csv"}, "type-not-in-message"),
+        ("a INT, b INT", {"format": "raw"}, "type-not-in-message"),
+        ("a INT", {"sink__delivery_guarantee": "exactly-once"}, "kafka-option-not-supported"),
+        ("a INT", {"sink__partitioner": "fixed"}, "kafka-option-not-supported"),
+        ("a INT", {"json__level": "1"}, "unknown-option"),
+        ("a INT", {"connector": "upsert-kafka", "scan__startup__mode": ""}, "unknown-option"),
+        ("a INT, e INT METADATA FROM 'leader-epoch'", {}, "metadata-not-supported"),
+    ],
+)
+def test_tables_that_are_refused(
+    environment: TableEnvironment,
+    topic: Topic,
+    columns: str,
+    options: dict[str, str],
+    expected: str,
+) -> None:
+    create(environment, columns, **({"format": "json"} | options))
+
+    assert code(environment, "SELECT * FROM t")[0] == expected
+
+
+def test_the_package_of_spark_is_named(environment: TableEnvironment) -> None:
+    create(environment, "a INT", format="json", properties__sasl__jaas__config="made-up-secret")
+
+    for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)"):
+        found, message = code(environment, statement)
+        assert found == "missing-kafka"
+        assert "org.apache.spark:spark-sql-kafka-0-10_2.13:4." in message
+        assert "made-up-secret" not in message
+
+
+# --- messages ------------------------------------------------------------------------------------
+
+COLUMNS = "i INT, s STRING, n DECIMAL(10, 2), b BYTES, d DATE, ts TIMESTAMP(3), f BOOLEAN"
+VALUES = "1, 'x, y', 1.50, X'00ff', DATE '2024-02-29', TIMESTAMP '2024-02-29 01:02:03.4', TRUE"
+ROW = (1, "x, y", 1.5, b"\x00\xff", dt.date(2024, 2, 29),
+       dt.datetime.fromisoformat("2024-02-29 01:02:03.4"), True)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "options"), [("json", {}), ("csv", {"csv__field_delimiter": ";"})]
+)
+def test_messages_come_back(
+    environment: TableEnvironment, topic: Topic, form: str, options: dict[str, str]
+) -> None:
+    nested = ", r ROW<a INT, m MAP<STRING, INT>>" if form == "json" else ""
+    create(environment, COLUMNS + nested, format=form, **options)
+
+    more = ", ROW(1, MAP['k', 2])" if nested else ""
+    environment.execute_sql(f"INSERT INTO t SELECT {VALUES}{more}").wait()
+    assert topic.settings == {"kafka.bootstrap.servers": "h:9092", "topic": "t"}
+    assert [list(one) for one in topic.sent] == [["value"]]
+    if form == "json":
+        assert json.loads(topic.sent[0]["value"])["ts"].startswith("2024-02-29 01:02:03.4")
+    topic.messages = [(None, bytes(topic.sent[0]["value"])), (None, None)]
+    (found,) = rows(environment)
+    assert found[:7] == ROW
+
+
+def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topic) -> None:
+    create(environment, "i INT, s STRING", format="json")
+    topic.messages = [(None, b'{"i": "x"}')]
+    assert "column 'i': cannot read as INT: x" in code(environment, "SELECT * FROM t")[1]
+    topic.messages = [(None, b"{")]
+    assert code(environment, "SELECT * FROM t")[0] == "job-failed"
+    environment.execute_sql("DROP TABLE t")
+    lenient = {"value__csv__ignore_parse_errors": "true"}
+    create(environment, "i INT, s STRING", value__format="csv", **lenient)
+    topic.messages = [(None, b"1,x"), (None, b"x,y"), (None, b'1,"x'), (None, b"2,\xc3\xa4,z")]
+    assert rows(environment) == [(1, "x"), (None, "y")]
+
+
+def test_a_message_is_one_record() -> None:
+    from schema_core.spark.connectors.csv_files import Dialect, UnreadableRecordError
+
+    dialect = Dialect(("a", "b"))
+    assert csv_record(b'1,"x\ny"\n', dialect) == ["1", "x\ny"]
+    assert csv_record(None, dialect) is None
+    for wrong in (b"1,2\n3,4", b'1,"x', b"1,2,3"):
+        with pytest.raises(UnreadableRecordError):
+            csv_record(wrong, dialect)
+
+
+def test_raw_values_keys_and_headers(environment: TableEnvironment, topic: Topic) -> None:
+    create(
+        environment,
+        "k BYTES, v STRING, h MAP<STRING, BYTES> METADATA FROM 'headers'",
+        value__format="raw", key__format="raw", key__fields="k", value__fields_include="EXCEPT_KEY",
+    )  # fmt: skip
+
+    environment.execute_sql("INSERT INTO t SELECT X'01', 'ä', MAP['a', X'02']").wait()
+    assert topic.sent == [
+        {"key": b"\x01", "value": "ä".encode(), "headers": [("a", bytearray(b"\x02"))]}
+    ]
+    topic.messages = [(b"\x01", "ä".encode())]
+    assert rows(environment) == [(b"\x01", "ä", {"h": b"x"})]
+    assert topic.settings["includeHeaders"] == "true"
+
+
+def test_keys_with_a_prefix_and_metadata(environment: TableEnvironment, topic: Topic) -> None:
+    create(
+        environment,
+        "k_id INT, v STRING, p INT METADATA FROM 'partition' VIRTUAL, `offset` BIGINT METADATA"
+        " VIRTUAL, topic STRING METADATA VIRTUAL, `at` TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'"
+        " VIRTUAL, kind STRING METADATA FROM 'timestamp-type' VIRTUAL, twice AS k_id * 2",
+        value__format="json", key__format="json", key__fields="k_id", key__fields_prefix="k_",
+        value__fields_include="EXCEPT_KEY",
+    )  # fmt: skip
+
+    environment.execute_sql("INSERT INTO t VALUES (1, 'x')").wait()
+    assert topic.sent == [{"key": b'{"id":1}', "value": b'{"v":"x"}'}]
+    topic.messages = [(b'{"id":1}', b'{"v":"x"}'), (b'{"id":2}', b'{"v":null}')]
+    assert rows(environment) == [
+        (1, "x", 0, 0, "t", START, "CreateTime", 2),
+        (2, None, 0, 1, "t", START + dt.timedelta(seconds=1), "LogAppendTime", 4),
+    ]
+
+
+def test_metadata_that_is_only_read(environment: TableEnvironment, topic: Topic) -> None:
+    create(environment, "a INT, `at` TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'", format="json")
+
+    statement = "INSERT INTO t SELECT 1, TO_TIMESTAMP_LTZ(0, 3)"
+    assert code(environment, statement)[0] == "read-only-metadata"
+
+
+def test_upserts(environment: TableEnvironment, topic: Topic) -> None:
+    create(
+        environment, "id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED", connector="upsert-kafka",
+        scan__startup__mode="", key__format="json", value__format="json",
+    )  # fmt: skip
+
+    environment.execute_sql("INSERT INTO t VALUES (1, 'a'), (1, 'b'), (2, 'c')").wait()
+    assert sorted((one["key"], one["value"]) for one in topic.sent) == [
+        (b'{"id":1}', b'{"id":1,"v":"b"}'),
+        (b'{"id":2}', b'{"id":2,"v":"c"}'),
+    ]
+    one, two = b'{"id":1}', b'{"id":2}'
+    topic.messages = [
+        (one, b'{"id":1,"v":"a"}'), (two, b'{"id":2,"v":"b"}'), (one, b'{"id":1,"v":"c"}'),
+        (two, None),
+    ]  # fmt: skip
+    assert rows(environment) == [(1, "c")]
+    assert topic.settings["startingOffsets"] == "earliest"
+    environment.execute_sql("DROP TABLE t")
+    create(environment, "a INT", connector="upsert-kafka", scan__startup__mode="",
+           key__format="json", value__format="json")  # fmt: skip
+    assert "requires a PRIMARY KEY" in code(environment, "SELECT * FROM t")[1]
