@@ -7,15 +7,17 @@ may fail is computed after WHERE, and a value over aggregates after GROUP BY, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from schema_core.expressions.typed import Constant
-from schema_core.query.correlation import columns_of
+from schema_core.expressions.typed import Constant, FunctionCall
+from schema_core.query.correlation import columns_of, expressions_of, operands
 from schema_core.query.relation import Join, Named
+from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler.correlation import grouped_subqueries
+from schema_core.spark.compiler.functions.aggregates import grouping
 from schema_core.spark.compiler.lifting import (
     AGGREGATED,
     ALWAYS,
@@ -25,7 +27,15 @@ from schema_core.spark.compiler.lifting import (
     Projection,
 )
 from schema_core.spark.compiler.printer import aliased, quote, to_sql
-from schema_core.spark.compiler.tree import Aggregate, Cast, Column, Fact, Node, children
+from schema_core.spark.compiler.tree import (
+    Aggregate,
+    Cast,
+    Column,
+    Fact,
+    Node,
+    children,
+    unsupported,
+)
 from schema_core.spark.compiler.value_types import sql_type
 
 if TYPE_CHECKING:
@@ -194,20 +204,17 @@ class Block:
 
     def grouped(self) -> str:
         """Return a block with aggregates or GROUP BY."""
-        compiled = self.compiler(())
-        columns = self.columns(compiled)
-        keys, computed = self.keys(compiled)
+        keys, computed = self.keys(self.compiler(()))
         self.start()
-        if computed:
-            compiled = self.compiler((), computed)
-            columns = self.columns(compiled)
+        compiled = self.compiler((), computed)
+        columns = self.columns(compiled)
         lifting = replace(self.lifting, mode=REPEATED)
         self.has_subqueries = any(node.facts & Fact.SUBQUERY for node, _ in columns)
         items = [aliased(node, name, lifting) for node, name in columns]
         having = self.condition(self.block.having, compiled, lifting)
         qualify = self.condition(self.block.qualify, compiled, lifting)
-        if lifting.missed and not self.has_subqueries:
-            return self.over_groups(keys)
+        if (lifting.missed or self.filters_sets()) and not self.has_subqueries:
+            return self.over_groups(keys, computed)
         rows, where, hints = self.from_rows()
         tail = [
             f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
@@ -219,9 +226,11 @@ class Block:
     def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
         """Return the keys of GROUP BY, and the columns to which some of them are lifted.
 
-        Spark would take a plain number for a position of the list.
+        Spark would take a plain number for a position of the list. Calls of GROUPING become ones of
+        the keys as they are grouped by.
         """
         keys: list[str] = []
+        nodes: dict[Typed, Node] = {}
         computed: dict[Typed, Node] = {}
         for key in self.block.grouping.keys if self.block.grouping else ():
             node = compiled(key)
@@ -232,9 +241,38 @@ class Block:
             if probe.missed and not node.facts & Fact.RANDOM:
                 text = to_sql(node, self.lifting)
                 name = self.rows.column(text, raises=bool(node.facts & Fact.RAISES))
-                computed[key], text = Column(name), quote(name)
+                node, text = Column(name), quote(name)
+                computed |= dict.fromkeys(self.seen(key), node)
+            nodes |= dict.fromkeys(self.seen(key), node)
             keys.append(text)
-        return keys, computed
+        return keys, {**computed, **self.groupings(nodes)}
+
+    def seen(self, key: Typed) -> tuple[Typed, ...]:
+        """Return a key, and the key as items see it if some grouping set lacks it: nullable."""
+        if self.block.grouping is None or self.block.grouping.sets is None:
+            return (key,)
+        return key, replace(key, type=key.type.with_nullability(True))
+
+    def filters_sets(self) -> bool:
+        """Return whether HAVING or QUALIFY reads the grouping set, which Spark does not resolve."""
+        sets = self.block.grouping.sets if self.block.grouping else None
+        conditions = (one for one in (self.block.having, self.block.qualify) if one is not None)
+        return sets is not None and any(groupings_of(conditions))
+
+    def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
+        """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for GROUP_ID of equal grouping sets.
+        """
+        found: dict[Typed, Node] = {}
+        sets = self.block.grouping.sets if self.block.grouping else None
+        for call in groupings_of((*expressions_of(self.block), *self.hidden)):
+            if call.function.name == "GROUP_ID" and len(set(sets or ())) < len(sets or ()):
+                raise unsupported("GROUP_ID of equal grouping sets is not run on Spark")
+            nodes = [keys[key] for key in call.arguments if key in keys]
+            found[call] = grouping(nodes if sets is not None else ())
+        return found
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
         """Return the GROUP BY clause: the keys, or the sets of them.
@@ -249,7 +287,7 @@ class Block:
         listed = (f"({', '.join(keys[position] for position in one)})" for one in sets)
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
 
-    def over_groups(self, keys: Sequence[str]) -> str:
+    def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
         """Return a block whose items use values of aggregates more than once.
 
         A query below computes keys and aggregates; HAVING is a WHERE over it.
@@ -257,10 +295,14 @@ class Block:
         self.rows.forget(self.mark)
         assert self.block.grouping is not None  # noqa: S101 - the caller has looked
         names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
-        computed: dict[Typed, Node] = {
-            key: Column(name)
-            for key, name in zip(self.block.grouping.keys, names, strict=True)
-            if not isinstance(key, Constant)
+        computed = {
+            **groupings,
+            **{
+                seen: Column(name)
+                for key, name in zip(self.block.grouping.keys, names, strict=True)
+                for seen in self.seen(key)
+                if not isinstance(key, Constant)
+            },
         }
         compiled = self.compiler((), computed)
         columns = self.columns(compiled)
@@ -286,6 +328,16 @@ class Block:
         if last is not above:
             rows = f"(SELECT {', '.join(['*', *_columns(windows)])} FROM {rows}){last.laterals()}"
         return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
+
+
+def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    """Yield the calls of functions that describe the grouping set of a group."""
+    rest = list(expressions)
+    while rest:
+        one = rest.pop()
+        if isinstance(one, FunctionCall) and one.function.name in OF_GROUPING:
+            yield one
+        rest += operands(one)
 
 
 def _columns(projection: Projection) -> list[str]:

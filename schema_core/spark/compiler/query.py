@@ -94,8 +94,9 @@ NOT_RUN: dict[type, str] = {
 #: Hints of Flink that mean the same to Spark.
 JOIN_HINTS = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
 
+#: A comma is an inner join: Spark prunes partitions and adds runtime filters for these only.
 JOINS: dict[JoinKind, str] = {
-    JoinKind.COMMA: "CROSS JOIN",
+    JoinKind.COMMA: "INNER JOIN",
     JoinKind.CROSS: "CROSS JOIN",
     JoinKind.INNER: "INNER JOIN",
     JoinKind.LEFT: "LEFT JOIN",

@@ -77,6 +77,13 @@ def is_fine(type_: DataType) -> bool:
     return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
+def digits_of(type_: DataType) -> tuple[int, int]:
+    """Return precision and scale of a DECIMAL, or of an integer as one."""
+    if isinstance(type_, DecimalType):
+        return type_.precision, type_.scale
+    return DIGITS[type(type_)], 0
+
+
 def sql_type(type_: DataType) -> str:
     """Return the Spark type that holds a value within an expression; intervals are numbers.
 

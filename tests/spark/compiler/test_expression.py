@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.type_checker import ColumnScope, infer
@@ -15,6 +17,7 @@ from schema_core.spark.compiler.expression import (
 )
 from schema_core.spark.compiler.functions import FAMILIES, RULES
 from schema_core.spark.compiler.printer import string, to_sql
+from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.compiler.tree import Column
 from schema_core.sql.parser import parse_expression
@@ -142,3 +145,40 @@ def test_intervals_are_converted_to_their_physical_type(type_: str) -> None:
     x = Column("x")
 
     assert ("INT" == type_) == (to_physical(x, kind) is x is from_physical(x, kind))
+
+
+@pytest.mark.parametrize(
+    ("expression", "sql"),
+    [
+        ("b IN (1, 2, 3)", "`b` IN (1, 2, 3)"),
+        ("b NOT IN (1, 2)", "NOT `b` IN (1, 2)"),
+        ("b IN (1, 2.5)", "`b` IN (1, CAST(2.5 AS DECIMAL(2, 1)))"),
+        ("s IN ('a', 'bc', NULL)", "`s` IN ('a', 'bc', CAST(NULL AS VOID))"),
+        ("d IN (DATE '2020-01-01', e)", "`d` IN (DATE'2020-01-01', `e`)"),
+        # each pair has its own type: one for all would not hold every digit
+        ("u IN (w, v)", "`u` = `w` OR `u` = `v`"),
+        # equal if their strings are
+        ("x IN (1e0, x)", "CAST(`x` AS STRING) = CAST(CAST('1e0' AS DOUBLE) AS STRING)"),
+        # the second is computed only where the first is not equal
+        ("b IN (1, 1 / b)", "`b` = 1 OR `b` ="),
+        ("x > 0.5", "`x` > CAST(CAST(0.5 AS DECIMAL(2, 1)) AS DOUBLE) AND NOT isnan(`x`)"),
+        ("x <= 1", "`x` <= CAST(1 AS DOUBLE)"),
+        ("1e0 < x", "CAST('1e0' AS DOUBLE) < `x` AND NOT isnan(`x`)"),
+        ("x > CAST(NULL AS DOUBLE)", "if(isnan(`x`), "),
+    ],
+)
+def test_predicates_are_those_that_spark_pushes_down(expression: str, sql: str) -> None:
+    columns = {
+        "b": T.BIGINT(), "s": T.STRING(), "d": T.DATE(), "e": T.DATE(), "x": T.DOUBLE(),
+        "u": T.DECIMAL(5, 0), "v": T.DECIMAL(30, 30), "w": T.DECIMAL(38, 0),
+    }  # fmt: skip
+    typed = infer(ColumnScope(columns, streaming=False), parse_expression(expression))
+
+    assert to_sql(compile_expression(typed)).startswith(sql)
+
+
+def test_a_comma_is_an_inner_join() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    query = environment.sql_query("SELECT 1 FROM (VALUES 1) AS a (x), (VALUES 1) AS b (x)")
+
+    assert ") AS `a`(`x`) INNER JOIN (" in query_text(query.relation, lambda scan: "t")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -10,7 +12,17 @@ from schema_core.spark.compiler.translation import (
     refused,
     rewritten,
 )
-from schema_core.spark.compiler.tree import Aggregate, Cast, Node, call, fail, node_of, unsupported
+from schema_core.spark.compiler.tree import (
+    Aggregate,
+    Cast,
+    Literal,
+    Node,
+    call,
+    fail,
+    node_of,
+    operator,
+    unsupported,
+)
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
 from schema_core.types import DecimalType, MapType, MultisetType, VariantType
 
@@ -52,13 +64,15 @@ def average(called: TranslatedCall) -> Node:
     return called.cast(aggregated("avg", called, value))
 
 
-def spread(name: str) -> TranslationRule:
-    """STDDEV_POP and its variants, of DOUBLEs."""
+def spread(name: str, *, is_root: bool = False) -> TranslationRule:
+    """VAR_POP and its variants: computed of DOUBLEs, and cast to the type of the argument.
+
+    Flink raises the variance to the power of 0.5 for the standard deviation.
+    """
 
     def translate(called: TranslatedCall) -> Node:
-        if not isinstance(called.type, FLOATS):
-            raise unsupported(f"{name} of {called.types[0]} is not run on Spark")
-        return called.cast(aggregated(name, called, Cast(called[0], "DOUBLE")))
+        node = aggregated(name, called, Cast(called[0], "DOUBLE"))
+        return called.cast(call("pow", node, Literal("0.5", "D")) if is_root else node)
 
     return rewritten(translate)
 
@@ -98,6 +112,15 @@ def single(called: TranslatedCall) -> Node:
     return call("if", rows, fail("more than one row"), Aggregate("first", (called[0],)))
 
 
+def grouping(keys: Sequence[Node]) -> Node:
+    """GROUPING and GROUPING_ID: for each key a bit, which is set if its column is not grouped."""
+    bits: Node = Literal("0", "L")
+    for place, key in enumerate(reversed(keys)):
+        bit = Cast(Aggregate("grouping", (key,)), "BIGINT")
+        bits = bit if place == 0 else operator("+", operator("*", bit, 2**place), bits)
+    return bits
+
+
 def listed(called: TranslatedCall) -> Node:
     """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
     separator = called[1] if len(called.arguments) > 1 else node_of(",")
@@ -114,9 +137,9 @@ RULES: dict[str, TranslationRule] = {
     "AVG": rewritten(average),
     "MIN": extreme("min"),
     "MAX": extreme("max"),
-    "STDDEV_POP": spread("stddev_pop"),
-    "STDDEV_SAMP": spread("stddev_samp"),
-    "STDDEV": spread("stddev_samp"),
+    "STDDEV_POP": spread("var_pop", is_root=True),
+    "STDDEV_SAMP": spread("var_samp", is_root=True),
+    "STDDEV": spread("var_samp", is_root=True),
     "VAR_POP": spread("var_pop"),
     "VAR_SAMP": spread("var_samp"),
     "VARIANCE": spread("var_samp"),

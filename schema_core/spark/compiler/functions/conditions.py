@@ -23,7 +23,9 @@ from schema_core.spark.compiler.tree import (
     Call,
     Case,
     Cast,
+    Fact,
     Field,
+    Literal,
     Node,
     Operator,
     all_of,
@@ -40,10 +42,12 @@ from schema_core.spark.compiler.tree import (
     negated as not_,
 )
 from schema_core.spark.compiler.value_types import (
+    BYTES,
     CHARACTERS,
     FLOATS,
     INTEGERS,
     NUMBERS,
+    digits_of,
     is_fine,
     sql_type,
 )
@@ -60,6 +64,7 @@ from schema_core.types import (
     LocalZonedTimestampType,
     MapType,
     MultisetType,
+    NullType,
     RowType,
     TimestampType,
     TimeType,
@@ -79,6 +84,12 @@ _NAN = {
     ">": "if(isnan({a}), if({b} IS NULL, NULL, FALSE), {a} > {b})",
     ">=": "if(isnan({a}), if({b} IS NULL, NULL, FALSE), {a} >= {b})",
 }
+
+
+#: The same where the other operand is a literal number. As conjuncts the comparisons are predicates
+#: that Spark pushes to files.
+_NAN_LEFT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{a}})" for symbol in (">", ">=")}
+_NAN_RIGHT = {symbol: f"{{a}} {symbol} {{b}} AND NOT isnan({{b}})" for symbol in ("<", "<=")}
 
 
 def compared(
@@ -122,6 +133,9 @@ def compared(
         node if sql_type(type_) == name else Cast(node, name)
         for node, type_ in ((a, left), (b, right))
     )
+    for constant, without in ((y, _NAN_LEFT), (x, _NAN_RIGHT)):
+        if _is_number(constant):
+            return sql(without.get(symbol, f"{{a}} {symbol} {{b}}"), a=x, b=y)
     return sql(_NAN[symbol], a=x, b=y)
 
 
@@ -152,6 +166,13 @@ def _equated_type(left: DataType, right: DataType) -> DataType | None:
             return left.nullable() if type(left) is not type(right) else None
         case _:
             return None
+
+
+def _is_number(node: Node) -> bool:
+    """Return whether a node is a literal number, maybe in a cast: neither NULL nor NaN."""
+    while isinstance(node, Cast):
+        node = node.value
+    return isinstance(node, Literal) and node.value is not None and node.value != "NaN"
 
 
 def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
@@ -314,10 +335,37 @@ def membership(*, negated: bool) -> TranslationRule:
                 [_same(value, first[1], node, type_, called.zone) for node, type_ in others]
             )
 
-        found = let(first[0], body)
+        nodes = called.arguments[1:]
+        if len(nodes) > 1 and _have_one_type(called.types) and not _may_raise(nodes):
+            found: Node = Operator("IN", called.arguments)
+        else:
+            found = let(first[0], body)
         return not_(found) if negated else found
 
     return rewritten(translate)
+
+
+#: Types that Spark's IN compares without a loss of digits: within a group as each pair by itself.
+_GROUPS = (CHARACTERS, BYTES, (DateType,), (TimeType,), (TimestampType,), (BooleanType,))
+
+
+def _have_one_type(types: Sequence[DataType]) -> bool:
+    """Return whether Spark's IN compares operands of these types exactly.
+
+    It casts all of them to one type, which holds 38 digits at most.
+    """
+    if any(map(is_fine, types)):
+        return False
+    known = [type_ for type_ in types if not isinstance(type_, NullType)]
+    if known and all(isinstance(type_, (DecimalType, *INTEGERS)) for type_ in known):
+        digits = [digits_of(type_) for type_ in known]
+        return max(p - s for p, s in digits) + max(s for _, s in digits) <= 38
+    return any(all(isinstance(type_, group) for type_ in known) for group in _GROUPS)
+
+
+def _may_raise(nodes: Sequence[Node]) -> bool:
+    """Return whether a node may fail; those of OR after one that is true are not computed."""
+    return any(node.facts & Fact.RAISES for node in nodes)
 
 
 def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:

@@ -29,11 +29,11 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import (
-    DIGITS,
     FLOATS,
     INTEGERS,
     INTERVALS,
     NUMBERS,
+    digits_of,
     sql_type,
 )
 from schema_core.types import (
@@ -47,13 +47,6 @@ from schema_core.types import (
     TimeType,
     YearMonthIntervalType,
 )
-
-
-def _digits(type_: DataType) -> tuple[int, int]:
-    """Return precision and scale of a number as a DECIMAL."""
-    if isinstance(type_, DecimalType):
-        return type_.precision, type_.scale
-    return DIGITS[type(type_)], 0
 
 
 def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
@@ -72,7 +65,7 @@ def _rounds_once(left: DataType, right: DataType) -> bool:
 
     Flink rounds a quotient to 38 digits and then to its type, Spark only once.
     """
-    (p1, s1), (p2, s2) = _digits(left), _digits(right)
+    (p1, s1), (p2, s2) = digits_of(left), digits_of(right)
     return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
 
 
