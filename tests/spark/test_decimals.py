@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,6 +65,34 @@ def test_sums_and_products_round_once(environment: TableEnvironment, symbol: str
             a, b = numbers[i][row], numbers[len(types) + j][row]
             expected = rounded(OPERATORS[symbol](a, b), decimal_result(symbol, types[i], types[j]))
             assert expected == value, f"{a} {types[i]} {symbol} {b} {types[j]}"
+
+
+#: Pairs of (precision, scale, number) for which Spark has no type that holds every digit.
+COMPARED = [
+    ((38, 2, "123.45"), (38, 7, "123.4500001")),
+    ((38, 2, "-123.45"), (38, 7, "-123.4500001")),
+    ((38, 0, "-1"), (38, 38, "-0." + "9" * 38)),
+    ((38, 0, "0"), (38, 38, "0." + "0" * 37 + "1")),
+    ((38, 0, "9" * 38), (38, 1, "9" * 37 + ".9")),
+    ((38, 37, "-9." + "9" * 37), (38, 1, "-10.0")),
+    ((38, 18, "5.0"), (38, 19, "5.0")),
+]
+COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "IS NOT DISTINCT FROM": operator.eq, "IS DISTINCT FROM": operator.ne,
+}  # fmt: skip
+
+
+def test_decimals_of_any_digits_are_compared_exactly(environment: TableEnvironment) -> None:
+    items, expected = [], []
+    pairs = [pair for one in COMPARED for pair in (one, one[::-1])]
+    for (left, right), symbol in product(pairs, COMPARISONS):
+        a, b = (f"CAST('{text}' AS DECIMAL({p}, {s}))" for p, s, text in (left, right))
+        items.append(f"{a} {symbol} {b}")
+        expected.append(COMPARISONS[symbol](Decimal(left[2]), Decimal(right[2])))
+
+    (row,) = environment.execute_sql(f"SELECT {', '.join(items)}").collect()
+    assert expected == list(row)
 
 
 @pytest.mark.parametrize(

@@ -150,17 +150,19 @@ def test_intervals_are_converted_to_their_physical_type(type_: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "sql"),
     [
-        ("b IN (1, 2, 3)", "`b` IN (1, 2, 3)"),
-        ("b NOT IN (1, 2)", "NOT `b` IN (1, 2)"),
-        ("b IN (1, 2.5)", "`b` IN (1, CAST(2.5 AS DECIMAL(2, 1)))"),
+        ("i IN (1, 2, 3)", "`i` IN (1, 2, 3)"),
+        ("i NOT IN (1, 2)", "NOT `i` IN (1, 2)"),
+        ("u IN (1, 2.5)", "`u` IN (CAST(1 AS DECIMAL(5, 0)), CAST(2.5 AS DECIMAL(2, 1)))"),
         ("s IN ('a', 'bc', NULL)", "`s` IN ('a', 'bc', CAST(NULL AS VOID))"),
         ("d IN (DATE '2020-01-01', e)", "`d` IN (DATE'2020-01-01', `e`)"),
         # each pair has its own type: one for all would not hold every digit
+        ("w > v", "`w` > floor(`v`, 0)"),
+        ("v >= w", "`w` <= floor(`v`, 0)"),
         ("u IN (w, v)", "`u` = `w` OR `u` = `v`"),
         # equal if their strings are
         ("x IN (1e0, x)", "CAST(`x` AS STRING) = CAST(CAST('1e0' AS DOUBLE) AS STRING)"),
         # the second is computed only where the first is not equal
-        ("b IN (1, 1 / b)", "`b` = 1 OR `b` ="),
+        ("i IN (1, 1 / i)", "`i` = 1 OR `i` ="),
         ("x > 0.5", "`x` > CAST(CAST(0.5 AS DECIMAL(2, 1)) AS DOUBLE) AND NOT isnan(`x`)"),
         ("x <= 1", "`x` <= CAST(1 AS DOUBLE)"),
         ("1e0 < x", "CAST('1e0' AS DOUBLE) < `x` AND NOT isnan(`x`)"),
@@ -169,7 +171,7 @@ def test_intervals_are_converted_to_their_physical_type(type_: str) -> None:
 )
 def test_predicates_are_those_that_spark_pushes_down(expression: str, sql: str) -> None:
     columns = {
-        "b": T.BIGINT(), "s": T.STRING(), "d": T.DATE(), "e": T.DATE(), "x": T.DOUBLE(),
+        "i": T.INT(), "s": T.STRING(), "d": T.DATE(), "e": T.DATE(), "x": T.DOUBLE(),
         "u": T.DECIMAL(5, 0), "v": T.DECIMAL(30, 30), "w": T.DECIMAL(38, 0),
     }  # fmt: skip
     typed = infer(ColumnScope(columns, streaming=False), parse_expression(expression))

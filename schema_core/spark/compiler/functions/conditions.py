@@ -239,13 +239,28 @@ def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType) -> Node:
     return equal if symbol == "=" else not_(equal)
 
 
+#: Comparison of a decimal with one of more fractional digits -> the function that rounds that.
+_ROUNDED = {"<": "ceil", ">=": "ceil", ">": "floor", "<=": "floor"}
+#: Comparison -> the comparison of the operands in the other order.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
 def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalType) -> Node:
-    """Compare two decimals; where Spark has no type for all their digits, part by part."""
+    """Compare two decimals; where Spark has no type for all their digits, by fewer of them.
+
+    A number is greater than another one of more fractional digits if it is greater than that one
+    rounded down to its own scale, and so on; so each operand is computed once. Equality compares
+    integers and fractions.
+    """
     if _fits(left, right):
         return operator(symbol, a, b)
+    if symbol in _ROUNDED and left.scale > right.scale:
+        return _decimals(_MIRRORED[symbol], b, right, a, left)
+    if symbol in _ROUNDED:
+        return operator(symbol, a, call(_ROUNDED[symbol], b, left.scale))
     parts = (
         "if({v} IS NULL, NULL, struct(CAST(floor({v}) AS DECIMAL(38, 0)),"
-        " CAST(pmod({v}, 1BD) AS DECIMAL(38, 37))))"
+        " CAST(pmod({v}, 1BD) AS DECIMAL(38, 38))))"
     )
     return operator(symbol, sql(parts, v=a), sql(parts, v=b))
 
@@ -330,16 +345,17 @@ def membership(*, negated: bool) -> TranslationRule:
         if len(others) == 1 and isinstance(query, Select):
             return _in_query(called, query, negated=negated)
 
-        def body(value: Node) -> Node:
-            return any_of(
-                [_same(value, first[1], node, type_, called.zone) for node, type_ in others]
-            )
-
-        nodes = called.arguments[1:]
-        if len(nodes) > 1 and _have_one_type(called.types) and not _may_raise(nodes):
-            found: Node = Operator("IN", called.arguments)
+        members = [_member(first[1], *one, called.zone) for one in others]
+        nodes, types = zip(*members, strict=True)
+        if len(nodes) > 1 and _have_one_type((first[1], *types)) and not _may_raise(nodes):
+            found: Node = Operator("IN", (first[0], *nodes))
         else:
-            found = let(first[0], body)
+            found = let(
+                first[0],
+                lambda value: any_of(
+                    [_same(value, first[1], *one, called.zone) for one in members]
+                ),
+            )
         return not_(found) if negated else found
 
     return rewritten(translate)
@@ -376,15 +392,20 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     return operator("NOT IN" if negated else "IN", value, called[1])
 
 
-def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
-    """Return equality as in a list: of another type than the value, a member is cast to its type.
+def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
+    """Return a member of a list, cast to the type of the value if it is of another type.
 
-    The cast may lose digits: 1 IN (1.5) is true. Floats are equal if their strings are.
+    The cast may lose digits: 1 IN (1.5) is true.
     """
-    numbers = isinstance(left, NUMBERS) and isinstance(right, NUMBERS)
-    padded = isinstance(left, CharType) and isinstance(right, VarCharType)
-    if (numbers and type(left) is not type(right)) or padded:
-        node, right = convert(node, right, left.nullable(), zone), left
+    numbers = isinstance(value, NUMBERS) and isinstance(type_, NUMBERS)
+    padded = isinstance(value, CharType) and isinstance(type_, VarCharType)
+    if (numbers and type(value) is not type(type_)) or padded:
+        return convert(node, type_, value.nullable(), zone), value
+    return node, type_
+
+
+def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
+    """Return equality as in a list: floats are equal if their strings are."""
     if isinstance(left, FLOATS) and type(left) is type(right):
         return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
     return compared("=", value, left, node, right, zone)
