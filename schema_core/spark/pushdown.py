@@ -115,6 +115,9 @@ _FAMILIES: dict[type[DataType], str] = {
     LocalZonedTimestampType: "instant",
 }
 
+#: The most digits of a second in timestamps of Spark and Python.
+MICROSECONDS = 6
+
 #: Calls in one predicate: a larger one is not worth its translation.
 MAX_CALLS = 64
 
@@ -151,9 +154,19 @@ def is_pushable(predicate: Typed) -> bool:
     return reads and calls <= MAX_CALLS and isinstance(predicate.type, BooleanType)
 
 
+def _family(type_: DataType) -> str | None:
+    """Return the family of a type; None for types of which no comparison is pushed."""
+    if (
+        isinstance(type_, TimestampType | LocalZonedTimestampType)
+        and type_.precision > MICROSECONDS
+    ):
+        return None  # Spark has no literal of it
+    return _FAMILIES.get(type(type_))
+
+
 def _is_total(call: FunctionCall) -> bool:
     """Return whether a call is deterministic and has a value for all operands."""
-    name, families = call.function.name, {_FAMILIES.get(type(one.type)) for one in call.arguments}
+    name, families = call.function.name, {_family(one.type) for one in call.arguments}
     if name in {"IS NULL", "IS NOT NULL"}:
         return True
     if name in {"LIKE", "NOT LIKE"} and len(call.arguments) > 2:  # the escape may be invalid

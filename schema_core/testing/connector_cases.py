@@ -42,6 +42,7 @@ TYPES: Mapping[str, Sample] = {
         ("TIMESTAMP '2024-03-31 02:30:00.001'", "TIMESTAMP '9999-12-31 23:59:59.999'"),
     ),
     "timestamp(6)": Sample("TIMESTAMP(6)", ("TIMESTAMP '2024-02-29 12:00:00.123456'",)),
+    "timestamp(9)": Sample("TIMESTAMP(9)", ("TIMESTAMP '2024-02-29 12:00:00.654321'",)),
     "timestamp_ltz(3)": Sample(
         "TIMESTAMP_LTZ(3)",
         ("TIMESTAMP '2024-02-29 12:00:00.123'", "TIMESTAMP '1960-01-01 00:00:00'"),

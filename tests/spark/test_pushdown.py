@@ -28,7 +28,10 @@ from schema_core.spark import sources
 from schema_core.spark.compiler.tree import fail
 from schema_core.spark.pushdown import scan_demands
 
-T = "CREATE TABLE t (a INT, b INT, c STRING, d DECIMAL(4, 1), e AS a + b, f DOUBLE, g BOOLEAN) WITH"
+T = (
+    "CREATE TABLE t (a INT, b INT, c STRING, d DECIMAL(4, 1), e AS a + b, f DOUBLE, g BOOLEAN,"
+    " h TIMESTAMP(3)) WITH"
+)
 U = "CREATE TABLE u (k INT, y INT, s STRING) WITH"
 V = "CREATE VIEW v AS SELECT a AS va, c AS vc, b + 1 AS vb FROM t WHERE b > 0"
 
@@ -42,6 +45,10 @@ DEMANDS: dict[str, list[str]] = {
     "SELECT a FROM t WHERE a + 1 > 5 LIMIT 3": ["t(a)"],
     "SELECT a FROM t WHERE c = 5": ["t(a c)"],
     "SELECT a FROM t WHERE c LIKE 'x' ESCAPE 'yy'": ["t(a c)"],
+    "SELECT a FROM t WHERE h > TIMESTAMP '2024-01-01 00:00:00.000000001'": ["t(a h)"],
+    "SELECT a FROM t WHERE h > TIMESTAMP '2024-01-01 00:00:00'": [
+        "t(a h) `h` > TIMESTAMP '2024-01-01 00:00:00'"
+    ],
     "SELECT a FROM t ORDER BY b LIMIT 3": ["t(a b)"],
     "SELECT a FROM t ORDER BY 1 LIMIT 3": ["t(a)"],
     "SELECT a FROM (SELECT a, b FROM t ORDER BY b LIMIT 3) WHERE b > 3": ["t(a b)"],
@@ -94,7 +101,7 @@ DEMANDS: dict[str, list[str]] = {
         "t(a g)"
     ],
     "SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.a WHERE x.b = 1": ["t(a b) `b` = 1", "t(a)"],
-    "SELECT * FROM t TABLESAMPLE BERNOULLI (10) WHERE a = 1 LIMIT 1": ["t(a b c d e f g)"],
+    "SELECT * FROM t TABLESAMPLE BERNOULLI (10) WHERE a = 1 LIMIT 1": ["t(a b c d e f g h)"],
 }  # fmt: skip
 
 
@@ -168,7 +175,7 @@ class Source(ConnectorBase):
     identifier = "source"
     contexts: ClassVar[list[ReadContext]] = []
     rows: ClassVar[Mapping[str, Sequence[tuple[Any, ...]]]] = {
-        "t": [(n, n % 3 or None, "xyz"[n % 3], None, n / 2, n % 2 == 0) for n in range(7)],
+        "t": [(n, n % 3 or None, "xyz"[n % 3], None, n / 2, n % 2 == 0, None) for n in range(7)],
         "u": [(n, n % 4, None if n == 2 else "s") for n in range(1, 6)],
     }
 

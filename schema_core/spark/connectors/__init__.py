@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.spark.pyspark_types import to_struct_field
+from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.connectors.filters import Filter, FilterResult
 from schema_core.spark.transactions import Stage
@@ -98,11 +98,11 @@ class ReadContext(TableContext):
 
         All are nullable: the planner checks NOT NULL.
         """
-        from pyspark.sql.types import StructType
+        from pyspark.sql.types import StructField, StructType
 
         metadata = {metadata_column(key): type_ for key, type_ in self.metadata.items()}
         every = {**self.columns, **metadata}
-        return StructType([to_struct_field(name, one.nullable()) for name, one in every.items()])
+        return StructType([StructField(name, to_spark(one)) for name, one in every.items()])
 
     def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
         """Return Python rows as a frame for `read`, in the order or by the names of the columns.
