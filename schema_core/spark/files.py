@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
+from schema_core.spark.jvm import java_class
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -227,14 +229,14 @@ class HadoopFiles:
     system: Any
 
     def _path(self, path: str) -> Any:
-        return self.session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+        return java_class(self.session, "org.apache.hadoop.fs.Path")(path)
 
     def status(self, path: str) -> Entry | None:
         place = self._path(path)
         return self._entry(self.system.getFileStatus(place)) if self.system.exists(place) else None
 
     def list(self, path: str, prefix: str = "") -> list[Entry]:
-        kind = self.session._jvm.org.apache.hadoop.fs.GlobFilter  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+        kind = java_class(self.session, "org.apache.hadoop.fs.GlobFilter")
         found = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
         return [self._entry(one) for one in found]
 
@@ -249,7 +251,7 @@ class HadoopFiles:
     def read(self, path: str) -> bytes:
         stream = self.system.open(self._path(path))
         try:
-            tools = self.session._jvm.org.apache.commons.io.IOUtils  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+            tools = java_class(self.session, "org.apache.commons.io.IOUtils")
             return bytes(tools.toByteArray(stream))
         finally:
             stream.close()
@@ -314,7 +316,7 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
 
 def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path, as Spark resolves it, and the absolute path in it."""
-    place = session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+    place = java_class(session, "org.apache.hadoop.fs.Path")(path)
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     system = place.getFileSystem(configuration)
     whole = system.makeQualified(place)

@@ -32,6 +32,7 @@ from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
 from schema_core.spark.jobs import spark_errors
+from schema_core.spark.jvm import java_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import is_alive
 from schema_core.spark.sources import comparable
@@ -229,7 +230,7 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     from pyspark.sql.classic.dataframe import DataFrame
 
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-    dataset = session._jvm.org.apache.spark.sql.classic.Dataset  # noqa: SLF001
+    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
     return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
 
 
@@ -238,7 +239,7 @@ def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
     key = "spark.sql.session.timeZone"
     if frame.sparkSession.conf.get(key) == session.conf.get(key):
         return False
-    pattern = session._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
+    pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
     return bool(plan.containsPattern(pattern.PYTHON_UDF()))
 

@@ -25,6 +25,7 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.exchanged_types import as_fetched, as_months
 from schema_core.spark.inputs import in_session
 from schema_core.spark.jobs import spark_errors
+from schema_core.spark.jvm import java_class
 from schema_core.spark.projection import select
 from schema_core.types import (
     ArrayType,
@@ -182,10 +183,11 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     session = frame.sparkSession
-    jvm, context = session._jvm, session.sparkContext  # noqa: SLF001
+    context: Any = session.sparkContext
+    runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
     schema = _wire_schema(frame)
     # Tasks outside of an SQL execution get the settings of the session from this RDD.
-    rows = jvm.org.apache.spark.sql.execution.SQLExecutionRDD(
+    rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
         frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
         session._jsparkSession.sessionState().conf(),  # noqa: SLF001
     )
@@ -193,11 +195,11 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     place = fetched = 0
     width = 1
     while place < count:
-        chosen = jvm.java.util.ArrayList()
+        chosen = java_class(session, "java.util.ArrayList")()
         for partition in range(place, min(place + width, count)):
             chosen.append(partition)
         place += len(chosen)
-        served = jvm.PythonRDD.runJob(context._jsc.sc(), rows.toJavaRDD(), chosen)  # noqa: SLF001
+        served = runner.runJob(context._jsc.sc(), rows.toJavaRDD(), chosen)  # noqa: SLF001
         with _blocks(served) as blocks:
             for block in blocks:
                 fetched += len(block)
@@ -344,9 +346,11 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
     from pyspark.sql import functions
     from pyspark.sql.classic.column import Column as SparkColumn
 
-    jvm = session._jvm  # noqa: SLF001
-    catalyst = jvm.org.apache.spark.sql.catalyst.expressions
-    utilities = jvm.org.apache.spark.sql.classic.ExpressionUtils
+    catalyst = "org.apache.spark.sql.catalyst.expressions"
+    utilities = java_class(session, "org.apache.spark.sql.classic.ExpressionUtils")
+    known_not_null = java_class(session, f"{catalyst}.KnownNotNull")
+    retyped = java_class(session, f"{catalyst}.PreciseTimestampConversion")
+    spark_types = java_class(session, "org.apache.spark.sql.types.DataType")
     selected = []
     with spark_errors():
         for one, given in zip(schema.columns, frame.schema.fields, strict=True):
@@ -354,16 +358,13 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
             field = to_struct_field(one.name, type_, one.comment, on_loss="note")
             column = functions.col(quote(one.name))
             if without_metadata(given.dataType) != without_metadata(field.dataType):
-                old, new = (
-                    jvm.org.apache.spark.sql.types.DataType.fromJson(each.dataType.json())
-                    for each in (given, field)
-                )
+                old, new = (spark_types.fromJson(each.dataType.json()) for each in (given, field))
                 value = utilities.expression(frame._jdf.col(quote(one.name)))  # noqa: SLF001
-                changed = catalyst.PreciseTimestampConversion(value, old, new)
+                changed = retyped(value, old, new)
                 column = SparkColumn(utilities.column(changed))
             if given.nullable and not field.nullable:
                 value = utilities.expression(column._jc)  # noqa: SLF001
-                column = SparkColumn(utilities.column(catalyst.KnownNotNull(value)))
+                column = SparkColumn(utilities.column(known_not_null(value)))
             selected.append(column.alias(one.name, metadata=field.metadata))
         return in_session(frame.select(*selected), session)
 

@@ -36,6 +36,7 @@ from schema_core.spark.connectors import (
 )
 from schema_core.spark.inputs import inline_frame, rows_of
 from schema_core.spark.jobs import run_job, spark_errors
+from schema_core.spark.jvm import analysed
 from schema_core.spark.outputs import (
     arrow_reader,
     exposed,
@@ -262,7 +263,7 @@ class SparkPlanner:
                 user=UserCalls(names, self._zone),
             )
             with spark_errors():
-                return session.sql(text)
+                return analysed(session, text)
 
     # --- sinks ---------------------------------------------------------------------------------
 

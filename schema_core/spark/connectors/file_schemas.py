@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
@@ -20,6 +21,7 @@ from schema_core.caching import Entries
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark
 from schema_core.spark.jobs import reason
+from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -144,26 +146,32 @@ def _read_all(
     session: SparkSession, uris: Sequence[str], form: str, columns: frozenset[str]
 ) -> dict[str, Footer]:
     """Return the footers of the files, by URI."""
-    jvm: Any = session._jvm  # noqa: SLF001
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     application = session.sparkContext.applicationId
-    reader = FOOTERS[form](session)
+    path_class = java_class(session, "org.apache.hadoop.fs.Path")
+    uri_class = java_class(session, "java.net.URI")
+
+    @cache
+    def reader() -> FooterReader:
+        return FOOTERS[form](session)
 
     def read(uri: str) -> Footer:
         try:
-            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+            path = path_class(uri_class(uri))
             status = path.getFileSystem(configuration).getFileStatus(path)
             # a file is another one when its length or time has changed
             key = (application, uri, status.getLen(), status.getModificationTime(), columns)
             footer = _KEPT.get(key)
             if footer is None:
-                footer = reader(status, columns)
+                footer = reader()(status, columns)
                 _KEPT.add(key, footer, len(uri) + len(footer.schema))
             return footer
         except Exception as error:
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
+    if len(uris) == 1:  # a thread would open a connection to the JVM of its own
+        return {uris[0]: read(uris[0])}
     with ThreadPoolExecutor(PARALLEL) as pool:
         return dict(zip(uris, pool.map(read, uris), strict=True))
 

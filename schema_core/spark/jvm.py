@@ -1,0 +1,26 @@
+"""Access to the JVM with few round trips: py4j makes one for each package of a name."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def java_class(session: SparkSession, name: str) -> Any:
+    """Return a Java class by its full name, to be called as constructor or for static methods.
+
+    A name that does not exist is an error of the first call only.
+    """
+    gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
+    py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
+    return py4j.JavaClass(name, gateway._gateway_client)  # noqa: SLF001
+
+
+def analysed(session: SparkSession, text: str) -> DataFrame:
+    """Return the frame of a query, as ``session.sql``, which makes four more round trips."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    return DataFrame(session._jsparkSession.sql(text), session)  # noqa: SLF001
