@@ -38,6 +38,7 @@ from schema_core.types import (
     TinyIntType,
     VarCharType,
 )
+from schema_core.types.decimal_arithmetic import common_decimal
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -160,6 +161,10 @@ def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison 
             return Comparison(column.name, operator)
         case "NOT" | "IS FALSE" | "IS TRUE" if isinstance(column.type, BooleanType):
             return Comparison(column.name, "=", operator == "IS TRUE")
+        case "IN" | "NOT IN" if not all(_fits(one, column.type) for one in rest):
+            return None
+        case "=" | "<>" if not _is_compared_exactly(column.type, rest[0].type):
+            return None
         case "IN" | "NOT IN" | "BETWEEN":
             values = tuple(_value(one, column.type) for one in rest)
             return None if None in values else Comparison(column.name, operator, values)
@@ -168,6 +173,32 @@ def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison 
             return None if value is None else Comparison(column.name, operator, value)
         case _:
             return None
+
+
+def _fits(member: Typed, type_: DataType) -> bool:
+    """Return whether a member of a list keeps its value in the type of the column.
+
+    Flink casts it to that type, in which an integer may become another one.
+    """
+    value = _value(member, type_)
+    bits = _BITS.get(type(type_))
+    return bits is None or (value is not None and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
+
+
+_BITS: dict[type[DataType], int] = {
+    TinyIntType: 8,
+    SmallIntType: 16,
+    IntType: 32,
+    BigIntType: 64,
+}
+
+
+def _is_compared_exactly(left: DataType, right: DataType) -> bool:
+    """Return whether a DECIMAL has all digits of two; if not, `=` rounds both in Flink."""
+    if not isinstance(left, DecimalType) or not isinstance(right, DecimalType):
+        return True
+    common = common_decimal(left, right)
+    return common.scale == max(left.scale, right.scale)
 
 
 def _value(constant: Typed, type_: DataType) -> Any:
