@@ -81,7 +81,7 @@ def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref
     """
     rest = [query]
     while rest:
-        expressions, inputs, own = _parts(rest.pop())
+        expressions, inputs, own = parts_of(rest.pop())
         for expression in expressions:
             yield from (one for one in columns_read(expression, keys) if not is_own(one, own))
         if not own:
@@ -101,7 +101,7 @@ def rows_of(subquery: Subquery) -> Relation:
     return cast("Relation", subquery.rows)
 
 
-def _parts(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
+def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
     """The expressions and inputs of a query, and the columns that these can read."""
     match query:
         case Scan() | CommonScan():

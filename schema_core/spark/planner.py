@@ -34,6 +34,7 @@ from schema_core.spark.connectors import (
     for_spark,
     metadata_types,
 )
+from schema_core.spark.explain import Explanation, explained
 from schema_core.spark.inputs import inline_frame, rows_of
 from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.jvm import analysed
@@ -161,12 +162,13 @@ class SparkPlanner:
         )
 
     def explain(self, query: Relation) -> str:
-        """Return the query in Spark SQL and Spark's plan."""
+        """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         self._require_batch()
-        frame = self._frame(self.session, query, result_columns(query))
+        columns, noted = result_columns(query), Explanation()
+        frame = self._frame(self.session, query, columns, noted)
         with spark_errors():
-            plan = frame._jdf.queryExecution().toString()  # noqa: SLF001
-        return str(plan)
+            plan = str(frame._jdf.queryExecution().toString())  # noqa: SLF001
+        return explained(query, columns, noted, plan)
 
     # --- DataFrames ----------------------------------------------------------------------------
 
@@ -224,7 +226,11 @@ class SparkPlanner:
         return connector
 
     def _read(
-        self, session: SparkSession, scan: Scan, demand: ScanDemand | None = None
+        self,
+        session: SparkSession,
+        scan: Scan,
+        demand: ScanDemand | None = None,
+        noted: Explanation | None = None,
     ) -> DataFrame:
         """Return all columns of a table, checked; those that a query does not need are NULL."""
         bound = self.context.source(scan)
@@ -244,9 +250,17 @@ class SparkPlanner:
             if demand is None:
                 return source_frame(connector, context)
             context = read_context(connector, context, demand)
+            if noted is not None:
+                noted.scan(connector, context, demand)
             return source_frame(connector, context, demand.columns)
 
-    def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
+    def _frame(
+        self,
+        session: SparkSession,
+        query: Relation,
+        targets: Columns,
+        noted: Explanation | None = None,
+    ) -> DataFrame:
         """Return a query as a frame with these columns, by position."""
         for column in targets:
             if isinstance(column.type, NullType):
@@ -257,13 +271,16 @@ class SparkPlanner:
         with TemporaryNames(session) as names:
             text = query_text(
                 query,
-                lambda scan: names.view(self._read(session, scan, demands.get(id(scan)))),
+                lambda scan: names.view(self._read(session, scan, demands.get(id(scan)), noted)),
                 self._zone,
                 targets=targets,
                 user=UserCalls(names, self._zone),
             )
             with spark_errors():
-                return analysed(session, text)
+                frame = analysed(session, text)
+        if noted is not None:
+            noted.text = text
+        return frame
 
     # --- sinks ---------------------------------------------------------------------------------
 

@@ -164,6 +164,25 @@ def _family(type_: DataType) -> str | None:
     return _FAMILIES.get(type(type_))
 
 
+def obstacle(predicate: Typed) -> str:
+    """Return why a predicate is not pushable."""
+    for one in walk(predicate):
+        match one:
+            case FunctionCall() if not _is_total(one):
+                return f"{one.function.name} may fail, or does not compare values of one kind"
+            case Subquery():
+                return "it has a sub-query"
+            case FunctionCall() | Ref() | Constant():
+                continue
+            case _:
+                return "it is no predicate over columns"
+    return (
+        "it reads no column"
+        if not any(isinstance(one, Ref) for one in walk(predicate))
+        else (f"it has more than {MAX_CALLS} calls, or is no BOOLEAN")
+    )
+
+
 def _is_total(call: FunctionCall) -> bool:
     """Return whether a call is deterministic and has a value for all operands."""
     name, families = call.function.name, {_family(one.type) for one in call.arguments}

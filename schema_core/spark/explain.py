@@ -1,0 +1,122 @@
+"""The text of EXPLAIN: types, functions, scans and what is pushed down, Spark SQL and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.typed import FunctionCall, Typed
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.query.correlation import operands, parts_of, rows_of
+from schema_core.query.relation import Columns, Relation, Select
+from schema_core.schema.columns import ComputedColumn
+from schema_core.spark.compiler.functions import RULES
+from schema_core.spark.compiler.translation import Translation
+from schema_core.spark.pushdown import conjuncts, is_pushable, obstacle
+
+if TYPE_CHECKING:
+    from schema_core.spark.connectors import ReadContext, SparkConnector
+    from schema_core.spark.pushdown import ScanDemand
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What is noted while a query is compiled, for its explanation."""
+
+    scans: list[str] = field(default_factory=list)
+    computed: list[Typed] = field(default_factory=list)
+    text: str = ""
+
+    def scan(self, connector: SparkConnector, context: ReadContext, demand: ScanDemand) -> None:
+        """Note what a connector gets of the columns, filters and limit of a query."""
+        physical = context.physical_columns
+        lines = [f"{context.identifier.as_summary_string()} by connector {connector.identifier!r}"]
+        used = [name for name in physical if name in demand.columns]
+        lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
+        accepted = {str(one) for one in context.filters}
+        for one in map(to_sql, demand.filters):
+            by = "the connector" if one in accepted else "Spark (see its plan)"
+            lines.append(f"  filter for {by}: {one}")
+        if context.limit is not None:
+            lines.append(f"  limit: {context.limit}")
+        self.computed += [
+            one.expression.typed
+            for one in context.table.resolved_schema.columns
+            if isinstance(one, ComputedColumn) and one.name in demand.columns
+        ]
+        self.scans.append("\n".join(lines))
+
+
+def explained(query: Relation, columns: Columns, noted: Explanation, plan: str) -> str:
+    """Return the explanation of a query as text in sections."""
+    sections = {
+        "Result": [f"{one.name} {one.type.as_summary_string()}" for one in columns],
+        "Functions": _functions([*_calls(query), *_called(noted.computed)]),
+        "Scans": [*noted.scans, *_kept(query)],
+        "Spark SQL": [noted.text],
+        "Spark's plan": [plan],
+    }
+    return "\n\n".join(
+        f"== {title} ==\n" + "\n".join(lines or ["none"]) for title, lines in sections.items()
+    )
+
+
+_TAGS = {
+    Translation.NATIVE: "native, Spark's own",
+    Translation.REWRITTEN: "rewritten in functions of Spark",
+    Translation.UDF: "Python, for some arguments at least",
+}
+
+
+def _functions(calls: Iterable[FunctionCall]) -> list[str]:
+    """Return a line for each way in which functions are computed, with their names."""
+    names = {one.function.name: one for one in calls}
+    found: dict[str, list[str]] = {}
+    for name, call in sorted(names.items()):
+        rule = None if call.function.declared is not None else RULES.get(name)
+        tag = "declared by users" if rule is None else _TAGS[rule.kind]
+        found.setdefault(tag, []).append(name)
+    return [f"{tag}: {', '.join(names)}" for tag, names in sorted(found.items())]
+
+
+def _kept(query: Relation) -> list[str]:
+    """Return a line for each condition of WHERE that is not pushed down, with the reason."""
+    conditions = (
+        one
+        for block in _relations(query)
+        if isinstance(block, Select)
+        for one in conjuncts(block.where)
+        if not is_pushable(one)
+    )
+    return [f"not pushed down: {to_sql(one)}: {obstacle(one)}" for one in conditions]
+
+
+def _relations(query: Relation) -> Iterator[Relation]:
+    """Yield a query and all relations in it, sub-queries included."""
+    rest = [query]
+    while rest:
+        one = rest.pop()
+        yield one
+        expressions, inputs, _ = parts_of(one)
+        rest += reversed(inputs)
+        rest += [rows_of(part) for part in _parts(expressions) if isinstance(part, Subquery)]
+
+
+def _calls(query: Relation) -> Iterator[FunctionCall]:
+    for relation in _relations(query):
+        yield from _called(parts_of(relation)[0])
+
+
+def _called(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    return (one for one in _parts(expressions) if isinstance(one, FunctionCall))
+
+
+def _parts(expressions: Iterable[Typed]) -> Iterator[Typed]:
+    """Yield expressions with everything below them, except for the rows of sub-queries."""
+    rest = list(expressions)
+    while rest:
+        one = rest.pop()
+        yield one
+        rest += operands(one)
