@@ -4,8 +4,8 @@
 
 Each function runs over a cached frame into Spark's `noop` sink, in turn with Spark's own function
 of about the same meaning, in one session with one task. Counted is the processor time of the JVM
-and its Python workers; the least of all rounds is kept, less that of reading the columns. NAME
-selects functions by parts of their names, `--store` writes docs/function_speed.json, of which
+and its Python workers; the least of all rounds is kept, reading the columns included. NAME selects
+functions by parts of their names, `--store` writes docs/function_speed.json, of which
 docs/functions.md shows rows per second.
 """
 
@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.type_checker import ColumnScope, infer
+from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
-from schema_core.spark.compiler.printer import to_sql
-from schema_core.spark.compiler.tree import Fact
+from schema_core.spark.compiler.tree import Fact, Node
+from schema_core.spark.projection import select
 from schema_core.spark.session import JobSession
 from schema_core.sql.parser import parse_expression
 from schema_core.types import parse_type
@@ -127,9 +128,10 @@ PAIRS = (
 )  # fmt: skip
 
 
-def processor_seconds(root: int) -> float:
-    """Return the processor time of a process, its descendants, and those that ended."""
-    parents, times = {}, {}
+def processor_seconds(root: int, seen: dict[int, int]) -> float:
+    """Return the processor time of a process and its descendants, also of those seen before."""
+    parents = {}
+    times = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
@@ -137,20 +139,21 @@ def processor_seconds(root: int) -> float:
             except OSError:
                 continue
             parents[int(folder.name)] = int(fields[1])
-            times[int(folder.name)] = sum(map(int, fields[11:15]))
+            times[int(folder.name)] = int(fields[11]) + int(fields[12])
     family = {root}
     while found := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= found
-    ticks = os.sysconf("SC_CLK_TCK")
-    return sum(times.get(pid, 0) for pid in family) / ticks
+    seen.update({pid: times[pid] for pid in family if pid in times})
+    return sum(seen.values()) / os.sysconf("SC_CLK_TCK")
 
 
-def compiled(expression: str) -> tuple[str, bool]:
-    """Return the Spark SQL of a Flink expression, and whether Python computes any of it."""
+def compiled(expression: str) -> tuple[str, Node]:
+    """Return the outermost function of a Flink expression and its Spark expression."""
     scope = ColumnScope({name: parse_type(one[0]) for name, one in COLUMNS.items()})
     typed = infer(scope, parse_expression(expression))
     node = compile_expression(typed, TranslationContext("UTC"))
-    return to_sql(node), bool(node.facts & Fact.UDF)
+    name = typed.function.name if isinstance(typed, FunctionCall) else ""
+    return name, node
 
 
 class Bench:
@@ -160,19 +163,24 @@ class Bench:
         settings = {"spark.master": "local[1]", "spark.driver.memory": "3g"}
         session = JobSession(settings=settings).get()
         jvm = session.sparkContext._jvm
+        self.seen: dict[int, int] = {}
         self.root = int(jvm.java.lang.ProcessHandle.current().pid())
         columns = [f"{sql} AS {name}" for name, (_, sql) in COLUMNS.items()]
         self.frame: DataFrame = session.range(0, rows, 1, 1).selectExpr(*columns).cache()
         self.frame.count()
 
-    def cost(self, sql: str) -> float:
+    def cost(self, value: Node | str) -> float:
         """Return the processor seconds of one expression over all rows."""
-        before = processor_seconds(self.root)
-        self.frame.selectExpr(f"{sql} AS x").write.format("noop").mode("overwrite").save()
-        return processor_seconds(self.root) - before
+        if isinstance(value, str):
+            frame = self.frame.selectExpr(f"{value} AS x")
+        else:
+            frame = select(self.frame, [(value, "x")])
+        before = processor_seconds(self.root, self.seen)
+        frame.write.format("noop").mode("overwrite").save()
+        return processor_seconds(self.root, self.seen) - before
 
 
-def measure(bench: Bench, ours: str, theirs: str, rounds: int) -> tuple[float, float]:
+def measure(bench: Bench, ours: Node, theirs: str, rounds: int) -> tuple[float, float]:
     """Return the least cost of both, measured in turn after a round that compiles their code."""
     costs = [(bench.cost(ours), bench.cost(theirs)) for _ in range(rounds + 1)][1:]
     return min(one for one, _ in costs), min(one for _, one in costs)
@@ -191,14 +199,14 @@ def main() -> None:
     for flink, spark in PAIRS:
         if options.names and not any(name in flink for name in options.names):
             continue
-        sql, in_python = compiled(flink)
-        ours, theirs = measure(bench, sql, spark, options.rounds)
+        name, node = compiled(flink)
+        ours, theirs = measure(bench, node, spark, options.rounds)
         ratio, speed = ours / max(theirs, 0.01), round(options.rows / max(ours, 0.01))
-        mark = " udf" if in_python else ""
+        mark = " udf" if node.facts & Fact.UDF else ""
         print(f"{flink[:60]:62}{ours:8.2f}{theirs:8.2f}{ratio:7.2f}  {speed:,}{mark}", flush=True)
-        stored[flink] = {"rows_per_second": speed, "ratio": round(ratio, 2), "udf": in_python}
-    if options.store:
-        STORE.write_text(json.dumps(stored, indent=1) + "\n")
+        stored[flink] = {"function": name, "rows_per_second": speed, "ratio": round(ratio, 2)}
+        if options.store:
+            STORE.write_text(json.dumps(stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def test_tables_have_exactly_one_line_per_row() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_every_line_describes_the_result(row: Function) -> None:
     assert function_tables.result(row)
-    assert 7 == function_tables.line(row).replace("\\|", "").count("|")
+    assert 8 == function_tables.line(row).replace("\\|", "").count("|")
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,10 @@ def test_every_line_describes_the_result(row: Function) -> None:
 def test_cells_of_a_line(name: str, cells: list[str]) -> None:
     (row,) = (row for row in ROWS if row.name == name)
 
+    cells.insert(5, function_tables.speed(row))
     assert f"| {' | '.join(cells)} |" == function_tables.line(row)
+
+
+def test_speeds_are_those_of_functions() -> None:
+    assert set(function_tables.SPEEDS) <= {row.name for row in ROWS}
+    assert all(1000 < one for one in function_tables.SPEEDS.values())

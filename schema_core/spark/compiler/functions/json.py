@@ -11,7 +11,7 @@ from json import dumps
 
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
@@ -24,6 +24,7 @@ from schema_core.spark.compiler.translation import (
 from schema_core.spark.compiler.tree import (
     NULL,
     Cast,
+    Fact,
     Field,
     Node,
     call,
@@ -288,8 +289,39 @@ def value(called: TranslatedCall) -> Node:
     if returned is None:
         raise unsupported(f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark")
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
-    found = call_udf("json_value", called[0], _path(called), returned, *clauses)
-    return found if returned == "STRING" else called.cast(found)
+
+    def computed(text: Node) -> Node:
+        return call_udf("json_value", text, _path(called), returned, *clauses)
+
+    if returned != "STRING":
+        return called.cast(computed(called[0]))
+    path = string_of(called[1])
+    if path is None or not _MEMBERS.fullmatch(path) or called[0].facts & Fact.RAISES:
+        return computed(called[0])
+    return let(
+        let(called[0], lambda text: _usual_value(text, path)),
+        lambda usual: inline(
+            "coalesce({usual}, {computed})",
+            usual=usual,
+            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=called[0])),
+        ),
+    )
+
+
+#: Paths of members by plain names, which Spark reads as Flink does.
+_MEMBERS = re.compile(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def _usual_value(text: Node, path: str) -> Node:
+    """Return a string, BIGINT or truth value in a JSON document without equal keys, or NULL.
+
+    Spark prints other numbers in its own way, and takes no text after a document.
+    """
+    value = inline("try_variant_get(try_parse_json({s}), {path}, 'VARIANT')", s=text, path=path)
+    return sql(
+        "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'), CAST({v} AS STRING), NULL)",
+        v=value,
+    )
 
 
 def query(called: TranslatedCall) -> Node:
