@@ -27,6 +27,7 @@ from schema_core.spark.inputs import in_session
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import java_class
 from schema_core.spark.projection import select
+from schema_core.spark.session import active_session
 from schema_core.types import (
     ArrayType,
     DataType,
@@ -187,11 +188,12 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
     schema = _wire_schema(frame)
     # Tasks outside of an SQL execution get the settings of the session from this RDD.
-    rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
-        frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
-        session._jsparkSession.sessionState().conf(),  # noqa: SLF001
-    )
-    count = rows.getNumPartitions()
+    with active_session(session):
+        rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
+            frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
+            session._jsparkSession.sessionState().conf(),  # noqa: SLF001
+        )
+        count = rows.getNumPartitions()
     place = fetched = 0
     width = 1
     while place < count:

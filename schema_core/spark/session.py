@@ -18,7 +18,8 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -182,6 +183,25 @@ def _new_session(root: SparkSession) -> SparkSession:
         session.conf.set(key, value)
     register_udfs(session)
     return session
+
+
+@contextmanager
+def active_session(session: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, whose settings Spark's planner and codegen use.
+
+    Spark does so itself for its own actions, but not for methods that are called through py4j.
+    """
+    jvm: Any = session._jvm  # noqa: SLF001
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def start(settings: Mapping[str, str]) -> SparkSession:

@@ -6,8 +6,7 @@ allows are imported, and none by default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +20,7 @@ from schema_core.spark.connectors.spark_source import (
     load,
     passed_on,
 )
+from schema_core.spark.session import active_session
 from schema_core.text import show
 
 if TYPE_CHECKING:
@@ -66,24 +66,8 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         """
         name = registered(context.session, context.options, context.configuration)
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
-        with active(context.session):
+        with active_session(context.session):
             writer.options(**passed_on(context.options)).save()
-
-
-@contextmanager
-def active(session: SparkSession) -> Iterator[None]:
-    """Make a session the active one of this thread, where Spark looks up the classes of writes."""
-    jvm: Any = session._jvm  # noqa: SLF001
-    sessions = jvm.org.apache.spark.sql.classic.SparkSession
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        if before.isDefined():
-            sessions.setActiveSession(before.get())
-        else:
-            sessions.clearActiveSession()
 
 
 def registered(
