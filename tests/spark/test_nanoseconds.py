@@ -83,6 +83,20 @@ def test_tables_take_values_without_nanoseconds(
             rows(environment, query)
 
 
+def test_nested_values_are_written_with_microseconds(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE n (r ROW<x TIMESTAMP(9)>, a ARRAY<TIMESTAMP(8)>) WITH ("
+        f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}')"
+    )
+
+    whole = "TIMESTAMP '2020-02-29 12:00:00.123456'"
+    environment.execute_sql(f"INSERT INTO n SELECT ROW({whole}), ARRAY[{whole}]").wait()
+    with pytest.raises(SchemaCoreError, match="Spark stores microseconds"):
+        environment.execute_sql(f"INSERT INTO n SELECT ROW({NOON}), ARRAY[{whole}]").wait()
+
+
 def test_computed_columns_have_nanoseconds(environment: TableEnvironment, tmp_path: Path) -> None:
     environment.execute_sql(
         "CREATE TABLE c (ms BIGINT, t9 AS TO_TIMESTAMP_LTZ(ms, 9)) WITH ("

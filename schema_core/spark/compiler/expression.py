@@ -146,7 +146,8 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
         case TypeArgument():
             return Keyword("")
         case Access(value, name):
-            return Field(_compile(value, context), name)
+            field_ = Field(_compile(value, context), name)
+            return joined(field_, 0) if is_fine(typed.type) else field_
         case FunctionCall():
             return _compile_chain(typed, context)
         case Select():

@@ -77,6 +77,17 @@ def is_fine(type_: DataType) -> bool:
     return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
+def coarse(type_: DataType) -> DataType:
+    """Return the type of a timestamp without nanoseconds; other types unchanged."""
+    match type_:
+        case TimestampType():
+            return TimestampType(min(type_.precision, MAX_PRECISION))
+        case LocalZonedTimestampType():
+            return LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
+        case _:
+            return type_
+
+
 def digits_of(type_: DataType) -> tuple[int, int]:
     """Return precision and scale of a DECIMAL, or of an integer as one."""
     if isinstance(type_, DecimalType):
@@ -102,15 +113,20 @@ def sql_type(type_: DataType) -> str:
         case AnyTimestampType() if is_fine(type_):
             return f"STRUCT<{MICROS}: {_NAMES[type(type_)]}, {NANOS}: SMALLINT>"
         case ArrayType():
-            return f"ARRAY<{sql_type(type_.element_type)}>"
+            return f"ARRAY<{_part(type_.element_type)}>"
         case MapType():
-            return f"MAP<{sql_type(type_.key_type)}, {sql_type(type_.value_type)}>"
+            return f"MAP<{_part(type_.key_type)}, {_part(type_.value_type)}>"
         case MultisetType():
-            return f"MAP<{sql_type(type_.element_type)}, INT>"
+            return f"MAP<{_part(type_.element_type)}, INT>"
         case RowType() | StructuredType():
-            fields = (f"{quote(one.name)}: {sql_type(one.data_type)}" for one in type_.fields)
+            fields = (f"{quote(one.name)}: {_part(one.data_type)}" for one in type_.fields)
             return f"STRUCT<{', '.join(fields)}>"
         case _:
             if name := _NAMES.get(type(type_)):
                 return name
             raise unsupported(f"Spark has no values of type {type_.as_summary_string()}")
+
+
+def _part(type_: DataType) -> str:
+    """Return the Spark type of a part of a nested value, in which timestamps have microseconds."""
+    return sql_type(coarse(type_))

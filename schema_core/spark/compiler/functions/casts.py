@@ -40,6 +40,7 @@ from schema_core.spark.compiler.value_types import (
     INTEGERS,
     INTERVALS,
     NUMBERS,
+    coarse,
     sql_type,
 )
 from schema_core.types import (
@@ -328,7 +329,7 @@ def nested(node: Node, cast: Conversion) -> Node | None:
     source, target = cast.source, cast.target
 
     def inner(value: Node, index: int) -> Node:
-        pair = source.children()[index], target.children()[index]
+        pair = coarse(source.children()[index]), coarse(target.children()[index])
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
     if _fails_in_flink(source, target):

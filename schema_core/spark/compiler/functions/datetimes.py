@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schema_core.spark.compiler.functions.nanoseconds import coarse, joined, nanos, whole
+from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let, rarely
 from schema_core.spark.compiler.udfs.zones import standard_offset
-from schema_core.spark.compiler.value_types import MAX_PRECISION, is_fine, sql_type
+from schema_core.spark.compiler.value_types import MAX_PRECISION, coarse, is_fine, sql_type
 from schema_core.types import (
     AnyTimestampType,
     DataType,

@@ -15,8 +15,8 @@ from schema_core.expressions.typed import Ref
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
 from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported
-from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, is_fine
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, coarse, is_fine
+from schema_core.types import DataType
 
 #: Functions whose rules take and return the structs.
 EXACT = frozenset(
@@ -106,17 +106,6 @@ def translated(translate: Translate, called: TranslatedCall) -> Node:
     if not is_fine(called.type):
         return node
     return joined(node, nanos(called[places[0]]) if name in SHIFTS else 0)
-
-
-def coarse(type_: DataType) -> DataType:
-    """Return the type of a timestamp without nanoseconds; other types unchanged."""
-    match type_:
-        case TimestampType():
-            return TimestampType(min(type_.precision, MAX_PRECISION))
-        case LocalZonedTimestampType():
-            return LocalZonedTimestampType(min(type_.precision, MAX_PRECISION))
-        case _:
-            return type_
 
 
 def _changed(
