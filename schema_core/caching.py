@@ -52,6 +52,13 @@ class Entries(Generic[R]):
         found = self.recent.get(key)
         return self.older.get(key) if found is None else found
 
+    def keep(self, key: tuple[Any, ...], weight: int) -> R | None:
+        """Return the result of a key, or None, and keep it in the recent generation."""
+        found = self.recent.get(key)
+        if found is None and (found := self.older.get(key)) is not None:
+            self.add(key, found, weight)
+        return found
+
     def add(self, key: tuple[Any, ...], result: R, weight: int) -> None:
         """Cache a result, unless it exceeds half of the budget."""
         if 2 * weight > self.budget:

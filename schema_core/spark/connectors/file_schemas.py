@@ -24,7 +24,7 @@ from schema_core.spark.jobs import reason
 from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
@@ -65,7 +65,7 @@ def _parquet(session: SparkSession) -> FooterReader:
         message = footer.getFileMetaData().getSchema()
         without = set(columns)
         for block in footer.getBlocks():
-            for chunk in block.getColumns() if without else ():
+            for chunk in block.getColumns() if without and block.getRowCount() else ():
                 # only the first name: a field of a row may be NULL because the row is
                 name = chunk.getPath().toArray()[0]
                 statistics = chunk.getStatistics()
@@ -108,11 +108,11 @@ FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _par
 
 
 def check_files(
-    session: SparkSession, frame: DataFrame, form: str, declared: StructType
+    session: SparkSession, uris: Sequence[str], form: str, declared: StructType
 ) -> frozenset[str]:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
-    `frame` reads the files; `declared` has the columns that the files must have, NOT NULL where
+    `uris` are the files; `declared` has the columns that the files must have, NOT NULL where
     the table declares it. Return those NOT NULL columns that hold no NULL in any file.
 
     Raises:
@@ -123,7 +123,7 @@ def check_files(
     if form not in FOOTERS:
         return frozenset()
     required = frozenset(one.name for one in declared.fields if not one.nullable)
-    footers = _read_all(session, frame.inputFiles(), form, required)
+    footers = _read_all(session, uris, form, required)
     found = Gathering()
     for problem in _problems(_schemas(footers), declared, form):
         with found.catching():
@@ -161,7 +161,7 @@ def _read_all(
             status = path.getFileSystem(configuration).getFileStatus(path)
             # a file is another one when its length or time has changed
             key = (application, uri, status.getLen(), status.getModificationTime(), columns)
-            footer = _KEPT.get(key)
+            footer = _KEPT.keep(key, len(uri) + 1000)
             if footer is None:
                 footer = reader()(status, columns)
                 _KEPT.add(key, footer, len(uri) + len(footer.schema))

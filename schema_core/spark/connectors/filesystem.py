@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -38,11 +38,13 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.value_types import FLOATS, is_fine, sql_type
 from schema_core.spark.connectors import metadata_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
+    NULL,
     CsvColumn,
+    Dialect,
     csv_line,
     csv_value,
     dialect_of,
@@ -50,11 +52,13 @@ from schema_core.spark.connectors.csv_files import (
     header_options,
     read_csv,
 )
+from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_files
 from schema_core.spark.connectors.file_formats import (
     CSV,
     FORMATS,
     JSON,
     JSON_ERRORS,
+    PLACES,
     Format,
     exact,
     is_scalar,
@@ -62,9 +66,9 @@ from schema_core.spark.connectors.file_formats import (
     physical_type,
     rendered,
 )
-from schema_core.spark.connectors.file_schemas import check_files
+from schema_core.spark.connectors.file_schemas import FOOTERS, check_files
 from schema_core.spark.files import is_hidden, located
-from schema_core.spark.jobs import HINT
+from schema_core.spark.jobs import HINT, spark_errors
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
@@ -73,12 +77,17 @@ from schema_core.types import (
     CharType,
     DataType,
     DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
     IntType,
     LocalZonedTimestampType,
     RowField,
     RowType,
     SmallIntType,
     StructuredType,
+    TimestampType,
+    TimeType,
     TinyIntType,
     VarCharType,
 )
@@ -93,6 +102,9 @@ if TYPE_CHECKING:
     from schema_core.spark.transactions import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
+
+#: The digits of a fraction of a second that Spark's types hold.
+MICROSECONDS = 6
 
 #: The name of a directory from which Spark reads NULL.
 SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -143,8 +155,13 @@ def _file(field: str) -> Node:
 
 
 def _decoded(path: Node) -> Node:
-    """Return a path without the escapes of a URI."""
-    return call("url_decode", call("replace", path, "+", "%2B"))
+    """Return a path without the escapes of a URI; most have none."""
+    return let(
+        path,
+        lambda value: inline(
+            "if(contains({v}, '%'), url_decode(replace({v}, '+', '%2B')), {v})", v=value
+        ),
+    )
 
 
 #: Metadata key -> its type and its value in Spark.
@@ -173,6 +190,10 @@ class FilesystemConnector:
     metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 
+    def __init__(self) -> None:
+        #: What `read` found to hold no NULL.
+        self._without_null: frozenset[str] = frozenset()
+
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the format that the table names."""
         own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
@@ -189,8 +210,10 @@ class FilesystemConnector:
         Raises:
             ExternalError: with code `files-not-found` where there is no such directory.
         """
+        return self._frame(context, Layout(context.table))
+
+    def _frame(self, context: ReadContext, layout: Layout) -> DataFrame:
         session = context.session
-        layout = Layout(context.table)
         system, root = located(session, layout.path)
         entry = system.status(root)
         if entry is None:
@@ -207,33 +230,42 @@ class FilesystemConnector:
             definition_of(context.identifier, context.table),
             lambda: layout.load(session, metadata=bool(context.metadata)),
         )
-        check_files(session, frame, layout.form.identifier, layout.stored())
-        values = layout.partition_values(frame, root)
-        layout.check_partitions(session, values)
+        uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
+        stored = layout.stored()
+        self._without_null = check_files(session, uris, layout.form.identifier, stored)
+        if layout.native is not None:
+            types = {one.name: context.physical_columns[one.name] for one in stored.fields}
+            self._without_null |= layout.native.columns_without_null(types)
+        values = layout.partition_values(uris, root)
+        partitions = layout.read_partitions(context, values)
         physical = (
-            (
-                layout.partition(name, type_, values[name])
-                if name in values
-                else layout.value(name, type_),
-                name,
-            )
-            for name, type_ in context.physical_columns.items()
+            (partitions[name] if name in partitions else layout.value(name, type_), name)
+            for name, type_ in context.columns.items()
         )
+        default = DEFAULT_PARTITION.of(layout.options)
+        self._without_null |= {key for key, found in values.items() if default not in found}
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
         return select(frame, [*physical, *metadata])
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
-        """Return the partition columns without NULL, and those of parquet and orc files.
+        """Return the columns in which the last `read` found no NULL.
 
-        The footers of such files count NULLs; only columns declared NOT NULL are looked for.
+        The footers of parquet and orc files count NULLs, the names of directories have the values
+        of partition columns, and surveys of csv files show whether fields are empty.
         """
-        layout = Layout(context.table)
-        _, root = located(context.session, layout.path)
-        default = DEFAULT_PARTITION.of(layout.options)
-        values = layout.partition_values(frame, root)
-        partitions = {key for key, found in values.items() if default not in found}
-        stored = layout.stored()
-        return check_files(context.session, frame, layout.form.identifier, stored) | partitions
+        return self._without_null
+
+    def diagnose(self, context: ReadContext, problem: str) -> ExternalError | None:
+        """Return the error of the first invalid record of csv files that Spark's reader refused."""
+        layout = Layout(context.table, is_exact=True)
+        if layout.form is not CSV or not any(one in problem for one in REFUSED):
+            return None
+        try:
+            with spark_errors():
+                self._frame(context, layout).write.format("noop").mode("overwrite").save()
+        except ExternalError as error:
+            return error
+        return None
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -292,6 +324,12 @@ class FilesystemConnector:
         writer.format(written).save(f"{layout.path}/{stage.name}")
 
 
+#: What the errors of jobs contain if a field or record of a csv file is invalid.
+REFUSED = ("reading file", "Malformed record", ": cannot read as ")
+
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+
 #: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
 _PLAIN: Mapping[type[DataType], str] = {
     BooleanType: "true|false|TRUE|FALSE",
@@ -299,7 +337,11 @@ _PLAIN: Mapping[type[DataType], str] = {
     SmallIntType: "[0-9]{1,4}",
     IntType: "[0-9]{1,9}",
     BigIntType: "[0-9]{1,18}",
-    DateType: "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+    DateType: _DAY,
+    TimeType: _CLOCK,
+    TimestampType: f"{_DAY} {_CLOCK}",
+    FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
+    DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
 }
 
 
@@ -308,14 +350,39 @@ def is_plain(text: str, type_: DataType) -> bool:
 
     >>> is_plain("7", IntType()), is_plain("seven", IntType()), is_plain("2024-02-30", DateType())
     (True, False, False)
+    >>> is_plain("1.50", DecimalType(3, 2)), is_plain("15.50", DecimalType(3, 2))
+    (True, False)
+    >>> is_plain("2024-02-29 10:00:00.5", TimestampType(3)), is_plain("abc", VarCharType(2))
+    (True, False)
     """
-    if re.fullmatch(_PLAIN.get(type(type_), "(?!)"), text) is None:
+    digits = 0
+    match type_:
+        case CharType():
+            return len(text) == type_.length
+        case VarCharType():
+            return len(text) <= type_.length
+        case DecimalType():
+            pattern = f"-?[0-9]{{1,{type_.precision - type_.scale}}}"
+            digits = type_.scale
+            if type_.precision == type_.scale:
+                return False
+        case TimeType() | TimestampType():
+            pattern, digits = _PLAIN[type(type_)], min(type_.precision, MICROSECONDS)
+        case _:
+            pattern = _PLAIN.get(type(type_), "(?!)")
+    fraction = rf"(\.[0-9]{{1,{digits}}})?" if digits else ""
+    if re.fullmatch(pattern + fraction, text) is None:
         return False
-    if isinstance(type_, DateType):
-        with suppress(ValueError):
-            return bool(dt.date.fromisoformat(text))
-        return False
-    return True
+    with suppress(ValueError):
+        match type_:
+            case DateType():
+                dt.date.fromisoformat(text)
+            case TimeType():
+                dt.time.fromisoformat(text.partition(".")[0])
+            case TimestampType():
+                dt.datetime.fromisoformat(text.partition(".")[0])
+        return True
+    return False
 
 
 def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
@@ -396,8 +463,11 @@ def format_of(options: Mapping[str, str]) -> Format:
 class Layout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
-    def __init__(self, table: ResolvedCatalogTable) -> None:
+    def __init__(self, table: ResolvedCatalogTable, *, is_exact: bool = False) -> None:
         self.options = table.options
+        self.is_exact = is_exact
+        #: How Spark's reader reads the csv files; None if the exact parser does.
+        self.native: NativeCsv | None = None
         self.schema = table.resolved_schema
         self.partitions = tuple(table.partition_keys)
         self.form = format_of(self.options)
@@ -461,7 +531,28 @@ class Layout:
         self._require_scalars()
         columns = [one.name for one in self.stored().fields]
         dialect = dialect_of(self.options, columns)
+        frame = None if self.is_exact else self._native(session, dialect)
+        if frame is not None:
+            return frame
         return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
+
+    def _native(self, session: SparkSession, dialect: Dialect) -> DataFrame | None:
+        """The records of csv files in Spark's reader, or None if it would read other values."""
+        null = NULL.of(self.options)
+
+        def load(survey: Survey) -> DataFrame:
+            self.native = NativeCsv(survey, dialect, null)
+            return self.reader(session).options(**self.native.options).load(self.path)
+
+        self.native = None
+        expected = Survey()
+        frame = load(expected)
+        words = any(isinstance(one.data_type, FLOATS) for one in self.schema.columns)
+        survey = survey_files(session, frame.inputFiles(), Asked(dialect, null, words))
+        if not survey.is_regular:
+            self.native = None
+            return None
+        return frame if survey == expected else load(survey)
 
     def _objects(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The lines of json files that hold an object; all others are skipped, as in Flink."""
@@ -525,8 +616,11 @@ class Layout:
         ]
 
     def _physical_type(self, type_: DataType) -> DataType:
+        """The type that Spark's reader parses a column as."""
         if self.form.codec is not None:
             return self.form.codec.stored(type_, self.options)
+        if self.native is not None and self.native.is_native(type_):
+            return type_
         return physical_type(type_, as_text=self.form.is_text)
 
     def _listed(self, reader: DataFrameReader) -> DataFrameReader:
@@ -543,8 +637,8 @@ class Layout:
         settings = (self.form.codec or self.form).reading(self.options)
         return self._listed(reader.schema(StructType(fields))).options(**settings)
 
-    def partition_values(self, frame: DataFrame, root: str) -> dict[str, set[str]]:
-        """Return the values of each partition column in the directories of the files of a frame.
+    def partition_values(self, uris: Iterable[str], root: str) -> dict[str, set[str]]:
+        """Return the values of each partition column in the directories of files.
 
         Raises:
             ExternalError: with code `file-schema-mismatch` for a file that is not in a directory of
@@ -554,7 +648,7 @@ class Layout:
         if not found:
             return {}
         depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
-        for folder in {uri.rpartition("/")[0] for uri in frame.inputFiles()}:
+        for folder in {uri.rpartition("/")[0] for uri in uris}:
             parts = [unquote(one) for one in folder.split("://")[-1].split("/")[depth:]]
             pairs = (one.partition("=") for one in parts)
             values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
@@ -571,45 +665,65 @@ class Layout:
                 texts.add(values[key])
         return found
 
-    def check_partitions(self, session: SparkSession, values: Mapping[str, set[str]]) -> None:
-        """Refuse directories whose values are not of the types of the partition columns.
+    def read_partitions(
+        self, context: ReadContext, values: Mapping[str, set[str]]
+    ) -> dict[str, Node]:
+        """Return the partition columns, in expressions by which Spark prunes partitions.
+
+        Values that Spark casts as Flink does are cast; others are computed here, once.
 
         Raises:
-            ExternalError: with code `file-schema-mismatch`.
+            ExternalError: with code `file-schema-mismatch` for a directory whose value is not of
+                the type of the partition column.
         """
-        types = {one.name: one.data_type for one in self.schema.columns}
-        default = DEFAULT_PARTITION.of(self.options)
+        types = context.physical_columns
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        found = {}
         for key, texts in values.items():
-            type_ = types[key]
+            type_ = types[key].nullable()
+            node: Node = ColumnNode(key)
+            # Spark reads NULL from the directory `SPARK_NULL`, and from no other
+            if not {default, SPARK_NULL}.isdisjoint(texts):
+                node = call("nullif", call("coalesce", node, SPARK_NULL), default)
             asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
-            if isinstance(type_, CharType | VarCharType) or not asked:
+            read = self._read_partitions(context, key, asked) if asked else {}
+            if is_fine(type_):  # a struct, by which Spark does not prune
+                value = convert(node, TEXT, type_, context.zone, try_=True)
+                found[key] = to_physical(value, type_)
                 continue
-            rows = session.createDataFrame([(one,) for one in asked], "v STRING")
-            cast = convert(ColumnNode("v"), TEXT, type_.nullable(), try_=True)
-            read = select(rows, [(ColumnNode("v"), "v"), (cast, "c")])
-            found = read.where("c IS NULL").first()
-            if found is not None:
+            branches = tuple(
+                (inline("{v} = {text}", v=node, text=text), Literal(literal))
+                for text, literal in read.items()
+                if text != literal
+            )
+            node = Case(branches, node) if branches else node
+            if not isinstance(type_, CharType | VarCharType):
+                node = Cast(node, sql_type(type_), safe=True)
+            found[key] = node
+        return found
+
+    def _read_partitions(
+        self, context: ReadContext, key: str, texts: Sequence[str]
+    ) -> dict[str, str]:
+        """Return strings that Spark casts to the values of directories, by these values."""
+        type_ = context.physical_columns[key].nullable()
+        rows = context.session.createDataFrame([(one,) for one in texts], "v STRING")
+        value = convert(ColumnNode("v"), TEXT, type_, context.zone, try_=True)
+        as_text = convert(value, type_, TEXT, context.zone)
+        cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")
+        read = {
+            row[0]: row[1] for row in select(rows, [(ColumnNode("v"), "v"), (cast, "c")]).collect()
+        }
+        for text, literal in read.items():
+            if literal is None:
                 raise ExternalError(
-                    f"directory {f'{key}={found[0]}'!r} of {self.path!r}: "
+                    f"directory {f'{key}={text}'!r} of {self.path!r}: "
                     f"cannot read the value as {type_.as_summary_string()}",
                     code="file-schema-mismatch",
                     hint="declare the partition column as STRING and CAST it in the query, "
                     "or rename the directory",
                 )
-
-    def partition(self, name: str, type_: DataType, values: Collection[str]) -> Node:
-        """Return a partition column, as simple as its values allow: Spark then prunes partitions.
-
-        Invalid values are refused before the job. Spark reads NULL from the directory
-        `SPARK_NULL`, and from no other.
-        """
-        node: Node = ColumnNode(name)
-        default = DEFAULT_PARTITION.of(self.options) or ""
-        if not {default, SPARK_NULL}.isdisjoint(values):
-            node = call("nullif", call("coalesce", node, SPARK_NULL), default)
-        if all(is_plain(one, type_) for one in values if one != default):
-            return Cast(node, sql_type(type_), safe=True)
-        return to_physical(convert(node, TEXT, type_.nullable(), try_=True), type_)
+        return read
 
     def value(self, name: str, type_: DataType) -> Node:
         """Return a column of the files, computed from the columns of the reader."""
@@ -620,8 +734,14 @@ class Layout:
             return exact(node, type_)
         if not is_scalar(type_):
             return node
+        if self.native is not None:
+            known = self.native.field(name, type_)
+            if self.native.is_native(type_):
+                return known
+            return to_physical(parsed(known, name, type_, self.options), type_)
         known = self.form.known(node, type_, self.options)
-        return to_physical(parsed(known, name, type_, self.options), type_)
+        place = PLACES.get(self.form.identifier)
+        return to_physical(parsed(known, name, type_, self.options, place), type_)
 
     def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""

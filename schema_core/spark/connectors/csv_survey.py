@@ -1,0 +1,378 @@
+"""Surveys of csv files: whether Spark's own csv reader reads them as Flink's parser does.
+
+Spark divides csv files between tasks, prunes columns and pushes filters down, but it drops blank
+lines, fills short records, and does not keep empty strings apart from NULL. A survey of the bytes
+of a file rules these cases out, about twenty times faster than the file is parsed. Files that need
+more are read by the exact parser. A file is surveyed again when its length or time has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from schema_core.caching import Entries
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import Node, call
+from schema_core.spark.compiler.value_types import INTEGERS
+from schema_core.spark.connectors.csv_files import Dialect, Scanner, UnreadableRecordError
+from schema_core.spark.files import HadoopFiles
+from schema_core.types import (
+    CharType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+#: How many bytes are surveyed at once, so that intermediate arrays stay in the processor's cache.
+CHUNK = 1 << 17
+
+#: Suffixes of files that Spark decompresses.
+COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".xz", ".lzo", ".lz", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What csv files contain.
+
+    Attributes:
+        is_regular: Every line is one record with as many fields as columns; none is blank.
+        empty: A field is empty.
+        padded: A field begins or ends with a blank.
+        null: The null literal occurs, in a field or within one.
+        words: ``nan`` or ``inf`` occurs, in any case.
+        commas: A comma occurs that is not a delimiter.
+    """
+
+    is_regular: bool = True
+    empty: bool = False
+    padded: bool = False
+    null: bool = False
+    words: bool = False
+    commas: bool = False
+
+    def __or__(self, other: Survey) -> Survey:
+        """Return the survey of both."""
+        return Survey(
+            self.is_regular and other.is_regular,
+            self.empty or other.empty,
+            self.padded or other.padded,
+            self.null or other.null,
+            self.words or other.words,
+            self.commas or other.commas,
+        )
+
+
+#: A character that no surveyed file has: Spark's reader then finds NULL only in empty fields.
+NULL_MARK = b"\1"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a survey is asked: the dialect, the null literal, and whether words matter."""
+
+    dialect: Dialect
+    null: str | None = None
+    words: bool = False
+
+
+IRREGULAR = Survey(is_regular=False)
+
+#: The surveys of files that have not changed since.
+_KEPT: Entries[Survey] = Entries(4_000_000)
+
+
+def survey_files(session: SparkSession, uris: Sequence[str], asked: Asked) -> Survey:
+    """Return the survey of all files; it ends with the first irregular one."""
+    if not _is_supported(asked.dialect):
+        return IRREGULAR
+    found = Survey()
+    for uri in uris:
+        status = _status(session, uri)
+        key = (uri, *status, asked)
+        one = _KEPT.keep(key, len(uri) + 200)
+        if one is None:
+            one = _survey(session, uri, asked)
+            _KEPT.add(key, one, len(uri) + 200)
+        found |= one
+        if not found.is_regular:
+            return found
+    return found
+
+
+def _is_supported(dialect: Dialect) -> bool:
+    """Return whether Spark's reader has the dialect, in which it never skips a record."""
+    delimiter, quote = dialect.delimiter, dialect.quote
+    if dialect.skip_errors or not dialect.columns or not f"{delimiter}{quote}".isascii():
+        return False
+    is_delimiter = delimiter == "\t" or (delimiter > " " and delimiter not in ("\\", quote))
+    return is_delimiter and (not quote or quote > " ")
+
+
+def _local_path(uri: str) -> str | None:
+    """Return the path of a local file that is not compressed."""
+    if not uri.startswith("file:") or uri.lower().endswith(COMPRESSED):
+        return None
+    return unquote(uri.removeprefix("file:").removeprefix("//"))
+
+
+def _status(session: SparkSession, uri: str) -> tuple[int, float]:
+    path = _local_path(uri)
+    if path is not None:
+        found = os.stat(path)  # noqa: PTH116 - paths are strings here
+        return found.st_size, found.st_mtime_ns
+    jvm: Any = session._jvm  # noqa: SLF001
+    place = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    status = HadoopFiles(session, place.getFileSystem(configuration)).system.getFileStatus(place)
+    return int(status.getLen()), float(status.getModificationTime())
+
+
+def _survey(session: SparkSession, uri: str, asked: Asked) -> Survey:
+    path = _local_path(uri)
+    if path is None:
+        return _survey_by_spark(session, uri, asked)
+    with open(path, "rb") as file:  # noqa: PTH123
+        return survey_chunks(_chunks(file), asked)
+
+
+def _chunks(file: Any) -> Iterator[bytes]:
+    """Yield the bytes of a file in chunks of complete lines."""
+    rest: list[bytes] = []
+    while read := file.read(CHUNK):
+        end = read.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, read[:end]])
+            rest = []
+        rest.append(read[end:])
+    if any(rest):
+        yield b"".join(rest)
+
+
+def survey_chunks(chunks: Iterable[bytes], asked: Asked) -> Survey:
+    """Return the survey of a file from chunks of complete lines."""
+    found, is_first = Survey(), True
+    for chunk in chunks:
+        if is_first and (
+            chunk.startswith(b"\xef\xbb\xbf") or not _has_header(chunk, asked.dialect)
+        ):
+            return IRREGULAR
+        is_first = False
+        found |= survey_lines(chunk, asked)
+        if not found.is_regular:
+            break
+    return found
+
+
+def _has_header(chunk: bytes, dialect: Dialect) -> bool:
+    """Return whether the first line names the columns, if the dialect has headers."""
+    if not dialect.header:
+        return True
+    scanner = Scanner(dialect)
+    try:
+        line = chunk.split(b"\n", 1)[0].removesuffix(b"\r")
+        return scanner.feed(line.decode("utf-8")) and tuple(scanner.fields) == dialect.columns
+    except (UnreadableRecordError, UnicodeDecodeError):
+        return False
+
+
+def survey_lines(chunk: bytes, asked: Asked) -> Survey:
+    r"""Return the survey of complete lines.
+
+    >>> asked = Asked(Dialect(("a", "b")))
+    >>> survey_lines(b"1,a\n2,\n", asked)
+    Survey(is_regular=True, empty=True, padded=False, null=False, words=False, commas=False)
+    >>> survey_lines(b"1,a\n2,b,c\n", asked).is_regular
+    False
+    """
+    import numpy as np
+
+    dialect = asked.dialect
+    if b"\r" in chunk:
+        chunk = chunk.replace(b"\r\n", b"\n")
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    comment = b"#" if dialect.comments else b""
+    special = [b"\r", b"\0", NULL_MARK, dialect.escape.encode(), comment]
+    if any(one in chunk for one in special if one):
+        return IRREGULAR
+    data = np.frombuffer(chunk, np.uint8)
+    is_end, is_delimiter = data == ord("\n"), data == ord(dialect.delimiter)
+    ends = np.flatnonzero(is_end)
+    quotes = np.flatnonzero(data == ord(dialect.quote)) if dialect.quote else ends[:0]
+    if len(quotes):
+        if not _are_closed(data, quotes, ends, is_end | is_delimiter):
+            return IRREGULAR
+        delimiters = np.flatnonzero(is_delimiter)
+        is_delimiter[delimiters[np.searchsorted(quotes, delimiters) % 2 == 1]] = False
+    mark, blank = is_end | is_delimiter, (data <= ord(" ")) & ~is_delimiter
+    starts_blank = bool(blank[0] or (is_end[:-1] & blank[1:]).any())
+    if starts_blank or not _have_width(is_delimiter, ends, len(dialect.columns)):
+        return IRREGULAR
+    blank &= ~is_end
+    empty = bool(mark[0] or (mark[1:] & mark[:-1]).any())
+    padded = bool((blank[1:] & mark[:-1]).any() or (blank[:-1] & mark[1:]).any())
+    if len(quotes):
+        first, last = quotes[0::2] + 1, quotes[1::2] - 1
+        empty = empty or bool((last < first).any())
+        padded = padded or bool((data[first] <= ord(" ")).any() or (data[last] <= ord(" ")).any())
+    lower = data | ord(" ") if asked.words else data[:0]
+    return Survey(
+        is_regular=True,
+        empty=empty,
+        padded=padded,
+        null=asked.null is not None and _contains(data, asked.null.encode()),
+        words=_contains(lower, b"nan") or _contains(lower, b"inf"),
+        commas=bool(len(quotes)) or (dialect.delimiter != "," and b"," in chunk),
+    )
+
+
+def _have_width(is_delimiter: Any, ends: Any, width: int) -> bool:
+    """Return whether each line has one delimiter less than fields."""
+    import numpy as np
+
+    places = np.flatnonzero(is_delimiter)
+    if len(places) != len(ends) * (width - 1):
+        return False
+    if width == 1:
+        return True
+    by_line = places.reshape(len(ends), width - 1)
+    return bool((by_line[1:, 0] > ends[:-1]).all() and (by_line[:, -1] < ends).all())
+
+
+def _contains(data: Any, text: bytes) -> bool:
+    """Return whether bytes contain others; faster than ``in`` where a part of them is frequent."""
+    starts = data[: max(len(data) - len(text) + 1, 0)] == text[0] if text else data[:1] >= 0
+    for place in range(1, len(text)):
+        starts = starts & (data[place : place + len(starts)] == text[place])
+    return bool(starts.any())
+
+
+def _are_closed(data: Any, quotes: Any, ends: Any, mark: Any) -> bool:
+    """Return whether quotes open at the start of fields and close at their end, on one line."""
+    import numpy as np
+
+    if len(quotes) % 2 or (np.searchsorted(quotes, ends) % 2).any():
+        return False
+    opening, closing = quotes[0::2], quotes[1::2]
+    is_doubled = opening[1:] - closing[:-1] == 1
+    starts, stops = mark[opening - 1], mark[closing + 1]  # the last mark is the end of the lines
+    starts[1:] |= is_doubled
+    stops[:-1] |= is_doubled
+    return bool(starts.all() and stops.all())
+
+
+# --- files that only Spark can read -------------------------------------------------------------
+
+
+def _survey_by_spark(session: SparkSession, uri: str, asked: Asked) -> Survey:
+    """Survey the lines of a file in tasks; a file with a header is left to the exact parser."""
+    if asked.dialect.header:
+        return IRREGULAR
+
+    def survey(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in batches:
+            lines = b"\n".join(one.as_py() for one in batch.column(0))
+            found = survey_chunks([lines + b"\n"], asked) if batch.num_rows else Survey()
+            values = [[getattr(found, name)] for name in Survey.__slots__]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(one, pa.bool_()) for one in values], names=list(Survey.__slots__)
+            )
+
+    reader = session.read.format("text").option("lineSep", "\n").option("__globPaths__", "false")
+    lines: DataFrame = reader.load(unquote(uri)).selectExpr("CAST(value AS BINARY) AS value")
+    schema = ", ".join(f"{name} BOOLEAN" for name in Survey.__slots__)
+    rows = lines.mapInArrow(survey, schema).distinct().collect()
+    return reduce(Survey.__or__, (Survey(*row) for row in rows), Survey())
+
+
+# --- Spark's reader ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCsv:
+    """How Spark's csv reader is to read surveyed files so that values are those of Flink.
+
+    Numbers are parsed by the reader where both accept the same strings; all other values are read
+    as strings, which the rules of casts convert.
+    """
+
+    survey: Survey
+    dialect: Dialect
+    null: str | None
+
+    @property
+    def parses_numbers(self) -> bool:
+        """Whether the reader parses numbers.
+
+        Blanks are trimmed by Flink only. With a null literal the reader takes empty fields for
+        NULL too, which are invalid numbers and valid strings.
+        """
+        return not self.survey.padded and (self.null in (None, "") or not self.survey.empty)
+
+    def is_native(self, type_: DataType) -> bool:
+        """Return whether the reader parses a column of the type."""
+        if isinstance(type_, CharType | VarCharType):
+            return True
+        if not self.parses_numbers:
+            return False
+        match type_:
+            case DecimalType():  # the reader removes commas
+                return not self.survey.commas
+            case FloatType() | DoubleType():  # the reader has literals of its own for both
+                return not self.survey.words
+            case _:
+                return isinstance(type_, INTEGERS)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of Spark's csv reader."""
+        null = (self.null or "") if self._finds_null else NULL_MARK.decode()
+        return {
+            "sep": self.dialect.delimiter,
+            "quote": self.dialect.quote,
+            "escape": self.dialect.quote or "\0",
+            "header": str(self.dialect.header).lower(),
+            "nullValue": null,
+            "emptyValue": "",
+            "mode": "FAILFAST",
+            "encoding": "UTF-8",
+            "locale": "en-US",
+            "columnNameOfCorruptRecord": "schema_core_corrupt",
+            "maxColumns": str(max(20480, len(self.dialect.columns) + 1)),
+        }
+
+    @property
+    def _finds_null(self) -> bool:
+        """Whether the reader finds NULL: an empty field without a null literal, or the literal."""
+        return self.null in (None, "") or self.parses_numbers
+
+    def field(self, name: str, type_: DataType) -> Node:
+        """Return a column of the reader, NULL where the field represents NULL."""
+        node: Node = ColumnNode(name)
+        if self._finds_null:
+            is_string = isinstance(type_, CharType | VarCharType)
+            is_kept = self.null is None and is_string and self.survey.empty
+            return call("coalesce", node, "") if is_kept else node
+        return call("nullif", call("coalesce", node, "") if self.survey.empty else node, self.null)
+
+    def columns_without_null(self, types: Mapping[str, DataType]) -> frozenset[str]:
+        """Return the columns that hold no NULL."""
+        if self.null is not None:
+            return frozenset() if self.survey.null else frozenset(types)
+        every = not self.survey.empty
+        return frozenset(
+            name for name, one in types.items() if every or isinstance(one, CharType | VarCharType)
+        )
