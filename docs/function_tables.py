@@ -68,8 +68,8 @@ def line(row: Function) -> str:
     spark = translation.kind.value
     if translation.reason:
         spark += f": {translation.reason}"
-    cells = (signatures, result(row), rule, ARGUMENTS[row.rules], spark, speed(row))
-    cells = (*cells, "; ".join(remarks(row)))
+    cells = [signatures, result(row), rule, ARGUMENTS[row.rules], spark, speed(row)]
+    cells.append("; ".join(remarks(row)))
     return f"| {' | '.join(cells)} |"
 
 

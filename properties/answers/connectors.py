@@ -99,6 +99,11 @@ class CheckedSession(Session):
     #: The Table API of Flink does not look for them.
     checks = True
 
+    @property
+    def checks_metadata(self) -> bool:
+        """Flink checks metadata columns only when a table is used."""
+        return False
+
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         found = super().table(path, span)
         kept = self.tables.get(found.identifier).table

@@ -464,6 +464,14 @@ SHADOWING = ConfigOption(
     "whether a temporary object may lie where it hides another (FLIP-64), or is refused",
 )
 
+METADATA_CHECK = ConfigOption(
+    "table.metadata-columns.check-on-create",
+    boolean,
+    True,
+    "whether metadata columns that an installed connector does not have are refused when a table "
+    "is defined; Flink refuses them only when the table is used",
+)
+
 MAX_CODE_LENGTH = ConfigOption(
     "table.generated-code.max-length",
     integer,
@@ -485,6 +493,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     LOCAL_TIME_ZONE,
     ATOMICITY,
     SHADOWING,
+    METADATA_CHECK,
     MAX_CODE_LENGTH,
     STATE_RETENTION,
 )

@@ -39,7 +39,7 @@ from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
 from schema_core.environment.inline import InlineRows, InlineTable, inline_table
-from schema_core.environment.options import PLANNER, SHADOWING
+from schema_core.environment.options import METADATA_CHECK, PLANNER, SHADOWING
 from schema_core.environment.planner import (
     BoundTable,
     JobStatusHook,
@@ -237,8 +237,13 @@ class Session:
                 not in the `old` definition.
         """
         self.require_storable(new, old)
-        if isinstance(new, ResolvedCatalogTable):
+        if isinstance(new, ResolvedCatalogTable) and self.checks_metadata:
             check_declared_metadata(new, "define", old=old)
+
+    @property
+    def checks_metadata(self) -> bool:
+        """Whether metadata columns are checked when a table is defined."""
+        return METADATA_CHECK.of(self.config.get_configuration()) is True
 
     def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
         """Resolve a model."""

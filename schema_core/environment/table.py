@@ -593,7 +593,8 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
         SchemaError: with code `missing-schema` where the descriptor has none.
     """
     table = resolve_table(descriptor.to_catalog_table(), session.resolver)
-    check_declared_metadata(table, "define")
+    if session.checks_metadata:
+        check_declared_metadata(table, "define")
     connector = descriptor.options.get(CONNECTOR)
     word = f"anonymous_{connector}" if connector else "anonymous"
     identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${session.next_number()}*")

@@ -212,6 +212,16 @@ def test_metadata_of_an_unknown_connector_is_accepted(
     assert ["t", "u"] == environment.list_tables()
 
 
+def test_definitions_are_not_validated_where_flink_is_followed(
+    environment: TableEnvironment,
+) -> None:
+    environment.execute_sql("SET 'table.metadata-columns.check-on-create' = 'false'")
+    environment.execute_sql(create(BAD))
+
+    bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
+    assert "unknown-metadata" == code_of(lambda: opened(bound, "read", {}))
+
+
 def test_a_source_created_for_the_table_is_validated(environment: TableEnvironment) -> None:
     environment.execute_sql(create(BAD, connector="factory"))
     bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))

@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,7 +141,7 @@ def test_formatting_by_a_pattern(session: SparkSession) -> None:
         [
             (
                 native.from_unixtime(TEXT, simple(pattern), zone),
-                lambda v, pattern=pattern, zone=zone: java_dates.simple_format(v, pattern, zone),
+                partial(java_dates.simple_format, pattern=pattern, zone=zone),
             )
             for pattern, zone in zip(PATTERNS, reversed(ZONES), strict=True)
         ],
@@ -211,13 +212,16 @@ def test_padding_counts_utf16_units(session: SparkSession, name: str) -> None:
     values = ["".join(chance.choices("aé漢😀", k=chance.randrange(7))) for _ in range(80)]
     function: Callable[..., str | None] = getattr(udfs, name)
 
+    def padded(length: int, filler: str, value: str) -> str | None:
+        return function(value, length, filler)
+
     compare(
         session,
         values,
         [
             (
                 strings.padded_constantly(name, TEXT, length, filler),
-                lambda v, length=length, filler=filler: function(v, length, filler),
+                partial(padded, length, filler),
             )
             for length, filler in ((0, "x"), (1, "é"), (3, "x"), (9, "-é漢"))
         ],
