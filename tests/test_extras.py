@@ -85,7 +85,7 @@ ENTRY_POINTS = {
     "env.from_elements([(1,)], ['a']).explain()": "spark",
     "env.execute_sql('INSERT INTO t SELECT 1')": "spark",
     "env.execute_sql('CREATE TABLE c WITH (' + options + ') AS SELECT 1 AS a')": "spark",
-    "env.from_pandas(None)": "spark",
+    "env.from_pandas(None)": "arrow",
     "schema_core.spark.session.JobSession().get()": "spark",
     "schema_core.testing.names": "testing",
     "schema_core.testing.CatalogContract": "testing",

@@ -16,6 +16,7 @@ ALLOWED = {
     "catalog/storable.py: STORABLE": "a bounded cache of what depends only on the types",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
     "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
+    "spark/connectors/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
     "spark/connectors/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",
 }

@@ -100,3 +100,29 @@ def test_equality_casts_columns_to_a_common_type(session: SparkSession) -> None:
     found = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
 
     assert list(COLUMNS.values()) == list(found[0])
+
+
+#: Comparisons of x DECIMAL(38, 38) = 0.99…9, l BIGINT = 1 and timestamps one nanosecond apart.
+PRECISE = {
+    "x < l": True,
+    "x >= l": False,
+    "x = l": True,  # as DECIMAL(38, 19)
+    "x IS DISTINCT FROM l": True,
+    "x BETWEEN -1 AND 1": True,
+    "t9 IS DISTINCT FROM t6": True,
+    "t6 IS NOT DISTINCT FROM t9": False,
+    "CAST('2020-01-02 03:04:05.123456789' AS TIMESTAMP_LTZ(9)) IS NULL": False,
+}
+
+
+def test_comparisons_keep_the_last_digit(session: SparkSession) -> None:
+    names = {"x": "DECIMAL(38, 38)", "l": "BIGINT", "t9": "TIMESTAMP(9)", "t6": "TIMESTAMP(6)"}
+    scope = ColumnScope({name: DataTypes.of(text) for name, text in names.items()}, streaming=False)
+    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in PRECISE]
+    noon = "TIMESTAMP_NTZ'2020-01-01 12:00:00'"
+    row = f"CAST(0.{'9' * 38} AS DECIMAL(38, 38)) x, 1L l, {noon} t6"
+    row += f", named_struct('micros', {noon}, 'nanos', 1S) t9"
+
+    found = session.sql(f"SELECT {', '.join(map(to_sql, nodes))} FROM (SELECT {row})").collect()
+
+    assert list(PRECISE.values()) == list(found[0])

@@ -186,7 +186,7 @@ def test_connectors_convert_without_a_lambda(
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_the_expressions_use_a_value_more_than_once(expression: str) -> None:
-    columns = {"digits": T.STRING(), "written": T.STRING()}
+    columns = {"digits": T.STRING(), "written": T.STRING(), "stamp": T.TIMESTAMP(3)}
     parsed = parse_expression(expression.replace("{0}.", ""))
 
     assert "->" in to_sql(compile_expression(infer(ColumnScope(columns, streaming=False), parsed)))

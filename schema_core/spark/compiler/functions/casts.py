@@ -211,7 +211,7 @@ def from_string(node: Node, cast: Conversion) -> Node | None:
         case LocalZonedTimestampType(precision):
             local = TimestampType(precision)
             read = _strict(node, cast, lambda v: datetimes.timestamp_of_string(v, local))
-            return datetimes.instant(read, cast.zone)
+            return datetimes.convert(read, local, target, cast.zone)
         case _ if isinstance(target, (*INTEGERS, *FLOATS)):
             return _strict(node, cast, lambda v: _number_of_string(v, target))
         case _:

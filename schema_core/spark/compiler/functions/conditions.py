@@ -123,8 +123,9 @@ def compared(
         return null_or(any_null(a, b), FALSE if symbol == "=" else TRUE)
     if isinstance(left, RowType) and isinstance(right, RowType):
         return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right))
-    if isinstance(left, DecimalType) and isinstance(right, DecimalType):
-        return _decimals(symbol, a, left, b, right)
+    (x, first), (y, second) = _as_decimals(a, left, b, right)
+    if isinstance(first, DecimalType) and isinstance(second, DecimalType):
+        return _decimals(symbol, x, first, y, second)
     if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
         return operator(symbol, a, b)
     approximate = {sql_type(one) for one in (left, right) if not isinstance(one, INTEGERS)}
@@ -147,11 +148,25 @@ def equated(
     That loses digits: a DOUBLE becomes a FLOAT beside a FLOAT on the left, and two DECIMALs are
     rounded if no DECIMAL has all digits of both.
     """
+    (a, left), (b, right) = _as_decimals(a, left, b, right)
     type_ = _equated_type(left, right)
     if type_ is not None:
         a, b = (convert(node, one, type_, zone) for node, one in ((a, left), (b, right)))
         left = right = type_
     return compared(symbol, a, left, b, right, zone)
+
+
+def _as_decimals(
+    a: Node, left: DataType, b: Node, right: DataType
+) -> tuple[tuple[Node, DataType], tuple[Node, DataType]]:
+    """Return operands of which an integer beside a DECIMAL is one where Spark would round it."""
+    pair = [(a, left), (b, right)]
+    for place, (one, other) in enumerate(((left, right), (right, left))):
+        if isinstance(one, INTEGERS) and isinstance(other, DecimalType):
+            type_ = DecimalType(*digits_of(one), nullable=one.is_nullable)
+            if not _fits(type_, other):
+                pair[place] = (Cast(pair[place][0], sql_type(type_)), type_)
+    return pair[0], pair[1]
 
 
 def _equated_type(left: DataType, right: DataType) -> DataType | None:
@@ -289,9 +304,13 @@ def chained(symbol: str) -> TranslationRule:
 
 def indistinct(called: TranslatedCall) -> Node:
     """IS NOT DISTINCT FROM: NULL equals NULL."""
-    left, right = called.types
+    (first, left), (second, right) = _as_decimals(
+        called[0], called.types[0], called[1], called.types[1]
+    )
     match left, right:
         case DecimalType(), DecimalType() if not _fits(left, right):
+            pass
+        case _ if is_fine(left) or is_fine(right):
             pass
         case MapType() | MultisetType(), MapType() | MultisetType():
             pass
@@ -303,10 +322,10 @@ def indistinct(called: TranslatedCall) -> Node:
             "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
             a=a,
             b=b,
-            equal=compared("=", a, left, b, right),
+            equal=compared("=", a, left, b, right, called.zone),
         )
 
-    return let_all(called.arguments, body)
+    return let_all([first, second], body)
 
 
 def between(*, negated: bool) -> TranslationRule:
