@@ -190,7 +190,10 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 _ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 _DATE = r"^\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s.*)?$"
 _TIME = r"^\s*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.(\d*))?)?)?\s*$"
-_STAMP = r"^(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?$"
+_STAMP = (
+    r"^(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})"
+    r"(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?\z"
+)
 
 
 def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
@@ -267,7 +270,7 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
         whole_part = timestamp_of_string(node, TimestampType(MAX_PRECISION))
         return joined(whole_part, _beyond(node, target))
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
-    shape = rf"^{_ISO_DATE}(?: {clock})?\z"
+    shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     return _usually(node, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target))
 
 
