@@ -201,26 +201,23 @@ def test_values_that_a_column_cannot_hold_are_refused(pg: Tables) -> None:
         assert part in pg.code("SELECT * FROM t")[1]
 
 
-@pytest.mark.parametrize(
-    ("column", "code", "part"),
-    [
-        ("a BINARY(2)", "type-not-in-database", "column 'a'"),
-        ("a TIMESTAMP(9)", "type-not-in-database", "a precision of at most 6"),
-        ("a MAP<INT, INT>", "type-not-in-database", "MAP<INT, INT>"),
-        ("a ARRAY<ARRAY<INT>>", "type-not-in-database", "ARRAY<INT>"),
-        ("a DOUBLE", "jdbc-type-mismatch", "PostgreSQL's int4 is not read as DOUBLE"),
-        ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
-        ("b INT", "column-not-in-database", "column 'b'"),
-    ],
-)
-def test_types_and_columns_that_the_database_does_not_have(
-    pg: Tables, column: str, code: str, part: str
-) -> None:
+def test_types_and_columns_that_the_database_does_not_have(pg: Tables) -> None:
     pg.run("CREATE TABLE t (a int, z timestamptz)")
-    pg.create("t", column, "t")
 
-    found, message = pg.code("SELECT * FROM t")
-    assert (code, True) == (found, part in message)
+    for position, (column, code, part) in enumerate(
+        (
+            ("a BINARY(2)", "type-not-in-database", "column 'a'"),
+            ("a TIMESTAMP(9)", "type-not-in-database", "a precision of at most 6"),
+            ("a MAP<INT, INT>", "type-not-in-database", "MAP<INT, INT>"),
+            ("a ARRAY<ARRAY<INT>>", "type-not-in-database", "ARRAY<INT>"),
+            ("a DOUBLE", "jdbc-type-mismatch", "PostgreSQL's int4 is not read as DOUBLE"),
+            ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
+            ("b INT", "column-not-in-database", "column 'b'"),
+        )
+    ):
+        pg.create(f"t{position}", column, "t")
+        found, message = pg.code(f"SELECT * FROM t{position}")
+        assert (column, found, part in message) == (column, code, True)
 
 
 def test_values_that_the_database_would_round_are_not_written(pg: Tables) -> None:
@@ -272,6 +269,29 @@ def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
     assert lite.code("SELECT * FROM f")[0] == "type-not-in-database"
 
 
+def test_sqlite_compares_strings_as_flink_and_refuses_nan(lite: Tables) -> None:
+    lite.run("CREATE TABLE t (s TEXT COLLATE NOCASE, c CHAR(2), r REAL)")
+    lite.run("INSERT INTO t VALUES ('ab', 'ab', 1), ('AB', 'AB', 2), (NULL, NULL, 3)")
+    lite.run("CREATE VIEW v AS SELECT * FROM t WHERE c LIKE 'A%'")
+    lite.create("t", "s STRING, c CHAR(2), r DOUBLE", "t")
+    lite.create("v", "s STRING", "v")
+
+    for predicate, expected in (
+        ("s LIKE 'A%'", [(2.0,)]),
+        ("c NOT LIKE '%b'", [(2.0,)]),
+        ("s = 'ab' AND r < 3", [(1.0,)]),
+    ):
+        assert lite.rows(f"SELECT r FROM t WHERE {predicate}") == expected
+    assert lite.rows("SELECT s FROM v") == [("AB",), ("ab",)]
+    code, message = lite.code(
+        "INSERT INTO t VALUES ('x', 'xy', 1e0), ('y', 'xy', CAST('NaN' AS DOUBLE))"
+    )
+    assert (code, "column 'r': SQLite cannot store NaN" in message) == ("job-failed", True)
+    lite.insert("INSERT INTO t VALUES ('x', 'xy', CAST('Infinity' AS DOUBLE))")
+    lite.insert("INSERT INTO t (s, c) VALUES ('y', 'xy')")
+    assert lite.rows("SELECT r FROM t WHERE c = 'xy'") == [(None,), (float("inf"),)]
+
+
 # --- reading -------------------------------------------------------------------------------------
 
 
@@ -282,18 +302,21 @@ def test_predicates_are_pushed_down(pg: Tables) -> None:
     pg.run("INSERT INTO t (id) VALUES (NULL)")
     pg.create("t", "id INT, s STRING, n DECIMAL(10, 2), d DATE, ts TIMESTAMP(6), b BOOLEAN", "t")
 
-    for predicate, pushed in (
-        ("id > 1", "GreaterThan(id,1)"),
-        ("id IN (2, 3)", "EqualTo(id,2)"),
-        ("id BETWEEN 2 AND 5", "LessThanOrEqual(id,5)"),
-        ("s = 'y'", "EqualTo(s,y)"),
-        ("n > 1.5", "GreaterThan(n,1.50)"),
-        ("d > DATE '2024-06-01'", "GreaterThan(d,2024-06-01)"),
-        ("ts > TIMESTAMP '2024-06-01 00:00:00'", "GreaterThan(ts,2024-06-01T00:00)"),
-        ("NOT b", "Not(EqualTo(b,true))"),
-    ):
+    predicates = {
+        "id > 1": "GreaterThan(id,1)",
+        "id IN (2, 3)": "In(id, [2,3])",
+        "id BETWEEN 2 AND 5": "LessThanOrEqual(id,5)",
+        "s = 'y'": "EqualTo(s,y)",
+        "s LIKE 'y%'": "StringStartsWith(s,y)",
+        "n > 1.5": "GreaterThan(n,1.50)",
+        "d > DATE '2024-06-01'": "GreaterThan(d,2024-06-01)",
+        "ts > TIMESTAMP '2024-06-01 00:00:00'": "GreaterThan(ts,2024-06-01T00:00)",
+        "NOT b": "Not(EqualTo(b,true))",
+    }
+    for predicate, pushed in predicates.items():
         assert pushed in pg.pushed(f"SELECT id FROM t WHERE {predicate}")
-        assert pg.rows(f"SELECT id FROM t WHERE {predicate}") == [(2,)]
+    each = (f"SELECT {i}, id FROM t WHERE {one}" for i, one in enumerate(predicates))
+    assert pg.rows(" UNION ALL ".join(each)) == [(i, 2) for i in range(len(predicates))]
     assert "LIMIT 2" in pg.environment.explain_sql("SELECT s FROM t LIMIT 2")
     assert len(pg.rows("SELECT s FROM t LIMIT 2")) == 2
     pg.create("k", "id INT NOT NULL, s STRING", "t")

@@ -1,8 +1,9 @@
 """The connector `jdbc`: tables of databases, read by Spark's JDBC source and upserted by key.
 
 Options are those of Flink's JDBC connector. Columns stay plain attributes, so that Spark sends
-predicates to the database. Rows of a job are first written into a table of their own, and inserted
-or upserted into the target in one transaction.
+predicates to the database, except strings of SQLite, which compares them differently. Rows of a job
+are first written into a table of their own, and inserted or upserted into the target in one
+transaction.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
+    CharType,
     DataType,
+    DoubleType,
     LocalZonedTimestampType,
     TimestampType,
     TimeType,
@@ -560,6 +563,8 @@ class Scan:
                 return call("transform", node, function(lambda one: _parsed(one, name, element)))
             return _parsed(node, name, type_)
         match type_:
+            case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
+                return call("concat", node, "")  # Spark sends predicates on plain columns only
             case TimeType(precision=precision) if precision < 6:
                 return Cast(node, sql_type(type_))
             case TimestampType() if column.scale > type_.precision:
@@ -710,6 +715,10 @@ class JdbcStage:
 
     def _written(self, name: str, type_: DataType) -> NamedNode:
         node: Node = ColumnNode(name)
+        if isinstance(type_, DoubleType) and not self._dialect.stores_nan:
+            problem = f"column {name!r}: {self._dialect.name} cannot store NaN"
+            refused = "if(isnan({v}), raise_error({problem}), {v})"
+            return inline(refused, v=node, problem=problem), name
         if self._as_text(type_) is None or isinstance(type_, STRINGS):
             return node, name
         if isinstance(type_, ArrayType):

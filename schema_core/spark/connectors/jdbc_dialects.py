@@ -153,6 +153,8 @@ class Dialect:
         transactional_ddl: Whether DROP TABLE is part of a transaction.
         parallel: Whether several tasks can write at the same time.
         typed: Whether columns have types, which are then compared with the declared ones.
+        pushes_strings: Whether predicates on strings are sent to the database.
+        stores_nan: Whether a column can store NaN, or the database refuses it by itself.
     """
 
     name: str
@@ -173,6 +175,8 @@ class Dialect:
     transactional_ddl: bool = True
     parallel: bool = True
     typed: bool = True
+    pushes_strings: bool = True
+    stores_nan: bool = True
 
     def quote(self, name: str) -> str:
         """Return an identifier in quotes.
@@ -346,6 +350,10 @@ SQLITE = Dialect(
     text="TEXT",
     parallel=False,
     typed=False,
+    # LIKE ignores the case of ASCII letters. `PRAGMA case_sensitive_like` would change the rows of
+    # views that use LIKE.
+    pushes_strings=False,
+    stores_nan=False,  # NaN becomes NULL
 )
 MYSQL = Dialect(
     "MySQL",
