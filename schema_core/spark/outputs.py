@@ -22,6 +22,7 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.diagnosis import Read, diagnosed_rows
 from schema_core.spark.exchanged_types import as_fetched, as_months
 from schema_core.spark.inputs import in_session
 from schema_core.spark.jobs import spark_errors
@@ -239,8 +240,13 @@ def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
         socket.close()
 
 
-def arrow_reader(frame: DataFrame, resolved: ResolvedSchema) -> pa.RecordBatchReader:
-    """Return a reader of the rows of a frame, of the schema of `schema_core.arrow.to_schema`."""
+def arrow_reader(
+    frame: DataFrame, resolved: ResolvedSchema, reads: Sequence[Read] = ()
+) -> pa.RecordBatchReader:
+    """Return a reader of the rows of a frame, of the schema of `schema_core.arrow.to_schema`.
+
+    Errors are those of `diagnosing` the sources in `reads`.
+    """
     import pyarrow as pa
 
     schema, columns = to_schema(resolved), _columns(resolved)
@@ -254,7 +260,7 @@ def arrow_reader(frame: DataFrame, resolved: ResolvedSchema) -> pa.RecordBatchRe
                 ]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    return pa.RecordBatchReader.from_batches(schema, batches())
+    return pa.RecordBatchReader.from_batches(schema, diagnosed_rows(batches(), reads))
 
 
 # --- pandas ---------------------------------------------------------------------------------------

@@ -188,17 +188,24 @@ class SparkPlanner:
 
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
         """Return the rows of a query as record batches, which are computed as they are read."""
-        return arrow_reader(self._result(query, schema), schema)
+        reads: list[Read] = []
+        frame = self._result(query, schema, reads)
+        return arrow_reader(frame, schema, reads)
 
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
-        return pandas_frame(self._result(query, schema), schema, self._zone)
+        reads: list[Read] = []
+        frame = self._result(query, schema, reads)
+        with diagnosing(reads):
+            return pandas_frame(frame, schema, self._zone)
 
-    def _result(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
-        """Return a query as a frame of the columns of a schema."""
+    def _result(
+        self, query: Relation, schema: ResolvedSchema, reads: list[Read] | None = None
+    ) -> DataFrame:
+        """Return a query as a frame of the columns of a schema; add its sources to `reads`."""
         self._require_batch()
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
-        return self._frame(self.session, query, columns)
+        return self._frame(self.session, query, columns, reads=reads)
 
     # --- inputs --------------------------------------------------------------------------------
 

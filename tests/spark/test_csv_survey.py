@@ -11,8 +11,9 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.spark.connectors import csv_survey
 from schema_core.spark.connectors.csv_files import Dialect, FileReader
-from schema_core.spark.connectors.csv_survey import Asked, Survey, survey_chunks
+from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_chunks
 from schema_core.spark.connectors.filesystem import Layout
+from schema_core.types import VarCharType
 
 TWO = Dialect(("a", "b"))
 
@@ -46,10 +47,13 @@ TWO = Dialect(("a", "b"))
         ("1,x\0\n", None),
         ("1,\1\n", None),
         ("\ufeff1,x\n", None),
+        ("1,\udcff\n", None),
     ],
 )
 def test_a_survey_finds_what_spark_reads_otherwise(content: str, expected: Survey | None) -> None:
-    found = survey_chunks([content.encode()], Asked(TWO, "NA", words=True))
+    found = survey_chunks(
+        [content.encode("utf-8", "surrogateescape")], Asked(TWO, "NA", words=True)
+    )
 
     assert (expected or Survey(is_regular=False)) == found
 
@@ -60,6 +64,42 @@ def test_the_header_escapes_and_comments_are_surveyed() -> None:
     assert not survey_chunks([b"1,\\n\n"], Asked(Dialect(("a", "b"), escape="\\"))).is_regular
     assert not survey_chunks([b"1,#\n"], Asked(Dialect(("a", "b"), comments=True))).is_regular
     assert survey_chunks([b"1;x,y\n"], Asked(Dialect(("a", "b"), ";"))).commas
+
+
+@pytest.mark.parametrize(
+    ("content", "is_regular"),
+    [
+        (b"1\tx\n\ty\n2\t\n", True),
+        (b"1\tx\n\t\n2\ty\n", False),
+        (b"\t\n1\tx", False),
+        (b"1\tx\n\t", False),
+        (b"1\tx\n\t \n", False),
+    ],
+)
+def test_lines_of_delimiters_that_are_blanks_are_not_regular(
+    content: bytes, is_regular: bool
+) -> None:
+    """Spark's reader drops them."""
+    found = survey_chunks([content], Asked(Dialect(("a", "b"), "\t")))
+
+    assert found.is_regular == is_regular
+
+
+def test_a_null_literal_with_a_quote_may_be_in_any_column() -> None:
+    content = b'1,"a""b"\n'
+    found = survey_chunks([content], Asked(TWO, 'a"b'))
+    native = NativeCsv(found, TWO, 'a"b')
+
+    assert found.null
+    assert not native.columns_without_null({"a": VarCharType(5), "b": VarCharType(5)})
+    assert not survey_chunks([b"1,x\n"], Asked(Dialect(("a", "b"), quote=""), "y")).null
+
+
+def test_the_corrupt_record_is_not_a_column() -> None:
+    names = ("a", "Schema_Core_Corrupt", "schema_core_corrupt_")
+    options = NativeCsv(Survey(), Dialect(names), None).options
+
+    assert options["columnNameOfCorruptRecord"] == "schema_core_corrupt__"
 
 
 def test_each_line_of_a_regular_file_is_a_record() -> None:
@@ -148,3 +188,18 @@ def test_spark_reads_the_values_of_the_exact_parser(
     assert str(native["invalid"]).endswith(", line 2")
     assert str(native["invalid date"]).endswith(", line 2")
     assert isinstance(native["null"], list)
+
+
+def test_arrow_and_pandas_report_the_line_of_an_invalid_value(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("1,x\nzz,y\n")
+    environment.execute_sql(
+        "CREATE TABLE invalid (a INT, s STRING) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'csv')"
+    )
+    table = environment.from_path("invalid")
+
+    for run in (table.to_pandas, lambda: table.to_arrow().read_all()):
+        with pytest.raises(ExternalError, match=r"column 'a': cannot read as INT: zz .*, line 2"):
+            run()

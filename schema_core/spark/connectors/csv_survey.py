@@ -49,7 +49,7 @@ class Survey:
         is_regular: Every line is one record with as many fields as columns; none is blank.
         empty: A field is empty.
         padded: A field begins or ends with a blank.
-        null: The null literal occurs, in a field or within one.
+        null: The null literal may occur, in a field or within one.
         words: ``nan`` or ``inf`` occurs, in any case.
         commas: A comma occurs that is not a delimiter.
     """
@@ -206,9 +206,13 @@ def survey_lines(chunk: bytes, asked: Asked) -> Survey:
     special = [b"\r", b"\0", NULL_MARK, dialect.escape.encode(), comment]
     if any(one in chunk for one in special if one):
         return IRREGULAR
+    if not _is_utf8(chunk):
+        return IRREGULAR
     data = np.frombuffer(chunk, np.uint8)
     is_end, is_delimiter = data == ord("\n"), data == ord(dialect.delimiter)
     ends = np.flatnonzero(is_end)
+    if dialect.delimiter <= " " and _has_blank_line(data, ends):
+        return IRREGULAR
     quotes = np.flatnonzero(data == ord(dialect.quote)) if dialect.quote else ends[:0]
     if len(quotes):
         if not _are_closed(data, quotes, ends, is_end | is_delimiter):
@@ -231,10 +235,35 @@ def survey_lines(chunk: bytes, asked: Asked) -> Survey:
         is_regular=True,
         empty=empty,
         padded=padded,
-        null=asked.null is not None and _contains(data, asked.null.encode()),
+        null=asked.null is not None and _may_contain(data, asked.null, dialect),
         words=_contains(lower, b"nan") or _contains(lower, b"inf"),
         commas=bool(len(quotes)) or (dialect.delimiter != "," and b"," in chunk),
     )
+
+
+def _is_utf8(chunk: bytes) -> bool:
+    """Return whether bytes are valid UTF-8; the parsers replace other bytes differently."""
+    if chunk.isascii():
+        return True
+    try:
+        chunk.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _has_blank_line(data: Any, ends: Any) -> bool:
+    """Return whether a line has only blanks, delimiters included; Spark's reader drops it."""
+    import numpy as np
+
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    return bool((np.maximum.reduceat(data, starts) <= ord(" ")).any())
+
+
+def _may_contain(data: Any, literal: str, dialect: Dialect) -> bool:
+    """Return whether a field may contain the null literal, whose quotes are doubled in files."""
+    has_quote = bool(dialect.quote) and dialect.quote in literal
+    return has_quote or _contains(data, literal.encode())
 
 
 def _have_width(is_delimiter: Any, ends: Any, width: int) -> bool:
@@ -350,9 +379,18 @@ class NativeCsv:
             "mode": "FAILFAST",
             "encoding": "UTF-8",
             "locale": "en-US",
-            "columnNameOfCorruptRecord": "schema_core_corrupt",
+            "columnNameOfCorruptRecord": self._corrupt_record,
             "maxColumns": str(max(20480, len(self.dialect.columns) + 1)),
         }
+
+    @property
+    def _corrupt_record(self) -> str:
+        """A name that is not a column in any case: the reader would not parse that column."""
+        names = {one.lower() for one in self.dialect.columns}
+        name = "schema_core_corrupt"
+        while name in names:
+            name += "_"
+        return name
 
     @property
     def _finds_null(self) -> bool:

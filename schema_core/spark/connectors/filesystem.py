@@ -325,7 +325,7 @@ class FilesystemConnector:
 
 
 #: What the errors of jobs contain if a field or record of a csv file is invalid.
-REFUSED = ("reading file", "Malformed record", ": cannot read as ")
+REFUSED = ("reading file", "Malformed record", ": cannot read as ", "For input string")
 
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
