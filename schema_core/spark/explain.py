@@ -14,7 +14,7 @@ from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
 from schema_core.spark.compiler.functions import RULES
 from schema_core.spark.compiler.translation import Translation
-from schema_core.spark.pushdown import conjuncts, is_pushable, obstacle
+from schema_core.spark.pushdown import conjuncts, obstacle
 
 if TYPE_CHECKING:
     from schema_core.spark.connectors import ReadContext, SparkConnector
@@ -83,14 +83,13 @@ def _functions(calls: Iterable[FunctionCall]) -> list[str]:
 
 def _kept(query: Relation) -> list[str]:
     """Return a line for each condition of WHERE that is not pushed down, with the reason."""
-    conditions = (
-        one
+    return [
+        f"not pushed down: {to_sql(one)}: {why}"
         for block in _relations(query)
         if isinstance(block, Select)
         for one in conjuncts(block.where)
-        if not is_pushable(one)
-    )
-    return [f"not pushed down: {to_sql(one)}: {obstacle(one)}" for one in conditions]
+        if (why := obstacle(one)) is not None
+    ]
 
 
 def _relations(query: Relation) -> Iterator[Relation]:

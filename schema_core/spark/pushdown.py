@@ -40,6 +40,7 @@ from schema_core.query.relation import (
     unique_names,
 )
 from schema_core.schema.columns import PhysicalColumn
+from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     BigIntType,
@@ -115,9 +116,6 @@ _FAMILIES: dict[type[DataType], str] = {
     LocalZonedTimestampType: "instant",
 }
 
-#: The most digits of a second in timestamps of Spark and Python.
-MICROSECONDS = 6
-
 #: Calls in one predicate: a larger one is not worth its translation.
 MAX_CALLS = 64
 
@@ -137,6 +135,11 @@ def conjuncts(condition: Typed | None) -> list[Typed]:
 
 def is_pushable(predicate: Typed) -> bool:
     """Return whether a predicate is deterministic, cannot fail, and reads columns."""
+    return obstacle(predicate) is None
+
+
+def obstacle(predicate: Typed) -> str | None:
+    """Return why a predicate is not pushable, None if it is."""
     calls = 0
     reads = False
     for one in walk(predicate):
@@ -144,43 +147,27 @@ def is_pushable(predicate: Typed) -> bool:
             case FunctionCall():
                 calls += 1
                 if not _is_total(one):
-                    return False
+                    return f"{one.function.name} may fail, or does not compare values of one kind"
             case Ref():
                 reads = True
             case Constant():
                 continue
+            case Subquery():
+                return "it has a sub-query"
             case _:
-                return False
-    return reads and calls <= MAX_CALLS and isinstance(predicate.type, BooleanType)
+                return "it has more than columns, constants and functions"
+    if not reads:
+        return "it reads no column"
+    if calls > MAX_CALLS:
+        return f"it has more than {MAX_CALLS} functions"
+    return None if isinstance(predicate.type, BooleanType) else "its type is not BOOLEAN"
 
 
 def _family(type_: DataType) -> str | None:
     """Return the family of a type; None for types of which no comparison is pushed."""
-    if (
-        isinstance(type_, TimestampType | LocalZonedTimestampType)
-        and type_.precision > MICROSECONDS
-    ):
+    if is_fine(type_):
         return None  # Spark has no literal of it
     return _FAMILIES.get(type(type_))
-
-
-def obstacle(predicate: Typed) -> str:
-    """Return why a predicate is not pushable."""
-    for one in walk(predicate):
-        match one:
-            case FunctionCall() if not _is_total(one):
-                return f"{one.function.name} may fail, or does not compare values of one kind"
-            case Subquery():
-                return "it has a sub-query"
-            case FunctionCall() | Ref() | Constant():
-                continue
-            case _:
-                return "it is no predicate over columns"
-    return (
-        "it reads no column"
-        if not any(isinstance(one, Ref) for one in walk(predicate))
-        else (f"it has more than {MAX_CALLS} calls, or is no BOOLEAN")
-    )
 
 
 def _is_total(call: FunctionCall) -> bool:

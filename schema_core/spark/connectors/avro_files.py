@@ -66,7 +66,6 @@ LEGACY = ConfigOption(
 )
 
 _STRINGS = (CharType, VarCharType)
-_TIMESTAMPS = (TimestampType, LocalZonedTimestampType)
 
 #: Type -> its Avro type.
 _PLAIN: Mapping[type[DataType], Any] = {

@@ -22,6 +22,7 @@ from schema_core.spark.compiler.expression import (
 )
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import INTEGERS, MAX_PRECISION
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
     MAX_LENGTH,
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 MIRRORED: Mapping[str, str] = {
     "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
 }  # fmt: skip
-
-_INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
 
 
 class Comparison(NamedTuple):
@@ -209,8 +208,8 @@ def _value(constant: Typed, type_: DataType) -> Any:
     match type_, constant.literal.kind:
         case BooleanType(), LiteralKind.BOOLEAN:
             return text == "TRUE"
-        case _, LiteralKind.EXACT if isinstance(type_, _INTEGERS):
-            return int(text) if isinstance(constant.type, _INTEGERS) else None
+        case _, LiteralKind.EXACT if isinstance(type_, INTEGERS):
+            return int(text) if isinstance(constant.type, INTEGERS) else None
         case DecimalType(), LiteralKind.EXACT:
             return Decimal(text)
         case DoubleType(), LiteralKind.EXACT | LiteralKind.APPROXIMATE:
@@ -221,9 +220,6 @@ def _value(constant: Typed, type_: DataType) -> Any:
             return dt.date.fromisoformat(text)
         case TimestampType(), LiteralKind.TIMESTAMP if constant.literal.charset is None:
             digits = len(text.partition(".")[2])
-            return dt.datetime.fromisoformat(text) if digits <= _MICROSECONDS else None
+            return dt.datetime.fromisoformat(text) if digits <= MAX_PRECISION else None
         case _:
             return None
-
-
-_MICROSECONDS = 6

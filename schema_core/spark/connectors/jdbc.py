@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
-#: How many rows are fetched at once, unless the table says otherwise.
+#: The default of `scan.fetch-size`, in rows.
 FETCH_SIZE = 1000
 #: What the alias of a column with the value of another one as a string begins with.
 TEXT_PREFIX = "schema_core_text_"

@@ -65,7 +65,7 @@ PACKAGES: Mapping[str, str] = {
 }
 #: Data sources that Spark includes.
 BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
-#: Data sources that replace the partitions that get rows, and no others, if they are told to.
+#: Data sources with an option to replace only the partitions that get rows.
 DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "delta"})
 
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
