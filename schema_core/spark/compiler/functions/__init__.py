@@ -13,6 +13,7 @@ from schema_core.spark.compiler.functions import (
     conversions,
     encodings,
     json,
+    nondeterministic,
     numbers,
     patterns,
     rounding,
@@ -31,6 +32,7 @@ FAMILIES = (
     json,
     rounding,
     temporal,
+    nondeterministic,
     collections,
     aggregates,
 )

@@ -394,9 +394,5 @@ RULES: dict[str, TranslationRule] = {
     "PI": native("pi()"),
     "E": native("e()"),
     "BIN": native("bin(CAST({0} AS BIGINT))"),
-    **{
-        name: refused("the values would differ between runs")
-        for name in ("RAND", "RAND_INTEGER", "UUID")
-    },
     **{name: refused("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
 }

@@ -409,7 +409,6 @@ def unix_time(called: TranslatedCall) -> Node:
     return call_udf("unix_timestamp", called[0], pattern, called.zone)
 
 
-_NOW = "Flink reads its clock for every row or query in ways that Spark does not"
 _STREAMS = "it belongs to windows and watermarks of streams"
 
 RULES: dict[str, TranslationRule] = {
@@ -434,13 +433,6 @@ RULES: dict[str, TranslationRule] = {
     "UNIX_TIMESTAMP": udf(unix_time),
     "CONVERT_TZ": udf(convert_tz),
     "OVERLAPS": rewritten(overlaps),
-    **{
-        name: refused(_NOW)
-        for name in (
-            "CURRENT_DATE", "CURRENT_ROW_TIMESTAMP", "CURRENT_TIME", "CURRENT_TIMESTAMP",
-            "LOCALTIME", "LOCALTIMESTAMP", "NOW",
-        )
-    },
     **{
         name: refused(_STREAMS)
         for name in (

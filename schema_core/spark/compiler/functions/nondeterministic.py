@@ -1,0 +1,103 @@
+"""Functions without a fixed value: the clock, random numbers and UUID.
+
+In batch mode Flink reads its clock once, when a query starts, and so does Spark;
+CURRENT_ROW_TIMESTAMP reads it for every row. Flink's type CURRENT_TIME(p) can be resolved, but
+none of these functions runs in Flink with a precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.template import sql
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    native,
+    rewritten,
+)
+from schema_core.spark.compiler.tree import Cast, Node, call, fail, let, unsupported
+from schema_core.types import DataType, DataTypes, IntType, SmallIntType, TinyIntType
+
+#: Milliseconds since 1970 when the query starts, and when a row is computed.
+_QUERY_CLOCK = "unix_millis(current_timestamp())"
+_ROW_CLOCK = "CAST(reflect('java.lang.System', 'currentTimeMillis') AS BIGINT)"
+
+_INSTANT = DataTypes.TIMESTAMP_LTZ(3)
+
+
+def _instant(zone: str, type_: DataType, clock: str = _QUERY_CLOCK) -> Node:
+    return datetimes.of_millis(sql(clock), _INSTANT)
+
+
+def _local(zone: str, type_: DataType) -> Node:
+    return datetimes.local(_instant(zone, type_), zone)
+
+
+def _date(zone: str, type_: DataType) -> Node:
+    return Cast(_local(zone, type_), "DATE")
+
+
+def _time(zone: str, type_: DataType) -> Node:
+    return datetimes.time_of_millis(datetimes.millis(_local(zone, type_)), type_)
+
+
+def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
+    """Return the rule of a function that reads the clock in the session's time zone."""
+
+    def translate(called: TranslatedCall) -> Node:
+        if called.arguments:
+            name = called.call.function.name
+            raise unsupported(f"Flink does not run {name} with a precision", f"write {name}")
+        return read(called.zone, called.type)
+
+    return rewritten(translate)
+
+
+def rand(called: TranslatedCall) -> Node:
+    """RAND(): a DOUBLE from 0 to below 1, another one for every row."""
+    if called.arguments:
+        raise _seeded("RAND()")
+    return call("rand")
+
+
+def rand_integer(called: TranslatedCall) -> Node:
+    """RAND_INTEGER(bound): an INT from 0 to below the bound, which fails if it is not positive."""
+    if len(called.arguments) > 1:
+        raise _seeded("RAND_INTEGER(bound)")
+    if not isinstance(called.types[0], IntType | SmallIntType | TinyIntType):
+        raise unsupported(
+            f"Flink does not run RAND_INTEGER of {called.types[0].as_summary_string()}",
+            "cast the bound to INT",
+        )
+    problem = fail("RAND_INTEGER: the bound must be positive")
+    return let(
+        called[0],
+        lambda bound: sql(
+            "if({bound} <= 0, {problem}, CAST(floor(rand() * {bound}) AS INT))",
+            bound=bound,
+            problem=problem,
+        ),
+    )
+
+
+def _seeded(form: str) -> Exception:
+    return unsupported(
+        "Spark's random numbers of a seed are others than those of Flink", f"write {form}"
+    )
+
+
+RULES: dict[str, TranslationRule] = {
+    "CURRENT_DATE": _clock(_date),
+    "CURRENT_TIME": _clock(_time),
+    "LOCALTIME": _clock(_time),
+    "CURRENT_TIMESTAMP": _clock(_instant),
+    "NOW": _clock(_instant),
+    "LOCALTIMESTAMP": _clock(_local),
+    "CURRENT_ROW_TIMESTAMP": _clock(partial(_instant, clock=_ROW_CLOCK)),
+    "RAND": native(rand),
+    "RAND_INTEGER": rewritten(rand_integer),
+    "UUID": native("uuid()"),
+}
