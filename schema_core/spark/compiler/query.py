@@ -128,7 +128,11 @@ def query_text(
         (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
         for one, target in zip(given, targets or given, strict=True)
     ]
-    return writer.projection(columns, f"({writer.write(relation)}) AS {_named(given)}")
+    text = writer.write(relation)
+    is_stored = all(isinstance(node, tree.Column) and node.name == name for node, name in columns)
+    if is_stored and names_in_text(relation) == [one.name for one in given]:
+        return text
+    return writer.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
 
 
 #: Characters of one query: Spark would parse and plan a longer one for minutes.
@@ -149,6 +153,12 @@ def _precedence(relation: Relation) -> bool | None:
     return relation.operator == "INTERSECT" if isinstance(relation, SetOperation) else None
 
 
+def _is_plain(scan: Scan) -> bool:
+    """Return whether expressions see the columns of a table as they are stored."""
+    intervals = (YearMonthIntervalType, DayTimeIntervalType)
+    return not any(isinstance(one.type, intervals) or is_fine(one.type) for one in scan.columns)
+
+
 def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
     return to_physical(convert(node, given, target, zone), target)
 
@@ -156,6 +166,29 @@ def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
 def _named(columns: Columns, alias: str = "result") -> str:
     """An alias with the names of the columns."""
     return _alias(alias, [one.name for one in columns])
+
+
+def names_in_text(relation: Relation) -> list[str] | None:
+    """Return the names of the columns of a relation as it is written, None if they are uncertain.
+
+    Spark has to resolve fewer projections where a list of names after an alias is left out.
+    """
+    while isinstance(relation, With):
+        relation = relation.input
+    match relation:
+        case Scan() | CommonScan() | Select():
+            names = [one.name for one in relation.columns]
+        case Sort():
+            names = unique_names(one.name for one in relation.columns)
+        case _:
+            return None
+    return names if len({one.lower() for one in names}) == len(names) else None
+
+
+def _alias_of(relation: Relation, alias: str, columns: Columns) -> str:
+    """An alias for a relation with the names of the columns, where they are not its own."""
+    names = [one.name for one in columns]
+    return quote(alias) if names_in_text(relation) == names else _alias(alias, names)
 
 
 def _alias(alias: str, names: Iterable[str]) -> str:
@@ -260,12 +293,21 @@ class Writer:
             case _:
                 assert_never(relation)
 
+    def table(self, relation: Relation) -> str:
+        """Write what an alias in FROM names: a table, or a query in parentheses."""
+        match relation:
+            case Scan(period=None) if _is_plain(relation):
+                return self.source(relation)
+            case CommonScan(name):
+                return quote(name)
+            case _:
+                return f"({self.write(relation)})"
+
     def scan(self, scan: Scan) -> str:
         """A table's columns as expressions see them."""
         if scan.period is not None:
             raise unsupported("FOR SYSTEM_TIME AS OF is not run on Spark")
-        intervals = (YearMonthIntervalType, DayTimeIntervalType)
-        if not any(isinstance(one.type, intervals) or is_fine(one.type) for one in scan.columns):
+        if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
             (from_physical(tree.Column(one.name), one.type), one.name) for one in scan.columns
@@ -296,17 +338,24 @@ class Writer:
     def values(self, values: Values) -> str:
         """Write rows of expressions, each in the type of its column.
 
-        They are elements of an array: Spark's VALUES takes neither lambdas nor what may fail.
+        Constants become Spark's VALUES, which it evaluates at once. Others are elements of an
+        array: VALUES takes neither lambdas nor what may fail.
         """
+        nodes = [
+            [
+                convert(self.compile(value), value.type, column.type.nullable(), self.zone)
+                for value, column in zip(row, values.columns, strict=True)
+            ]
+            for row in values.rows
+        ]
+        if all(tree.is_constant(one) for row in nodes for one in row):
+            tuples = (f"({', '.join(map(to_sql, row))})" for row in nodes)
+            return f"SELECT * FROM VALUES {', '.join(tuples)} AS {_named(values.columns, 'v')}"
         rows = []
-        for row in values.rows:
+        for row in nodes:
             parts: list[Node | str] = []
-            for place, (value, column) in enumerate(zip(row, values.columns, strict=True)):
-                node = self.compile(value)
-                parts += [
-                    str(place),
-                    convert(node, value.type, column.type.nullable(), self.zone),
-                ]
+            for place, node in enumerate(row):
+                parts += [str(place), node]
             rows.append(call("named_struct", *parts))
         own = Projection()
         lifting = Lifting(own=self.around if self.correlated else (own,))
@@ -361,7 +410,10 @@ class Writer:
         distinct = isinstance(sort.input, Select) and sort.input.distinct and bool(hidden)
         inner = self.with_hidden(sort.input, names, hidden)
         shown = ", ".join(map(quote, names))
-        parts = [f"SELECT {shown} FROM ({inner}) AS {_alias('sorted', [*names, *hidden_names])}"]
+        alias = _alias("sorted", [*names, *hidden_names])
+        if isinstance(sort.input, Select) and names_in_text(sort.input) == names:
+            alias = quote("sorted")
+        parts = [f"SELECT {shown} FROM ({inner}) AS {alias}"]
         if distinct:
             parts.append(f"GROUP BY {shown}")
         if keys:
@@ -413,8 +465,9 @@ class Writer:
         match relation:
             case Named(input, alias, columns, lateral):
                 if lateral:
-                    return f"LATERAL ({self.inner().write(input)}) AS {_named(columns, alias)}"
-                return f"({self.write(input)}) AS {_named(columns, alias)}"
+                    text = self.inner().write(input)
+                    return f"LATERAL ({text}) AS {_alias_of(input, alias, columns)}"
+                return f"{self.table(input)} AS {_alias_of(input, alias, columns)}"
             case Join():
                 return self.join(relation, scope)
             case _:

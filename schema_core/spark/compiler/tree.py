@@ -362,6 +362,15 @@ def is_simple(node: Node) -> bool:
     return isinstance(node, Column | Literal | Variable | Keyword)
 
 
+def is_constant(node: Node) -> bool:
+    """Return whether a node is a literal or a cast of one, which cannot fail."""
+    while isinstance(node, Cast) or (isinstance(node, Operator) and node.symbol == "-"):
+        if isinstance(node, Operator) and len(node.operands) != 1:
+            return False
+        node = node.value if isinstance(node, Cast) else node.operands[0]
+    return isinstance(node, Literal)
+
+
 def is_string(node: Node) -> bool:
     """Return whether a node is a string literal."""
     return isinstance(node, Literal) and isinstance(node.value, str) and not node.kind

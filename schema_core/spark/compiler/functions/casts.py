@@ -197,6 +197,8 @@ def from_string(node: Node, cast: Conversion) -> Node | None:
     if not isinstance(cast.source, CHARACTERS):
         return None
     target = cast.target
+    if (constant := datetimes.constant(node, target)) is not None:
+        return constant
     match target:
         case BooleanType():
             return _strict(node, cast, _boolean_of_string)

@@ -7,7 +7,9 @@ end. The session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ hav
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping
 
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
@@ -211,6 +213,40 @@ def _usually(node: Node, shape: str, type_: str, parse: Callable[[Node], Node]) 
         type=type_,
         rest=inline("if({s} IS NULL, NULL, {parsed})", s=node, parsed=rarely(node, parse)),
     )
+
+
+#: Type -> the format of its usual literals, and the prefix of Spark's literals.
+_LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
+    DateType: (re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
+    TimestampType: (
+        re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
+        "TIMESTAMP_NTZ",
+    ),
+}
+
+
+def constant(node: Node, target: DataType) -> Node | None:
+    """Return the literal that a constant string is as a datetime; None for unusual strings.
+
+    >>> constant(Literal("2024-02-29"), DateType())
+    Literal(value='2024-02-29', kind='DATE')
+    >>> constant(Literal("2024-02-30"), DateType()) is None
+    True
+    """
+    if not isinstance(node, Literal) or node.kind or type(target) not in _LITERALS:
+        return None
+    shape, kind = _LITERALS[type(target)]
+    text = node.value
+    found = shape.fullmatch(text) if isinstance(text, str) else None
+    if found is None or is_fine(target):
+        return None
+    if isinstance(target, TimestampType) and len(found[1] or "") > target.precision:
+        return None
+    try:
+        dt.datetime.fromisoformat(found[0])
+    except ValueError:
+        return None
+    return Literal(text, kind)
 
 
 def any_date_of_string(node: Node) -> Node:
