@@ -93,11 +93,11 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
             `not-loadable` when it could not be loaded, with the reason.
         SchemaError: with code `ambiguous-identifier` when several have the identifier.
     """
-    every = discover(group, entries)
+    every = tuple(entry_points(group=group) if entries is None else entries)
     what = GROUPS[group][0] if group in GROUPS else group.rpartition(".")[2].removesuffix("s")
-    matches = [found for found in every if found.identifier == identifier]
+    matches = discover(group, (entry for entry in every if entry.name == identifier))
     if not matches:
-        known = sorted({found.identifier for found in every})
+        known = sorted({entry.name for entry in every})
         raise NotFoundError(
             f"no {what} {identifier!r} is installed",
             code="not-discovered",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
@@ -23,6 +24,7 @@ from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
@@ -49,10 +51,12 @@ from schema_core.spark.outputs import (
 from schema_core.spark.projection import select
 from schema_core.spark.pushdown import ScanDemand, scan_demands
 from schema_core.spark.read_contexts import read_context
+from schema_core.spark.scan_cache import ScanCache, ScanRequest, can_be_kept
 from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import source_frame
 from schema_core.spark.transactions import Mode, Stage, TableTransaction, Unstaged, mode_of
+from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
     MAX_LENGTH,
@@ -79,12 +83,13 @@ class SparkPlanner:
 
     def __init__(self, context: PlannerContext) -> None:
         self.context = context
+        self._scans = ScanCache()
         self._session = JobSession(cast("SparkSession | None", context.session))
 
     @property
     def session(self) -> SparkSession:
-        """The session that jobs run in; see `JobSession.get` for what may be raised."""
-        return self._session.get()
+        """The session that jobs run in; see `JobSession.opened` for what may be raised."""
+        return self._session.opened()
 
     # --- the Planner interface --------------------------------------------------------------
 
@@ -238,18 +243,41 @@ class SparkPlanner:
             require_abilities(connector, needed)
         return connector
 
-    def _read(
+    def _input(
         self,
-        session: SparkSession,
+        names: TemporaryNames,
         scan: Scan,
         demand: ScanDemand | None,
         reads: list[Read],
         noted: Explanation | None = None,
-    ) -> DataFrame:
-        """Return all columns of a table, checked; those that a query does not need are NULL."""
-        bound = self.context.source(scan)
+    ) -> str:
+        """Return the view of all columns of a table, checked, for one query.
+
+        Columns that the query does not need may be NULL.
+        """
+        bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
-            return inline_frame(bound.table.rows, session)
+            return names.view(inline_frame(bound.table.rows, session))
+        request = ScanRequest.of(bound, demand, self.context.options, self._zone)
+        kept = self._scans.find(session, request)
+        if kept is None:
+            connector, context, frame = self._read(session, request, demand)
+            kept = self._scans.add(request, connector, context, frame)
+        else:
+            connector, context = kept.connector, kept.context
+        reads.append((connector, context))
+        if noted is not None and demand is not None:
+            noted.scan(connector, context, demand)
+        if kept is None:
+            return names.view(frame)
+        names.at_end(partial(self._scans.release, kept))
+        return quote(kept.name)
+
+    def _read(
+        self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None
+    ) -> tuple[SparkConnector, ReadContext, DataFrame]:
+        """Return a table as its connector reads it, with what it was asked."""
+        bound = request.bound
         connector = self._connector(bound, "read")
         context = ReadContext(
             bound.identifier,
@@ -263,10 +291,12 @@ class SparkPlanner:
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if demand is not None:
                 context = read_context(connector, context, demand)
-                if noted is not None:
-                    noted.scan(connector, context, demand)
-            reads.append((connector, context))
-            return source_frame(connector, context, demand.columns if demand else None)
+                require_udfs(session, *(one.spark_sql for one in context.filters))
+            if can_be_kept(connector):
+                needed: Collection[str] | None = request.columns
+            else:
+                needed = demand.columns if demand else None
+            return connector, context, source_frame(connector, context, needed)
 
     def _frame(
         self,
@@ -287,14 +317,13 @@ class SparkPlanner:
         with TemporaryNames(session) as names:
             text = query_text(
                 query,
-                lambda scan: names.view(
-                    self._read(session, scan, demands.get(id(scan)), found, noted)
-                ),
+                lambda scan: self._input(names, scan, demands.get(id(scan)), found, noted),
                 self._zone,
                 targets=targets,
                 user=UserCalls(names, self._zone),
             )
             with spark_errors():
+                require_udfs(session, text)
                 frame = analysed(session, text)
         if noted is not None:
             noted.text = text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.udf_registration import require_udfs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,6 +22,7 @@ def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
     """Return a frame of some columns; what they use more than once is computed in a step before."""
     lifted = Projection()
     items = [aliased(node, name, Lifting(own=(lifted,))) for node, name in columns]
+    require_udfs(frame.sparkSession, *items, *lifted.columns)
     if lifted.columns:
         values = (f"{value} AS {quote(name)}" for value, name in lifted.columns.items())
         frame = frame.selectExpr("*", *values)

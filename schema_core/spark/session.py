@@ -29,7 +29,7 @@ from schema_core.extras import require_modules
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
-from schema_core.spark.udf_registration import register_udfs, spark_type
+from schema_core.spark.udf_registration import has_udfs, register_udfs, spark_type
 from schema_core.text import show
 
 if TYPE_CHECKING:
@@ -97,7 +97,14 @@ class JobSession:
         self._lock = threading.RLock()  # jobs may come from several threads
 
     def get(self) -> SparkSession:
-        """Return the session, in a SparkContext that runs.
+        """Return the session with the Python UDFs registered; errors are those of `opened`."""
+        session = self.opened()
+        if not has_udfs(session):
+            register_udfs(session)
+        return session
+
+    def opened(self) -> SparkSession:
+        """Return the session, in a SparkContext that runs; see `require_udfs` for its functions.
 
         The session of the user is never changed, whichever thread calls.
 
@@ -114,10 +121,10 @@ class JobSession:
             return self._session
 
     def root(self) -> SparkSession:
-        """Return the session of the user in whose SparkContext jobs run; see `get` for errors."""
+        """Return the session of the user in whose SparkContext jobs run; errors as `opened`."""
         with self._lock:
-            self.get()
-            assert self._opened_from is not None  # noqa: S101 - `get` opened a session of it
+            self.opened()
+            assert self._opened_from is not None  # noqa: S101 - `opened` made a session of it
             return self._opened_from
 
     def _open(self) -> SparkSession:
@@ -171,7 +178,7 @@ def is_alive(context: SparkContext) -> bool:
 
 
 def _new_session(root: SparkSession) -> SparkSession:
-    """Open a session with the settings and functions for Flink's semantics."""
+    """Open a session with the settings for Flink's semantics."""
     from pyspark import RDD
 
     to_frame = RDD.__dict__.get("toDF")
@@ -181,7 +188,6 @@ def _new_session(root: SparkSession) -> SparkSession:
         RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
     for key, value in MEANING.items():
         session.conf.set(key, value)
-    register_udfs(session)
     return session
 
 
@@ -233,6 +239,25 @@ def _settings_of_environment() -> dict[str, str]:
     return dict(one.split("=", 1) for one in settings if "=" in one)
 
 
+# --- temporary views -----------------------------------------------------------------------------
+
+
+def create_view(frame: DataFrame) -> str:
+    """Register a frame in its session under a new name, which is returned."""
+    name = f"{PREFIX}input_{uuid.uuid4().hex}"
+    frame.createOrReplaceTempView(name)
+    return name
+
+
+def drop_view(session: SparkSession, name: str) -> None:
+    """Drop a view of `create_view`.
+
+    The session's catalog is called directly: Spark's own method also plans the view once more, in
+    order to look for tables that are cached.
+    """
+    session._jsparkSession.sessionState().catalog().dropTempView(name)  # noqa: SLF001
+
+
 # --- names of one query --------------------------------------------------------------------------
 
 # Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
@@ -251,10 +276,13 @@ class TemporaryNames:
 
     def view(self, frame: DataFrame) -> str:
         """Register a frame of the session; return its name as SQL."""
-        name = f"{PREFIX}input_{uuid.uuid4().hex}"
-        self._drops.append(lambda: self.session.catalog.dropTempView(name))
-        frame.createOrReplaceTempView(name)
+        name = create_view(frame)
+        self._drops.append(lambda: drop_view(self.session, name))
         return quote(name)
+
+    def at_end(self, call: Callable[[], object]) -> None:
+        """Make a call when the names are dropped."""
+        self._drops.append(call)
 
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name."""

@@ -16,6 +16,7 @@ from schema_core.formats.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs import UDFS, Udf
 from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,26 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+#: A call of one of the functions in Spark SQL.
+_CALLED = re.compile(rf"\b{PREFIX}(?:{'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
+
+
+def require_udfs(session: SparkSession, *texts: str) -> None:
+    """Register the functions in a session, unless it has them or no SQL text calls one.
+
+    To register all of them takes 700 calls into the JVM, which most queries do not need.
+    """
+    if any(_CALLED.search(text) for text in texts) and not has_udfs(session):
+        register_udfs(session)
+
+
+def has_udfs(session: SparkSession) -> bool:
+    """Return whether the functions are registered in a session."""
+    name = java_class(session, "org.apache.spark.sql.catalyst.FunctionIdentifier")
+    catalog = session._jsparkSession.sessionState().catalog()  # noqa: SLF001
+    return bool(catalog.isTemporaryFunction(name(f"{PREFIX}{next(reversed(UDFS))}")))
 
 
 @needs("pyarrow", "pandas")

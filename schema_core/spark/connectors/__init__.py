@@ -203,6 +203,18 @@ class SupportsStatisticReport(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsReuse(SparkConnector, Protocol):
+    """A connector that can show that its data is unchanged: its frames are kept between queries."""
+
+    def unchanged(self) -> bool:
+        """Return whether `read`, called again, would return the same rows, and would not raise.
+
+        What the last call of `read` returned is then used for other queries. Rows may come from
+        files that its frame lists; they need not be equal if a file changes while a job reads it.
+        """
+
+
+@runtime_checkable
 class SupportsDiagnosis(SparkConnector, Protocol):
     """A connector that finds the invalid record of a failed job in a second pass."""
 

@@ -25,6 +25,7 @@ from schema_core.spark.commit import (
     Definition,
     Directory,
     FileStage,
+    Kind,
     Scope,
     read_consistently,
     unescaped,
@@ -67,8 +68,9 @@ from schema_core.spark.connectors.file_formats import (
     rendered,
 )
 from schema_core.spark.connectors.file_schemas import FOOTERS, check_files
-from schema_core.spark.files import is_hidden, located
+from schema_core.spark.files import FileSystem, LocalFiles, is_hidden, located
 from schema_core.spark.jobs import HINT, spark_errors
+from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
@@ -102,6 +104,9 @@ if TYPE_CHECKING:
     from schema_core.spark.transactions import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
+
+#: How many files and directories a table may have for its list of files to be kept.
+MAX_REUSED = 5_000
 
 #: The digits of a fraction of a second that Spark's types hold.
 MICROSECONDS = 6
@@ -193,6 +198,8 @@ class FilesystemConnector:
     def __init__(self) -> None:
         #: What `read` found to hold no NULL.
         self._without_null: frozenset[str] = frozenset()
+        #: The local directory that `read` listed, and its state; None if they cannot be compared.
+        self._listed: tuple[str, State] | None = None
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the format that the table names."""
@@ -210,11 +217,25 @@ class FilesystemConnector:
         Raises:
             ExternalError: with code `files-not-found` where there is no such directory.
         """
-        return self._frame(context, Layout(context.table))
+        self._listed = None
+        layout = Layout(context.table)
+        system, root = located(context.session, layout.path)
+        before = state_of(root) if isinstance(system, LocalFiles) else None
+        frame = self._frame(context, layout, system, root)
+        if before is not None and len(before) <= MAX_REUSED and state_of(root) == before:
+            directory = Directory(system, root)
+            if is_settled(before) and not any(directory.named(Kind.PENDING, Kind.COMMIT)):
+                self._listed = root, before
+        return frame
 
-    def _frame(self, context: ReadContext, layout: Layout) -> DataFrame:
+    def unchanged(self) -> bool:
+        """Return whether the files are those that `read` listed."""
+        return self._listed is not None and state_of(self._listed[0]) == self._listed[1]
+
+    def _frame(
+        self, context: ReadContext, layout: Layout, system: FileSystem, root: str
+    ) -> DataFrame:
         session = context.session
-        system, root = located(session, layout.path)
         entry = system.status(root)
         if entry is None:
             problem = f"there is no file or directory at {layout.path!r}"
@@ -262,7 +283,8 @@ class FilesystemConnector:
             return None
         try:
             with spark_errors():
-                self._frame(context, layout).write.format("noop").mode("overwrite").save()
+                frame = self._frame(context, layout, *located(context.session, layout.path))
+                frame.write.format("noop").mode("overwrite").save()
         except ExternalError as error:
             return error
         return None

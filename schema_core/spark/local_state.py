@@ -1,0 +1,61 @@
+"""States of local files and directories, which show whether files changed since they were listed.
+
+A state is the names of all entries, and the length, times and inode of every file that readers do
+not skip. A file that is written again within one tick of its file system's clock may look the
+same, so states with files that changed shortly before are not compared (git's index does the same).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from stat import S_ISDIR
+from typing import Final, TypeAlias
+
+from schema_core.spark.files import is_hidden
+
+#: The coarsest clock of a file system, in nanoseconds.
+TICK: Final = 2_000_000_000
+
+#: A name, with the length, times and inode of a file; empty for what readers skip.
+Part: TypeAlias = "tuple[str, tuple[int, ...]]"
+State: TypeAlias = frozenset[Part]
+
+
+def state_of(root: str) -> State | None:
+    """Return the state of a file or directory; None if there is none that can be listed."""
+    try:
+        found = os.stat(root)  # noqa: PTH116 - paths are strings here
+        if not S_ISDIR(found.st_mode):
+            return frozenset({("", _file(found))})
+        return frozenset(_entries(root))
+    except OSError:
+        return None
+
+
+def is_settled(state: State) -> bool:
+    """Return whether a later change of the files would be seen in their state."""
+    latest = time.time_ns() - TICK
+    return all(not found or max(found[1], found[2]) < latest for _, found in state)
+
+
+def _file(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _entries(root: str) -> Iterator[Part]:
+    pending = [""]
+    while pending:
+        parent = pending.pop()
+        with os.scandir(f"{root}/{parent}") as entries:
+            for one in entries:
+                path = f"{parent}/{one.name}" if parent else one.name
+                is_directory = one.is_dir()
+                if is_hidden(one.name, is_directory=is_directory):
+                    yield path, ()
+                elif is_directory:
+                    pending.append(path)
+                    yield path, ()
+                else:
+                    yield path, _file(one.stat())

@@ -1,0 +1,193 @@
+"""Views of scans that are kept between queries: when they are used again, and when they are not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError
+from schema_core.spark import local_state, scan_cache
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.spark.local_state import is_settled, state_of
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the tables that the connector has read; files count as settled at once."""
+    found: list[str] = []
+    read = FilesystemConnector.read
+
+    def counted(self: FilesystemConnector, context: Any) -> Any:
+        found.append(context.identifier.object_name)
+        return read(self, context)
+
+    monkeypatch.setattr(FilesystemConnector, "read", counted)
+    monkeypatch.setattr(local_state, "TICK", 0)
+    return found
+
+
+@pytest.fixture
+def place(environment: TableEnvironment, tmp_path: Path) -> Path:
+    """The directory of the csv table `t (a INT, b STRING)`, with one file of one row."""
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "one").write_text("1,x\n")
+    create(environment, tmp_path / "t")
+    return tmp_path / "t"
+
+
+def create(environment: TableEnvironment, path: Path, columns: str = "a INT, b STRING") -> None:
+    options = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{path}'"
+    environment.execute_sql(f"CREATE TABLE {path.name} ({columns}) WITH ({options})")
+
+
+def rows(environment: TableEnvironment, query: str = "SELECT a, b FROM t") -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in environment.execute_sql(query).collect())
+
+
+def kept_views(environment: TableEnvironment) -> int:
+    planner: Any = environment._session.planner
+    names = planner.session.sql("SHOW VIEWS").select("viewName").collect()
+    return sum(name.startswith(f"{PREFIX}input_") for (name,) in names)
+
+
+def test_an_unchanged_table_is_read_once_for_all_queries(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    before = kept_views(environment)
+    assert [(1, "x")] == rows(environment) == rows(environment)
+    assert [("x", 1)] == rows(environment, "SELECT x.b, y.a FROM t AS x JOIN t AS y ON x.a = y.a")
+    assert [(1,)] == rows(environment, "SELECT COUNT(*) FROM t WHERE a IN (SELECT a FROM t)")
+    assert ["t"] == reads
+    assert "columns: a (1 of 2)" in str(rows(environment, "EXPLAIN SELECT a FROM t"))
+    assert before + 1 == kept_views(environment)
+
+
+def test_every_change_of_the_files_is_seen(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    assert [(1, "x")] == rows(environment)
+
+    (place / "two").write_text("2,y\n")
+    assert [(1, "x"), (2, "y")] == rows(environment)
+
+    status = (place / "two").stat()
+    (place / "two").write_text("3,z\n")  # as long, and as old as before
+    os.utime(place / "two", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert [(1, "x"), (3, "z")] == rows(environment)
+
+    (place / "two").rename(place / "_two")
+    assert [(1, "x")] == rows(environment)
+
+    (place / "below").mkdir()
+    (place / "below" / "three").write_text("4,v\n")
+    assert [(1, "x"), (4, "v")] == rows(environment)
+    assert 5 == len(reads)
+
+    environment.execute_sql("INSERT INTO t VALUES (5, 'w')").wait()
+    assert [(1, "x"), (4, "v"), (5, "w")] == rows(environment)
+    environment.execute_sql("INSERT OVERWRITE t VALUES (6, 'u')").wait()
+    assert [(6, "u")] == rows(environment)
+
+    for file in place.rglob("*"):
+        file.unlink(missing_ok=True) if file.is_file() else None
+    (place / "below").rmdir()
+    place.rmdir()
+    with pytest.raises(ExternalError, match="there is no file or directory"):
+        rows(environment)
+
+
+def test_another_definition_is_another_scan(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    (place / "one").write_text("1;x\n")
+    hint = "SELECT b FROM t /*+ OPTIONS('csv.field-delimiter' = ';') */"
+    with pytest.raises(ExternalError):
+        rows(environment)
+    assert [("x",)] == rows(environment, hint) == rows(environment, hint)
+
+    environment.execute_sql("ALTER TABLE t SET ('csv.field-delimiter' = ';')")
+    assert [(1, "x")] == rows(environment)
+    environment.execute_sql("ALTER TABLE t MODIFY a STRING")
+    assert [("1", "x")] == rows(environment)
+    environment.execute_sql("DROP TABLE t")
+    create(environment, place, "b STRING")
+    assert [("1;x",)] == rows(environment, "SELECT b FROM t")
+
+
+def test_a_view_depends_on_the_time_zone(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    environment.execute_sql(
+        "ALTER TABLE t ADD (c AS CAST(TIMESTAMP '2024-01-01 00:00:00' AS TIMESTAMP_LTZ(3)))"
+    )
+    query = "SELECT DATE_FORMAT(c, 'yyyy-MM-dd HH:mm'), a FROM t"
+    found = {}
+    for zone in ("UTC", "America/New_York", "UTC"):
+        environment.execute_sql(f"SET 'table.local-time-zone' = '{zone}'")
+        found[zone] = [str(one) for one in rows(environment, "SELECT c, a FROM t")]
+        assert [("2024-01-01 00:00", 1)] == rows(environment, query)
+    assert found["UTC"] != found["America/New_York"]
+
+
+def test_random_columns_differ_from_query_to_query(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    environment.execute_sql("ALTER TABLE t ADD (r AS RAND(), u AS UUID())")
+    first, second = (rows(environment, "SELECT r, u FROM t") for _ in range(2))
+    assert first[0][0] != second[0][0]
+    assert first[0][1] != second[0][1]
+    assert [(1,)] == rows(environment, "SELECT a FROM t") == rows(environment, "SELECT a FROM t")
+    assert ["t"] * 3 == reads
+
+
+def test_files_that_changed_shortly_before_are_listed_again(
+    environment: TableEnvironment, place: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_state, "TICK", 10**12)
+    assert [(1, "x")] == rows(environment) == rows(environment)
+    assert ["t"] * 2 == reads
+
+
+def test_the_least_recently_used_view_is_dropped(
+    environment: TableEnvironment,
+    place: Path,
+    reads: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(scan_cache, "MAX_KEPT", 1)
+    before = kept_views(environment)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "one").write_text("2,y\n")
+    create(environment, tmp_path / "s")
+
+    both = "SELECT t.a, s.b FROM t, s"
+    assert [(1, "y")] == rows(environment, both) == rows(environment, both)
+    assert 4 == len(reads)
+    assert [(1,)] == rows(environment, "SELECT a FROM t") == rows(environment, "SELECT a FROM t")
+    assert [(2,)] == rows(environment, "SELECT a FROM s")
+    assert "s" == reads[-1]
+    assert before + 1 == kept_views(environment)
+
+
+def test_the_state_of_files(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "b"
+    file.parent.mkdir()
+    file.write_text("one")
+    (tmp_path / "_hidden").write_text("x")
+    state = state_of(str(tmp_path))
+    assert state is not None
+    assert {"a", "a/b", "_hidden"} == {name for name, _ in state}
+    assert not is_settled(state)
+
+    (tmp_path / "_hidden").write_text("longer")
+    assert state == state_of(str(tmp_path))
+    file.write_text("three")
+    assert state != state_of(str(tmp_path))
+    assert 1 == len(state_of(str(file)) or ())
+    assert state_of(str(tmp_path / "missing")) is None
