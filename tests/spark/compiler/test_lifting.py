@@ -195,38 +195,38 @@ def test_the_expressions_use_a_value_more_than_once(expression: str) -> None:
 #: Queries that use values of aggregates and of functions over windows, with equal ones that
 #: compute these in a derived table.
 AGGREGATES = {
-    "SELECT SUM(many) / 0.7 FROM r": "SELECT v / 0.7 FROM (SELECT SUM(many) AS v FROM r)",
-    "SELECT digits, SUM(many) / 0.7 FROM r WHERE id > 1 GROUP BY digits": (
-        "SELECT digits, v / 0.7"
+    "SELECT SUM(many) % 0.7 FROM r": "SELECT v % 0.7 FROM (SELECT SUM(many) AS v FROM r)",
+    "SELECT digits, SUM(many) % 0.7 FROM r WHERE id > 1 GROUP BY digits": (
+        "SELECT digits, v % 0.7"
         " FROM (SELECT digits, SUM(many) AS v FROM r WHERE id > 1 GROUP BY digits)"
     ),
-    "SELECT SUM(many) FROM r GROUP BY digits HAVING SUM(many) / 0.7 > 2": (
-        "SELECT v FROM (SELECT SUM(many) AS v FROM r GROUP BY digits) WHERE v / 0.7 > 2"
+    "SELECT SUM(many) FROM r GROUP BY digits HAVING SUM(many) % 0.7 > 0.2": (
+        "SELECT v FROM (SELECT SUM(many) AS v FROM r GROUP BY digits) WHERE v % 0.7 > 0.2"
     ),
-    "SELECT 100 / CAST(digits AS INT) + 1, SUM(many) / 0.7 FROM r"
+    "SELECT 100 / CAST(digits AS INT) + 1, SUM(many) % 0.7 FROM r"
     " GROUP BY GROUPING SETS ((100 / CAST(digits AS INT)), ())": (
-        "SELECT d + 1, v / 0.7 FROM (SELECT d, SUM(many) AS v FROM"
+        "SELECT d + 1, v % 0.7 FROM (SELECT d, SUM(many) AS v FROM"
         " (SELECT number AS d, many FROM r) GROUP BY GROUPING SETS ((d), ()))"
     ),
-    "SELECT id, SUM(many) OVER (ORDER BY id) / 0.7 FROM r WHERE id < 4": (
-        "SELECT id, v / 0.7 FROM (SELECT id, SUM(many) OVER (ORDER BY id) AS v FROM r WHERE id < 4)"
+    "SELECT id, SUM(many) OVER (ORDER BY id) % 0.7 FROM r WHERE id < 4": (
+        "SELECT id, v % 0.7 FROM (SELECT id, SUM(many) OVER (ORDER BY id) AS v FROM r WHERE id < 4)"
     ),
-    "SELECT x.id, SUM(y.many) OVER (ORDER BY y.id) / 0.7 FROM r AS x JOIN r AS y ON x.id = y.id"
-    " QUALIFY SUM(y.many) OVER (ORDER BY y.id) / 0.7 > 2": (
-        "SELECT id, v / 0.7 FROM (SELECT id, SUM(many) OVER (ORDER BY id) AS v FROM r)"
-        " WHERE v / 0.7 > 2"
+    "SELECT x.id, SUM(y.many) OVER (ORDER BY y.id) % 0.7 FROM r AS x JOIN r AS y ON x.id = y.id"
+    " QUALIFY SUM(y.many) OVER (ORDER BY y.id) % 0.7 > 0.2": (
+        "SELECT id, v % 0.7 FROM (SELECT id, SUM(many) OVER (ORDER BY id) AS v FROM r)"
+        " WHERE v % 0.7 > 0.2"
     ),
-    "SELECT digits, SUM(many) / 0.7, SUM(SUM(many) / 0.7) OVER (ORDER BY digits) / 0.7 FROM r"
+    "SELECT digits, SUM(many) % 0.7, SUM(SUM(many) % 0.7) OVER (ORDER BY digits) % 0.7 FROM r"
     " GROUP BY digits HAVING COUNT(*) > 0": (
-        "SELECT digits, v, SUM(v) OVER (ORDER BY digits) / 0.7 FROM"
-        " (SELECT digits, SUM(many) / 0.7 AS v FROM r GROUP BY digits)"
+        "SELECT digits, v, SUM(v) OVER (ORDER BY digits) % 0.7 FROM"
+        " (SELECT digits, SUM(many) % 0.7 AS v FROM r GROUP BY digits)"
     ),
-    "SELECT DISTINCT SUM(many) / 0.7 FROM r GROUP BY id": (
-        "SELECT DISTINCT v / 0.7 FROM (SELECT SUM(many) AS v FROM r GROUP BY id)"
+    "SELECT DISTINCT SUM(many) % 0.7 FROM r GROUP BY id": (
+        "SELECT DISTINCT v % 0.7 FROM (SELECT SUM(many) AS v FROM r GROUP BY id)"
     ),
     "SELECT id FROM r AS x WHERE EXISTS"
-    " (SELECT SUM(many) / 0.7 FROM r AS y WHERE y.id = x.id HAVING SUM(many) / 0.7 > 2)": (
-        "SELECT id FROM r WHERE many / 0.7 > 2"
+    " (SELECT SUM(many) % 0.7 FROM r AS y WHERE y.id = x.id HAVING SUM(many) % 0.7 > 0.2)": (
+        "SELECT id FROM r WHERE many % 0.7 > 0.2"
     ),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schema_core.spark.compiler.functions.quotients import quotient
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -23,8 +24,9 @@ from schema_core.spark.compiler.tree import (
     operator,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
+from schema_core.spark.compiler.value_types import INTEGERS, digits_of
 from schema_core.types import DecimalType, MapType, MultisetType, VariantType
+from schema_core.types.decimal_arithmetic import MAX_PRECISION
 
 #: Window functions: those that return a value of another row, and those that number rows.
 SHIFTS = ("lag", "lead")
@@ -60,8 +62,33 @@ def average(called: TranslatedCall) -> Node:
         added = aggregated("sum", called, Cast(called[0], "BIGINT"))
         counted = aggregated("count", called, called[0])
         return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
-    value = Cast(called[0], "DOUBLE") if isinstance(called.type, FLOATS) else called[0]
-    return called.cast(aggregated("avg", called, value))
+    if isinstance(called.type, DecimalType):
+        return _average_of_decimals(called, called.type)
+    return called.cast(aggregated("avg", called, Cast(called[0], "DOUBLE")))
+
+
+#: Digits that Spark adds to the precision of a sum, and those of a count as a DECIMAL.
+SUM_DIGITS, COUNT_DIGITS = 10, 20
+
+
+def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
+    """Return AVG of decimals: their sum, of 38 digits, divided by their count.
+
+    Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least.
+    """
+    precision, scale = digits_of(called.types[0])
+    added = Cast(aggregated("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
+    counted = Cast(aggregated("count", called, called[0]), f"DECIMAL({COUNT_DIGITS}, 0)")
+    return called.cast(
+        quotient(
+            added,
+            (MAX_PRECISION, scale),
+            counted,
+            (COUNT_DIGITS, 0),
+            digits_of(result),
+            integer_digits=precision - scale + SUM_DIGITS,
+        )
+    )
 
 
 def spread(name: str, *, is_root: bool = False) -> TranslationRule:

@@ -145,7 +145,7 @@ def with_booleans(node: Node, cast: Conversion) -> Node | None:
     if isinstance(cast.source, BooleanType) and isinstance(cast.target, NUMBERS):
         return Cast(node, sql_type(cast.target))
     if isinstance(cast.target, BooleanType) and isinstance(cast.source, NUMBERS):
-        return operator("<>", node, 0)
+        return operator("<>", node, Cast(Literal(0), sql_type(cast.source)))
     return None
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import as_decimal, convert
+from schema_core.spark.compiler.functions.quotients import quotient, zero_of
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
-    call_udf,
     native,
     refused,
     rewritten,
@@ -24,7 +24,9 @@ from schema_core.spark.compiler.tree import (
     call,
     fail,
     integer_of,
+    is_null,
     let_all,
+    null_or,
     operator,
     unsupported,
 )
@@ -47,6 +49,7 @@ from schema_core.types import (
     TimeType,
     YearMonthIntervalType,
 )
+from schema_core.types.decimal_arithmetic import KEPT_SCALE, MAX_PRECISION
 
 
 def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
@@ -60,34 +63,25 @@ def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
     )
 
 
-def _rounds_once(left: DataType, right: DataType) -> bool:
-    """Return whether Spark has a type for all digits that Flink keeps of a quotient.
-
-    Flink rounds a quotient to 38 digits and then to its type, Spark only once.
-    """
-    (p1, s1), (p2, s2) = digits_of(left), digits_of(right)
-    return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
-
-
-_BY_ZERO = "if({b} = 0 AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
+_BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
-    """Return the quotient of decimals, by a Python UDF where Spark would round differently."""
+    left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
-    if not _rounds_once(*called.types):
-        digits = result.precision, result.scale
-        return called.cast(call_udf("decimal_arithmetic", "/", first, second, *digits))
-    return sql(f"CAST({{a}} / {_BY_ZERO} AS {{type}})", a=first, b=second, type=sql_type(result))
+    return called.cast(quotient(first, left, second, right, digits_of(result)))
 
 
 #: Division by zero returns an infinity or NaN, by the signs of both.
 _FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 
-def _integral_quotient(symbol: str, a: Node, b: Node, result: DataType) -> Node:
+def _integral_quotient(
+    symbol: str, a: Node, b: Node, result: DataType, zero: Node | None = None
+) -> Node:
     """Return DIV or % of integers: a divisor of 0 fails the job, unless the dividend is NULL."""
-    return sql(f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})", a=a, b=b, type=sql_type(result))
+    text = f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})"
+    return sql(text, a=a, b=b, zero=zero or Literal(0), type=sql_type(result))
 
 
 def arithmetic(symbol: str) -> TranslationRule:
@@ -121,9 +115,14 @@ def _minus(node: Node, type_: DataType) -> Node:
     """Return a number with the other sign, a decimal with all its digits."""
     if not isinstance(type_, DecimalType) or type_.precision <= KEPT:
         return operator("-", node)
-    zero = Cast(Literal(0), "DECIMAL(1, 0)")
-    digits = type_.precision, type_.scale
-    return Cast(call_udf("decimal_arithmetic", "-", zero, node, *digits), sql_type(type_))
+    whole = max(type_.precision - type_.scale, 1)
+    if type_.scale <= KEPT_SCALE or whole + type_.scale < MAX_PRECISION:
+        return Cast(operator("-", Cast(Literal(0), "DECIMAL(1, 0)"), node), sql_type(type_))
+    return inline(
+        "CAST(if(startswith({s}, '-'), substring({s}, 2), concat('-', {s})) AS {type})",
+        s=Cast(node, "STRING", safe=True),
+        type=sql_type(type_),
+    )
 
 
 def absolute(called: TranslatedCall) -> Node:
@@ -132,7 +131,8 @@ def absolute(called: TranslatedCall) -> Node:
         raise unsupported("Flink does not support ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
         minus = _minus(called[0], called.type)
-        return inline("if({v} < 0, {minus}, {v})", v=called[0], minus=minus)
+        zero = zero_of(digits_of(called.type))
+        return inline("if({v} < {zero}, {minus}, {v})", v=called[0], minus=minus, zero=zero)
     return call("abs", called[0])
 
 
@@ -156,7 +156,7 @@ def remainder(called: TranslatedCall) -> Node:
         return _integral_quotient("%", integral, called[1], called.type)
     if isinstance(called.type, DecimalType) or isinstance(left, DecimalType):
         first, second = as_decimal(called[0], left), as_decimal(called[1], right)
-        return _integral_quotient("%", first, second, called.type)
+        return _integral_quotient("%", first, second, called.type, zero_of(digits_of(right)))
     if isinstance(left, BigIntType) or isinstance(right, BigIntType):
         return _integral_quotient("%", Cast(called[0], "BIGINT"), called[1], called.type)
     return _integral_quotient("%", *_operands(called, called.type), called.type)
@@ -324,8 +324,8 @@ def truncated(called: TranslatedCall) -> Node:
             return called[0]
         unit = Literal(str(10 ** min(-places, 18)), "L")
         return called.cast(inline("{v} DIV {unit} * {unit}", v=called[0], unit=unit))
-    if isinstance(type_, DecimalType) and type_.precision + 1 > 38:
-        return called.cast(call_udf("decimal_truncated", called[0], places))
+    if isinstance(type_, DecimalType) and type_.precision == MAX_PRECISION:
+        return _truncated_decimal(called, type_, places)
     value = called[0]
     if not isinstance(type_, DecimalType):
         value = convert(value, type_, DecimalType(38, 18))
@@ -335,6 +335,18 @@ def truncated(called: TranslatedCall) -> Node:
         places=places,
         digits=places,
         type=sql_type(called.type),
+    )
+
+
+def _truncated_decimal(called: TranslatedCall, type_: DecimalType, places: int) -> Node:
+    """Return TRUNCATE of a DECIMAL of 38 digits; its ceiling would have 39."""
+    if places >= type_.scale:
+        return called.cast(called[0])
+    if -places >= type_.precision - type_.scale:
+        return null_or(is_null(called[0]), called.cast(Literal(0)))
+    unit = Cast(Literal(f"1E{-places}"), f"DECIMAL({MAX_PRECISION}, {max(places, 0)})")
+    return sql(
+        "CAST({v} - {v} % {unit} AS {type})", v=called[0], unit=unit, type=sql_type(called.type)
     )
 
 

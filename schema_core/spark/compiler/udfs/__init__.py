@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from schema_core.spark.compiler.udfs import (
-    decimals,
     java_dates,
     java_patterns,
     json,
@@ -50,8 +49,6 @@ UDFS: Mapping[str, Udf] = {
     "parse_url_key": Udf(urls.parse_url_key, "STRING"),
     "inet_aton": Udf(urls.inet_aton, "BIGINT"),
     "inet_ntoa": Udf(urls.inet_ntoa, "STRING"),
-    "decimal_arithmetic": Udf(decimals.decimal_arithmetic, "STRING", fails=True),
-    "decimal_truncated": Udf(decimals.decimal_truncated, "STRING"),
     "truncate_string": Udf(strings.truncate, "STRING"),
     "lpad": Udf(strings.lpad, "STRING", fails=True),
     "rpad": Udf(strings.rpad, "STRING", fails=True),

@@ -1,0 +1,127 @@
+"""Division of DECIMALs: rounded to 38 digits and then to the type, as Flink's quotients are.
+
+Flink divides into 38 significant digits, half up, and rounds these to the scale S of the result.
+Spark rounds once. The results differ only where the quotient is less than the middle between two
+results and Flink's first rounding yields that middle. With unscaled operands A and B, and
+E = S + s2 - s1, which is not negative, the quotient in units of the last place is
+``A * 10^E / B``, which differs from the middle by at least ``1 / 2B``. The first rounding of a
+quotient of k integer digits moves it by at most ``10^(k + S - 38) / 2`` units, which is less
+if ``A * 10^E < 10^37``. Where the types or the values of a row guarantee that, Spark's quotient is
+Flink's. Otherwise it is corrected by the remainder of the division, which is exact.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let_all, operator, rarely
+from schema_core.types.decimal_arithmetic import MAX_PRECISION
+
+#: Precision and scale.
+Digits: TypeAlias = tuple[int, int]
+
+_INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
+_SIMPLE = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
+
+
+def quotient(
+    a: Node,
+    left: Digits,
+    b: Node,
+    right: Digits,
+    result: Digits,
+    *,
+    integer_digits: int = MAX_PRECISION,
+) -> Node:
+    """Return the quotient of decimals of some digits as a DECIMAL, whose digits are given.
+
+    Spark derives the same type for quotients as Flink does. The dividend has at most
+    `integer_digits` digits before the point, also if its type allows more.
+    """
+    limit = MAX_PRECISION - 1 - result[1] - right[1]  # a power of ten
+    if min(left[0] - left[1], integer_digits) <= limit:
+        return sql(_SIMPLE, a=a, b=b, zero=zero_of(right))
+
+    def body(x: Node, y: Node) -> Node:
+        found = inline(_SIMPLE, a=x, b=y, zero=zero_of(right))
+        exact = rarely(found, lambda one: _corrected(one, x, left, y, right, result))
+        return call("if", _is_beyond(x, left, limit), exact, found)
+
+    return let_all([a, b], body)
+
+
+def zero_of(digits: Digits) -> Node:
+    """Return 0 of a type: beside a literal of fewer decimal places Spark rounds 1E-38 to 0."""
+    return Cast(Literal(0), "DECIMAL({}, {})".format(*digits))
+
+
+def _is_beyond(node: Node, digits: Digits, exponent: int) -> Node:
+    """Return whether the absolute value of a decimal is 10^exponent at least."""
+    if exponent < -digits[1]:
+        return operator("<>", node, zero_of(digits))
+    type_ = "DECIMAL({}, {})".format(*digits)
+    low, high = (Cast(Literal(f"{sign}1E{exponent}"), type_) for sign in ("-", ""))
+    return inline("{v} >= {high} OR {v} <= {low}", v=node, low=low, high=high)
+
+
+def _magnitude(node: Node, exponent: int, type_: str = _INTEGER) -> Node:
+    """Return the absolute value of a decimal times 10^exponent, which must be of the type.
+
+    Spark keeps only 34 digits where it changes a sign.
+    """
+    text = call("translate", Cast(node, "STRING", safe=True), "-", "")
+    return Cast(call("concat", text, f"E{exponent}"), type_)
+
+
+def _remainder(a: Node, b: Node, digits: Digits, exponent: int) -> Node:
+    """Return ``a * 10^exponent`` modulo ``|b|``, both as integers.
+
+    Spark computes a remainder of decimals exactly if the quotient has at most 38 integer digits;
+    ``a * 10^exponent`` itself may have more.
+    """
+    for step in (
+        (exponent,) if exponent <= MAX_PRECISION else (MAX_PRECISION, exponent - MAX_PRECISION)
+    ):
+        divisor = _magnitude(b, digits[1] - step, f"DECIMAL({MAX_PRECISION}, {step})")
+        a = _magnitude(operator("%", a, divisor), step)
+    return a
+
+
+def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, result: Digits) -> Node:
+    """Return Spark's quotient, or the next one where Flink's first rounding yields the middle.
+
+    `lack` is by how much twice the remainder is less than the divisor. If it is positive, Spark
+    rounded down. A first rounding to g digits beyond those of the result yields the middle if
+    ``lack <= divisor / 10^g``.
+    """
+    scale = result[1]
+    remainder = _remainder(_magnitude(a, left[1]), b, right, scale + right[1] - left[1])
+
+    def of_lack(divisor: Node, lack: Node, units: Node) -> Node:
+        return inline(
+            "if({lack} > 0 AND {lack} <= CAST(concat('0', left(lpad(CAST({b} AS STRING), {most},"
+            " '0'), length(ltrim('0', CAST({n} AS STRING))) % {most})) AS {integer}),"
+            " CAST(concat(if(({x} < {x0}) = ({y} < {y0}), '', '-'), CAST({n} + 1 AS STRING),"
+            " {shift}) AS {type}), {q})",
+            lack=lack,
+            b=divisor,
+            n=units,
+            most=MAX_PRECISION,
+            integer=_INTEGER,
+            x=a,
+            y=b,
+            x0=zero_of(left),
+            y0=zero_of(right),
+            shift=f"E-{scale}",
+            type="DECIMAL({}, {})".format(*result),
+            q=found,
+        )
+
+    def of_divisor(divisor: Node) -> Node:
+        lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
+        units = _magnitude(found, scale)
+        return rarely(lack, lambda one: rarely(units, lambda n: of_lack(divisor, one, n)))
+
+    corrected = rarely(_magnitude(b, right[1]), of_divisor)
+    return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)
