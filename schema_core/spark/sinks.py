@@ -117,7 +117,7 @@ class Sink:
         rule = LENGTH.of(self._options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
             if rule == "TRIM_PAD":
-                node = fit(node, STRING, type_)
+                node = _fitted(node, type_)
             elif rule == "ERROR":
                 node = _fitting(node, name, type_)
         return required(node, type_, name), name
@@ -132,10 +132,35 @@ def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     return required(node, given, column.name), metadata_column(column.key)
 
 
-def _fitting(node: Node, name: str, type_: LengthType) -> Node:
-    symbol = "<>" if isinstance(type_, CharType) else ">"
+def _fitted(node: Node, type_: LengthType) -> Node:
+    """Return a string cut or padded to the length of its type; most strings are left as they are.
+
+    Spark stores the number of bytes of a string, and every character has at least one.
+    """
+    fits = "octet_length({v}) <= {length}"
+    if isinstance(type_, CharType):
+        fits = "octet_length({v}) = {length} AND length({v}) = {length}"
     return inline(
-        f"if(length({{v}}) {symbol} {{length}}, {{problem}}, {{v}})",
+        f"if({fits}, {{v}}, {{fitted}})",
+        v=node,
+        length=type_.length,
+        fitted=fit(node, STRING, type_),
+    )
+
+
+def _fitting(node: Node, name: str, type_: LengthType) -> Node:
+    """Return a string, or fail the job if it does not fit.
+
+    A string has at most as many characters as bytes, whose number Spark stores: characters are
+    counted only where there are more bytes than the length.
+    """
+    unfit = "length({v}) <> {length}"
+    if not isinstance(type_, CharType):
+        unfit = "octet_length({v}) > {length} AND length({v}) > {length}"
+    elif type_.length == 1:
+        unfit = f"octet_length({{v}}) <> {{length}} AND {unfit}"
+    return inline(
+        f"if({unfit}, {{problem}}, {{v}})",
         v=node,
         length=type_.length,
         problem=fail(f"column {name!r}: a value does not fit {type_.as_summary_string()}"),

@@ -23,15 +23,19 @@ TWO = Dialect(("a", "b"))
     [
         ("1,x\n2,y", Survey()),
         ("1,x\r\n2,y\r\n", Survey()),
-        ("1,\n", Survey(empty=True)),
-        (",x\n", Survey(empty=True)),
-        ('1,""\n', Survey(empty=True, commas=True)),
+        ("1,\n", Survey(empty=frozenset({1}))),
+        (",x\n", Survey(empty=frozenset({0}))),
+        ('1,""\n', Survey(empty=frozenset({1}), commas=True)),
         ("1, x\n", Survey(padded=True)),
         ("1 ,x\n", Survey(padded=True)),
         ('1,"x "\n', Survey(padded=True, commas=True)),
         ('1,"x, y"\n', Survey(commas=True)),
-        ('1,"x ""y"""\n', Survey(empty=True, padded=True, commas=True)),
-        ("1,NA\n", Survey(null=True)),
+        ('1,"x ""y"""\n', Survey(empty=frozenset({1}), padded=True, commas=True)),
+        ("1,NA\n", Survey(null=frozenset({1}))),
+        ("NA,NAN\n1,NA\nNA,x", Survey(null=frozenset({0, 1}), words=True)),
+        ("NA,NANA\nNB,aNA", Survey(null=frozenset({0}), words=True)),
+        ('NA,"x"\n', Survey(null=frozenset({0, 1}), commas=True)),
+        (",x\n1,\n2,\n", Survey(empty=frozenset({0, 1}))),
         ("1,Infinity\n", Survey(words=True)),
         ("NaN,x\n", Survey(words=True)),
         ("1,x\n\n2,y\n", None),
@@ -104,12 +108,12 @@ def test_the_corrupt_record_is_not_a_column() -> None:
 
 def test_each_line_of_a_regular_file_is_a_record() -> None:
     drawn, regular = random.Random(7), 0
-    for _ in range(4000):
+    for _ in range(8000):
         quote = drawn.choice(['"', '"', ""])
         letters = [",", ",", "\n", "\n", '"', '"', "a", "1", " ", "\r", "\t", "é"]
         content = "".join(drawn.choice(letters) for _ in range(drawn.randint(1, 12))).encode()
         dialect = Dialect(("a", "b")[: drawn.randint(1, 2)], quote=quote)
-        found = survey_chunks([content], Asked(dialect))
+        found = survey_chunks([content], Asked(dialect, "a1"))
         if not found.is_regular:
             continue
         regular += 1
@@ -118,7 +122,12 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         reader.finish()
         assert {1} == {len(one) for one in records}
         fields = [field or "" for record in records for field in record[0]]
-        assert found.empty or all(fields)
+        width = len(dialect.columns)
+        assert found.empty >= {place % width for place, one in enumerate(fields) if not one}
+        assert found.null >= {place % width for place, one in enumerate(fields) if one == "a1"}
+        if b'"' not in content:
+            assert found.empty == {place % width for place, one in enumerate(fields) if not one}
+            assert found.null == {place % width for place, one in enumerate(fields) if one == "a1"}
         assert found.padded or all(field == field.strip(" \t") for field in fields)
     assert regular > 200
 

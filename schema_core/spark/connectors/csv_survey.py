@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -47,29 +47,29 @@ class Survey:
 
     Attributes:
         is_regular: Every line is one record with as many fields as columns; none is blank.
-        empty: A field is empty.
         padded: A field begins or ends with a blank.
-        null: The null literal may occur, in a field or within one.
         words: ``nan`` or ``inf`` occurs, in any case.
         commas: A comma occurs that is not a delimiter.
+        empty: The positions of the columns in which a field is empty.
+        null: The positions of the columns in which a field may be the null literal.
     """
 
     is_regular: bool = True
-    empty: bool = False
     padded: bool = False
-    null: bool = False
     words: bool = False
     commas: bool = False
+    empty: frozenset[int] = frozenset()
+    null: frozenset[int] = frozenset()
 
     def __or__(self, other: Survey) -> Survey:
         """Return the survey of both."""
         return Survey(
             self.is_regular and other.is_regular,
-            self.empty or other.empty,
             self.padded or other.padded,
-            self.null or other.null,
             self.words or other.words,
             self.commas or other.commas,
+            self.empty | other.empty,
+            self.null | other.null,
         )
 
 
@@ -189,9 +189,10 @@ def _has_header(chunk: bytes, dialect: Dialect) -> bool:
 def survey_lines(chunk: bytes, asked: Asked) -> Survey:
     r"""Return the survey of complete lines.
 
-    >>> asked = Asked(Dialect(("a", "b")))
-    >>> survey_lines(b"1,a\n2,\n", asked)
-    Survey(is_regular=True, empty=True, padded=False, null=False, words=False, commas=False)
+    >>> asked = Asked(Dialect(("a", "b")), null="NA")
+    >>> survey_lines(b"1,a\n2,\nNA,NAN\n", asked)  # doctest: +NORMALIZE_WHITESPACE
+    Survey(is_regular=True, padded=False, words=False, commas=False,
+           empty=frozenset({1}), null=frozenset({0}))
     >>> survey_lines(b"1,a\n2,b,c\n", asked).is_regular
     False
     """
@@ -204,41 +205,122 @@ def survey_lines(chunk: bytes, asked: Asked) -> Survey:
         chunk += b"\n"
     comment = b"#" if dialect.comments else b""
     special = [b"\r", b"\0", NULL_MARK, dialect.escape.encode(), comment]
-    if any(one in chunk for one in special if one):
-        return IRREGULAR
-    if not _is_utf8(chunk):
+    if any(one in chunk for one in special if one) or not _is_utf8(chunk):
         return IRREGULAR
     data = np.frombuffer(chunk, np.uint8)
-    is_end, is_delimiter = data == ord("\n"), data == ord(dialect.delimiter)
-    ends = np.flatnonzero(is_end)
-    if dialect.delimiter <= " " and _has_blank_line(data, ends):
-        return IRREGULAR
-    quotes = np.flatnonzero(data == ord(dialect.quote)) if dialect.quote else ends[:0]
-    if len(quotes):
-        if not _are_closed(data, quotes, ends, is_end | is_delimiter):
+    is_end, mark, quotes = data == ord("\n"), data == ord(dialect.delimiter), data[:0]
+    if dialect.quote and dialect.quote.encode() in chunk:
+        quotes = np.flatnonzero(data == ord(dialect.quote))
+        if not _are_closed(quotes, is_end, mark):
             return IRREGULAR
-        delimiters = np.flatnonzero(is_delimiter)
-        is_delimiter[delimiters[np.searchsorted(quotes, delimiters) % 2 == 1]] = False
-    mark, blank = is_end | is_delimiter, (data <= ord(" ")) & ~is_delimiter
-    starts_blank = bool(blank[0] or (is_end[:-1] & blank[1:]).any())
-    if starts_blank or not _have_width(is_delimiter, ends, len(dialect.columns)):
+        delimiters = np.flatnonzero(mark)
+        mark[delimiters[np.searchsorted(quotes, delimiters) % 2 == 1]] = False
+    mark |= is_end
+    ends = np.flatnonzero(is_end)
+    lines = _Lines(data, mark, quotes, np.concatenate(([0], ends[:-1] + 1)), len(dialect.columns))
+    if not lines.have_width() or lines.are_blank(dialect):
         return IRREGULAR
-    blank &= ~is_end
-    empty = bool(mark[0] or (mark[1:] & mark[:-1]).any())
-    padded = bool((blank[1:] & mark[:-1]).any() or (blank[:-1] & mark[1:]).any())
-    if len(quotes):
-        first, last = quotes[0::2] + 1, quotes[1::2] - 1
-        empty = empty or bool((last < first).any())
-        padded = padded or bool((data[first] <= ord(" ")).any() or (data[last] <= ord(" ")).any())
     lower = data | ord(" ") if asked.words else data[:0]
     return Survey(
         is_regular=True,
-        empty=empty,
-        padded=padded,
-        null=asked.null is not None and _may_contain(data, asked.null, dialect),
+        padded=lines.are_padded(dialect),
         words=_contains(lower, b"nan") or _contains(lower, b"inf"),
         commas=bool(len(quotes)) or (dialect.delimiter != "," and b"," in chunk),
+        empty=lines.columns_empty(),
+        null=lines.columns_with(asked.null, dialect),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Complete lines.
+
+    Attributes:
+        data: The bytes.
+        mark: Whether a byte ends a field.
+        quotes: The positions of quotes, which open and close fields.
+        starts: The position at which each line starts.
+        width: How many fields a line must have.
+    """
+
+    data: Any
+    mark: Any
+    quotes: Any
+    starts: Any
+    width: int
+
+    def have_width(self) -> bool:
+        """Return whether every line has as many fields as there are columns."""
+        import numpy as np
+
+        counts = np.add.reduceat(self.mark.view(np.uint8), self.starts, dtype=np.uint32)
+        return bool((counts == self.width).all())
+
+    def are_blank(self, dialect: Dialect) -> bool:
+        """Return whether a line begins with a blank, or has only blanks and delimiters.
+
+        Spark's reader drops or trims such a line.
+        """
+        import numpy as np
+
+        first = self.data[self.starts]
+        if ((first <= ord(" ")) & (first != ord(dialect.delimiter))).any():
+            return True
+        if dialect.delimiter > " ":
+            return False
+        return bool((np.maximum.reduceat(self.data, self.starts) <= ord(" ")).any())
+
+    def are_padded(self, dialect: Dialect) -> bool:
+        """Return whether a field begins or ends with a blank."""
+        import numpy as np
+
+        data, mark = self.data, self.mark
+        blank = data <= ord(" ")
+        if dialect.delimiter > " " and np.count_nonzero(blank) == len(self.starts):
+            return False  # the ends of the lines
+        blank &= ~mark
+        if blank[0] or (blank[1:] & mark[:-1]).any() or (blank[:-1] & mark[1:]).any():
+            return True
+        first, last = self.quotes[0::2] + 1, self.quotes[1::2] - 1
+        return bool((data[first] <= ord(" ")).any() or (data[last] <= ord(" ")).any())
+
+    def columns_empty(self) -> frozenset[int]:
+        """Return the columns in which a field is empty."""
+        import numpy as np
+
+        ends = np.flatnonzero(self.mark[1:] & self.mark[:-1]) + 1
+        opening, closing = self.quotes[0::2], self.quotes[1::2]
+        is_first = [0] if self.mark[0] else []
+        return self._columns(np.concatenate((is_first, ends, closing[closing - opening == 1])))
+
+    def columns_with(self, literal: str | None, dialect: Dialect) -> frozenset[int]:
+        """Return the columns in which a field may be the null literal."""
+        import numpy as np
+
+        if literal is None:
+            return frozenset()
+        if not literal:
+            return self.columns_empty()
+        text = literal.encode()
+        if len(self.quotes):  # the quotes of a literal are doubled in files
+            may_occur = dialect.quote in literal or _contains(self.data, text)
+            return frozenset(range(self.width)) if may_occur else frozenset()
+        found = _occurrences(self.data, text)
+        is_field = self.mark[np.minimum(found + len(text), len(self.mark) - 1)]
+        return self._columns(found[is_field & ((found == 0) | self.mark[found - 1])])
+
+    def _columns(self, places: Any) -> frozenset[int]:
+        """Return the columns that bytes at these places are in; a mark belongs to its field."""
+        import numpy as np
+
+        if not len(places):
+            return frozenset()
+        places = places.astype(np.intp)
+        starts = self.starts[np.searchsorted(self.starts, places, "right") - 1]
+        pairs = np.stack((starts, places), axis=1).ravel()
+        before = np.add.reduceat(self.mark.view(np.uint8), pairs, dtype=np.uint32)[::2]
+        columns = np.where(places > starts, before, 0)
+        return frozenset(np.flatnonzero(np.bincount(columns)).tolist())
 
 
 def _is_utf8(chunk: bytes) -> bool:
@@ -252,47 +334,28 @@ def _is_utf8(chunk: bytes) -> bool:
     return True
 
 
-def _has_blank_line(data: Any, ends: Any) -> bool:
-    """Return whether a line has only blanks, delimiters included; Spark's reader drops it."""
-    import numpy as np
-
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    return bool((np.maximum.reduceat(data, starts) <= ord(" ")).any())
-
-
-def _may_contain(data: Any, literal: str, dialect: Dialect) -> bool:
-    """Return whether a field may contain the null literal, whose quotes are doubled in files."""
-    has_quote = bool(dialect.quote) and dialect.quote in literal
-    return has_quote or _contains(data, literal.encode())
-
-
-def _have_width(is_delimiter: Any, ends: Any, width: int) -> bool:
-    """Return whether each line has one delimiter less than fields."""
-    import numpy as np
-
-    places = np.flatnonzero(is_delimiter)
-    if len(places) != len(ends) * (width - 1):
-        return False
-    if width == 1:
-        return True
-    by_line = places.reshape(len(ends), width - 1)
-    return bool((by_line[1:, 0] > ends[:-1]).all() and (by_line[:, -1] < ends).all())
-
-
 def _contains(data: Any, text: bytes) -> bool:
     """Return whether bytes contain others; faster than ``in`` where a part of them is frequent."""
-    starts = data[: max(len(data) - len(text) + 1, 0)] == text[0] if text else data[:1] >= 0
+    return bool(len(_occurrences(data, text)))
+
+
+def _occurrences(data: Any, text: bytes) -> Any:
+    """Return the positions at which bytes begin that are not empty."""
+    import numpy as np
+
+    starts = data[: max(len(data) - len(text) + 1, 0)] == text[0]
     for place in range(1, len(text)):
-        starts = starts & (data[place : place + len(starts)] == text[place])
-    return bool(starts.any())
+        starts &= data[place : place + len(starts)] == text[place]
+    return np.flatnonzero(starts)
 
 
-def _are_closed(data: Any, quotes: Any, ends: Any, mark: Any) -> bool:
+def _are_closed(quotes: Any, is_end: Any, is_delimiter: Any) -> bool:
     """Return whether quotes open at the start of fields and close at their end, on one line."""
     import numpy as np
 
-    if len(quotes) % 2 or (np.searchsorted(quotes, ends) % 2).any():
+    if len(quotes) % 2 or (np.searchsorted(quotes, np.flatnonzero(is_end)) % 2).any():
         return False
+    mark = is_end | is_delimiter
     opening, closing = quotes[0::2], quotes[1::2]
     is_doubled = opening[1:] - closing[:-1] == 1
     starts, stops = mark[opening - 1], mark[closing + 1]  # the last mark is the end of the lines
@@ -315,16 +378,26 @@ def _survey_by_spark(session: SparkSession, uri: str, asked: Asked) -> Survey:
         for batch in batches:
             lines = b"\n".join(one.as_py() for one in batch.column(0))
             found = survey_chunks([lines + b"\n"], asked) if batch.num_rows else Survey()
-            values = [[getattr(found, name)] for name in Survey.__slots__]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(one, pa.bool_()) for one in values], names=list(Survey.__slots__)
-            )
+            values = {name: getattr(found, name) for name in Survey.__slots__}
+            arrays = [
+                pa.array([one], pa.bool_())
+                if isinstance(one, bool)
+                else pa.array([sorted(one)], pa.list_(pa.int32()))
+                for one in values.values()
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(values))
 
     reader = session.read.format("text").option("lineSep", "\n").option("__globPaths__", "false")
     lines: DataFrame = reader.load(unquote(uri)).selectExpr("CAST(value AS BINARY) AS value")
-    schema = ", ".join(f"{name} BOOLEAN" for name in Survey.__slots__)
+    schema = ", ".join(
+        f"{one.name} {'BOOLEAN' if isinstance(one.default, bool) else 'ARRAY<INT>'}"
+        for one in fields(Survey)
+    )
     rows = lines.mapInArrow(survey, schema).distinct().collect()
-    return reduce(Survey.__or__, (Survey(*row) for row in rows), Survey())
+    found = (
+        Survey(*(one if isinstance(one, bool) else frozenset(one) for one in row)) for row in rows
+    )
+    return reduce(Survey.__or__, found, Survey())
 
 
 # --- Spark's reader ------------------------------------------------------------------------------
@@ -400,17 +473,19 @@ class NativeCsv:
     def field(self, name: str, type_: DataType) -> Node:
         """Return a column of the reader, NULL where the field represents NULL."""
         node: Node = ColumnNode(name)
+        has_empty = self.dialect.columns.index(name) in self.survey.empty
         if self._finds_null:
             is_string = isinstance(type_, CharType | VarCharType)
-            is_kept = self.null is None and is_string and self.survey.empty
+            is_kept = self.null is None and is_string and has_empty
             return call("coalesce", node, "") if is_kept else node
-        return call("nullif", call("coalesce", node, "") if self.survey.empty else node, self.null)
+        return call("nullif", call("coalesce", node, "") if has_empty else node, self.null)
 
     def columns_without_null(self, types: Mapping[str, DataType]) -> frozenset[str]:
         """Return the columns that hold no NULL."""
-        if self.null is not None:
-            return frozenset() if self.survey.null else frozenset(types)
-        every = not self.survey.empty
+        found = self.survey.empty if self.null is None else self.survey.null
         return frozenset(
-            name for name, one in types.items() if every or isinstance(one, CharType | VarCharType)
+            name
+            for place, name in enumerate(self.dialect.columns)
+            if place not in found
+            or (self.null is None and isinstance(types[name], CharType | VarCharType))
         )

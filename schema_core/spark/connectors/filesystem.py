@@ -562,19 +562,23 @@ class Layout:
         """The records of csv files in Spark's reader, or None if it would read other values."""
         null = NULL.of(self.options)
 
-        def load(survey: Survey) -> DataFrame:
+        def reader_of(survey: Survey) -> tuple[dict[str, str], list[StructField]]:
             self.native = NativeCsv(survey, dialect, null)
+            return self.native.options, self._inner()
+
+        def load() -> DataFrame:
+            assert self.native is not None  # noqa: S101 - `reader_of` was called
             return self.reader(session).options(**self.native.options).load(self.path)
 
         self.native = None
-        expected = Survey()
-        frame = load(expected)
+        expected = reader_of(Survey())
+        frame = load()
         words = any(isinstance(one.data_type, FLOATS) for one in self.schema.columns)
         survey = survey_files(session, frame.inputFiles(), Asked(dialect, null, words))
         if not survey.is_regular:
             self.native = None
             return None
-        return frame if survey == expected else load(survey)
+        return frame if reader_of(survey) == expected else load()
 
     def _objects(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The lines of json files that hold an object; all others are skipped, as in Flink."""
