@@ -58,6 +58,11 @@ MEANING: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
 }
 
+#: Settings of the session of jobs that only cost or save time; a setting of the process takes
+#: precedence. The JVM interprets methods of more than 8000 bytes, so that a query with large
+#: generated methods is faster if Spark generates one for each operator.
+TUNING: Mapping[str, str] = {"spark.sql.codegen.hugeMethodLimit": "8000"}
+
 #: Settings of a Spark that the library starts: quiet, local, without a web UI.
 START: Mapping[str, str] = {
     "spark.master": "local[*]",
@@ -186,7 +191,9 @@ def _new_session(root: SparkSession) -> SparkSession:
     if to_frame is not None:
         # PySpark binds `RDD.toDF` to the last session: bind it to the user's session again.
         RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
-    for key, value in MEANING.items():
+    of_process = root.sparkContext.getConf()
+    tuning = {key: value for key, value in TUNING.items() if not of_process.contains(key)}
+    for key, value in {**tuning, **MEANING}.items():
         session.conf.set(key, value)
     return session
 

@@ -119,6 +119,33 @@ def test_insert_truncates_strings_by_an_implicit_cast(numbers: TableEnvironment)
     assert [(1, 1, "abc")] == rows(numbers, "SELECT * FROM numbers")
 
 
+def test_lengths_are_those_of_characters_not_of_bytes(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    (tmp_path / "long").mkdir()
+    for name, form in (("long", "csv"), ("sink", "parquet")):
+        environment.execute_sql(
+            f"CREATE TABLE {name} (a CHAR(1), b CHAR(2), v VARCHAR(2)) WITH "
+            f"({files(tmp_path, name, form)})"
+        )
+
+    def insert(lines: str) -> None:
+        (tmp_path / "long" / "file").write_text(lines, encoding="utf-8")
+        environment.execute_sql("INSERT INTO sink SELECT * FROM long")
+
+    environment.execute_sql("SET 'table.exec.sink.type-length-enforcer' = 'ERROR'")
+    insert("é,éü,éü\n")
+    for line, name in (("éü,éü,é", "a"), ("a,é,é", "b"), ("a,abé,é", "b"), ("a,éü,éüö", "v")):
+        with pytest.raises(ExternalError, match=f"column '{name}': a value does not fit"):
+            insert(f"{line}\n")
+    environment.execute_sql("SET 'table.exec.sink.type-length-enforcer' = 'TRIM_PAD'")
+    insert(",é,éüö\néü,abc,é\n")
+
+    assert [(" ", "é ", "éü"), ("é", "ab", "é"), ("é", "éü", "éü")] == sorted(
+        rows(environment, "SELECT * FROM sink")
+    )
+
+
 @pytest.mark.parametrize(
     ("rule", "stored"), [("IGNORE", "abcdef"), ("TRIM_PAD", "abcd"), ("ERROR", None)]
 )

@@ -208,7 +208,8 @@ def survey_lines(chunk: bytes, asked: Asked) -> Survey:
     if any(one in chunk for one in special if one) or not _is_utf8(chunk):
         return IRREGULAR
     data = np.frombuffer(chunk, np.uint8)
-    is_end, mark, quotes = data == ord("\n"), data == ord(dialect.delimiter), data[:0]
+    is_end, mark = data == ord("\n"), data == ord(dialect.delimiter)
+    quotes: Any = data[:0]
     if dialect.quote and dialect.quote.encode() in chunk:
         quotes = np.flatnonzero(data == ord(dialect.quote))
         if not _are_closed(quotes, is_end, mark):
@@ -394,10 +395,10 @@ def _survey_by_spark(session: SparkSession, uri: str, asked: Asked) -> Survey:
         for one in fields(Survey)
     )
     rows = lines.mapInArrow(survey, schema).distinct().collect()
-    found = (
-        Survey(*(one if isinstance(one, bool) else frozenset(one) for one in row)) for row in rows
-    )
-    return reduce(Survey.__or__, found, Survey())
+    values: list[list[Any]] = [
+        [one if isinstance(one, bool) else frozenset(one) for one in row] for row in rows
+    ]
+    return reduce(Survey.__or__, (Survey(*row) for row in values), Survey())
 
 
 # --- Spark's reader ------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.typed import Constant
+from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
@@ -32,7 +32,15 @@ from schema_core.spark.compiler.tree import (
 )
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
-from schema_core.types import MAX_LENGTH, BooleanType, CharType, DecimalType, VarCharType
+from schema_core.types import (
+    MAX_LENGTH,
+    AnyTimestampType,
+    BooleanType,
+    CharType,
+    DateType,
+    DecimalType,
+    VarCharType,
+)
 
 
 def strings(called: TranslatedCall) -> list[Node]:
@@ -105,9 +113,23 @@ def padded(name: str) -> TranslationRule:
         length, filler = integer_of(called[1]), string_of(called[2])
         if length is None or not filler or not 0 <= length <= MAX_UNITS or max(filler) > "\uffff":
             return call_udf(name, called[0], Cast(called[1], "INT"), called[2])
+        if _is_ascii(called.call.arguments[0]):
+            return call(name, called[0], length, filler)
         return let(called[0], lambda s: padded_constantly(name, s, length, filler))
 
     return udf(translate)
+
+
+def _is_ascii(text: Typed) -> bool:
+    """Return whether a string consists of ASCII: a number, truth value or datetime as a string."""
+    return (
+        isinstance(text, FunctionCall)
+        and text.function.name in ("CAST", "TRY_CAST")
+        and isinstance(text.arguments[0].type, PRINTED_IN_ASCII)
+    )
+
+
+PRINTED_IN_ASCII = (*INTEGERS, *FLOATS, DecimalType, BooleanType, DateType, AnyTimestampType)
 
 
 #: Characters of two UTF-16 units.
