@@ -92,37 +92,64 @@ def vectorized(name: str) -> Callable[..., Any]:
 def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Evaluate a function over columns, once for each value if only one column has several."""
     encoded = [column.dictionary_encode(null_encoding="encode") for column in columns]
-    varying = [one for one in encoded if len(one.dictionary) > 1]
+    varying = [place for place, one in enumerate(encoded) if len(one.dictionary) > 1]
     if len(varying) > 1 or not len(columns[0]):
         return _evaluate_rows(UDFS[name], columns)
-    indices = varying[0].indices if varying else encoded[0].indices
-    size = len(varying[0].dictionary) if varying else 1
-    values = [
-        one.dictionary if len(one.dictionary) == size else one.dictionary.take([0] * size)
-        for one in encoded
-    ]
-    return _evaluate_rows(UDFS[name], values).take(indices)
+    place = varying[0] if varying else 0
+    size = len(encoded[place].dictionary)
+    if place == 0:
+        results = _evaluate_column(UDFS[name], [one.dictionary for one in encoded])
+    else:
+        others = [one.dictionary.take([0] * size) for one in encoded]
+        others[place] = encoded[place].dictionary
+        results = _evaluate_rows(UDFS[name], others)
+    return results if size == len(columns[0]) else results.take(encoded[place].indices)
+
+
+def _evaluate_column(udf: Udf, columns: Sequence[pa.Array]) -> pa.Array:
+    """Evaluate a function over one column; the others have one value each."""
+    import pyarrow as pa
+
+    first, *others = (column.to_pylist() for column in columns)
+    constants = [value for (value,) in others]
+    values = udf.batch(first, *constants) if udf.batch else None
+    if values is None:
+        return _evaluate_rows(
+            udf, [columns[0], *(one.take([0] * len(first)) for one in columns[1:])]
+        )
+    return _result(udf, values, pa.nulls(len(first), pa.string()))
 
 
 def _evaluate_rows(udf: Udf, columns: Sequence[pa.Array]) -> pa.Array:
     import pyarrow as pa
 
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    type_ = _arrow_type(udf.returns)
     if not udf.fails:
-        return pa.array([_plain(udf.function(*row)) for row in rows], type_)
+        return _result(udf, [udf.function(*row) for row in rows], None)
     values: list[Any] = []
     problems: list[str | None] = []
     for row in rows:
         try:
-            values.append(_plain(udf.function(*row)))
+            values.append(udf.function(*row))
             problems.append(None)
         except UdfError as failure:
             values.append(None)
             problems.append(str(failure))
-    return pa.StructArray.from_arrays(
-        [pa.array(values, type_), pa.array(problems, pa.string())], ["value", "problem"]
-    )
+    return _result(udf, values, pa.array(problems, pa.string()))
+
+
+def _result(udf: Udf, values: list[Any], problems: pa.Array | None) -> pa.Array:
+    """Return the Arrow array of some results; with their problems if the function may fail."""
+    import pyarrow as pa
+
+    type_ = _arrow_type(udf.returns)
+    try:
+        found = pa.array(values, type_)
+    except UnicodeEncodeError:
+        found = pa.array(map(_plain, values), type_)
+    if not udf.fails:
+        return found
+    return pa.StructArray.from_arrays([found, problems], ["value", "problem"])
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ keys, where Flink keeps the digits and the last key.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from json import dumps
 
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
@@ -22,7 +23,9 @@ from schema_core.spark.compiler.translation import (
     udf,
 )
 from schema_core.spark.compiler.tree import (
+    FALSE,
     NULL,
+    TRUE,
     Cast,
     Fact,
     Field,
@@ -233,14 +236,63 @@ def array(called: TranslatedCall) -> Node:
 # --- queries -------------------------------------------------------------------------------------
 
 
+#: Kind of JSON -> whether an object, array or string is of it, by its first character.
+_KINDS = {
+    "VALUE": "TRUE",
+    "OBJECT": "{first} = '{'",
+    "ARRAY": "{first} = '['",
+    "SCALAR": "NOT {first} IN ('{', '[')",
+}
+
+
 def is_json(kind: str, *, negated: bool) -> TranslationRule:
-    """IS JSON, of a kind."""
+    """IS JSON, of a kind.
+
+    Spark accepts any text after a document; Flink does not after a number, TRUE, FALSE and null.
+    """
+
+    def usual(text: Node, document: Node) -> Node:
+        first = call("left", call("ltrim", _BLANKS, text), 1)
+        return inline(
+            "if({d} IS NOT NULL AND {first} IN ('{', '[', {quote}), {of_kind}, NULL)",
+            d=document,
+            first=first,
+            quote='"',
+            of_kind=inline(_KINDS[kind], first=first),
+        )
+
+    def body(text: Node, usual: Node) -> Node:
+        rest = inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)
+        return call("coalesce", usual, call_udf("is_json", rest, kind))
 
     def translate(called: TranslatedCall) -> Node:
-        found = call_udf("is_json", called[0], kind)
+        found = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
         return not_(found) if negated else found
 
     return udf(translate)
+
+
+_BLANKS = " \t\r\n"
+
+
+def _with_document(
+    text: Node,
+    of_document: Callable[[Node, Node], Node],
+    body: Callable[[Node, Node], Node],
+    computed: Callable[[Node], Node],
+) -> Node:
+    """Return a body over a string and a value of its JSON document, NULL if Spark rejects it.
+
+    Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes
+    Python functions for all rows; so a body passes NULL to one where it is not needed. A string
+    whose computation may fail is not parsed beforehand.
+    """
+    if text.facts & Fact.RAISES:
+        return computed(text)
+    return let(
+        text,
+        lambda s: let(of_document(s, call("try_parse_json", s)), lambda found: body(s, found)),
+    )
 
 
 def _path(called: TranslatedCall) -> Node:
@@ -296,15 +348,17 @@ def value(called: TranslatedCall) -> Node:
     if returned != "STRING":
         return called.cast(computed(called[0]))
     path = string_of(called[1])
-    if path is None or not _MEMBERS.fullmatch(path) or called[0].facts & Fact.RAISES:
+    if path is None or not _MEMBERS.fullmatch(path):
         return computed(called[0])
-    return let(
-        let(called[0], lambda text: _usual_value(text, path)),
-        lambda usual: inline(
+    return _with_document(
+        called[0],
+        lambda _, document: _usual_value(document, path),
+        lambda text, usual: inline(
             "coalesce({usual}, {computed})",
             usual=usual,
-            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=called[0])),
+            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)),
         ),
+        computed,
     )
 
 
@@ -312,16 +366,20 @@ def value(called: TranslatedCall) -> Node:
 _MEMBERS = re.compile(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
-def _usual_value(text: Node, path: str) -> Node:
-    """Return a string, BIGINT or truth value in a JSON document without equal keys, or NULL.
+def _usual_value(document: Node, path: str) -> Node:
+    """Return a string, BIGINT or truth value in a document, or NULL.
 
-    Spark prints other numbers in its own way, and takes no text after a document.
+    Spark prints other numbers in its own way.
     """
-    value = inline("try_variant_get(try_parse_json({s}), {path}, 'VARIANT')", s=text, path=path)
     return sql(
         "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'), CAST({v} AS STRING), NULL)",
-        v=value,
+        v=_at(document, path),
     )
+
+
+def _at(document: Node, path: str) -> Node:
+    """Return the value at a path of members, or NULL."""
+    return call("try_variant_get", document, path, "VARIANT")
 
 
 def query(called: TranslatedCall) -> Node:
@@ -338,7 +396,36 @@ def exists(called: TranslatedCall) -> Node:
     """JSON_EXISTS(string, path): whether the path has a value other than null."""
     given = len(called.arguments) > 2
     behavior = _clause(called, "ON ERROR")[0] if given else node_of("FALSE")
-    return call_udf("json_exists", called[0], _path(called), behavior)
+
+    def computed(text: Node) -> Node:
+        return call_udf("json_exists", text, _path(called), behavior)
+
+    path, otherwise = string_of(called[1]), _WITHOUT_VALUE.get(string_of(behavior) or "")
+    if path is None or otherwise is None or not _MEMBERS.fullmatch(path):
+        return computed(called[0])
+
+    def found(document: Node) -> Node:
+        return inline(
+            "if({d} IS NULL, NULL, {v} IS NOT NULL AND NOT is_variant_null({v}))",
+            d=document,
+            v=_at(document, path),
+        )
+
+    return _with_document(
+        called[0],
+        lambda _, document: let(document, found),
+        lambda text, usual: inline(
+            "if({usual} IS NULL, {computed}, if({usual}, TRUE, {otherwise}))",
+            usual=usual,
+            otherwise=otherwise,
+            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)),
+        ),
+        computed,
+    )
+
+
+#: Behavior ON ERROR of JSON_EXISTS -> the result for a document without a value at the path.
+_WITHOUT_VALUE = {"TRUE": TRUE, "FALSE": FALSE, "UNKNOWN": Cast(NULL, "BOOLEAN")}
 
 
 def parsed(name: str) -> TranslationRule:

@@ -15,6 +15,7 @@ from schema_core.spark.compiler.udfs import (
     java_dates,
     java_patterns,
     json,
+    json_batches,
     strings,
     urls,
 )
@@ -22,20 +23,25 @@ from schema_core.spark.compiler.udfs import (
 
 @dataclass(frozen=True, slots=True)
 class Udf:
-    """A scalar function and its Spark return type; if `fails`, it may raise `UdfError`."""
+    """A scalar function and its Spark return type; if `fails`, it may raise `UdfError`.
+
+    `batch` computes it for a list of first arguments, with the others constant and without
+    errors; it returns None for arguments that it does not compute.
+    """
 
     function: Callable[..., Any]
     returns: str
     fails: bool = False
+    batch: Callable[..., list[Any] | None] | None = None
 
 
 #: Registered name -> UDF.
 UDFS: Mapping[str, Udf] = {
-    "json_value": Udf(json.json_value, "STRING", fails=True),
-    "json_query": Udf(json.json_query, "STRING", fails=True),
+    "json_value": Udf(json.json_value, "STRING", fails=True, batch=json_batches.json_value_all),
+    "json_query": Udf(json.json_query, "STRING", fails=True, batch=json_batches.json_query_all),
     "json_query_list": Udf(json.json_query_list, "ARRAY<STRING>", fails=True),
-    "json_exists": Udf(json.json_exists, "BOOLEAN", fails=True),
-    "is_json": Udf(json.is_json, "BOOLEAN"),
+    "json_exists": Udf(json.json_exists, "BOOLEAN", fails=True, batch=json_batches.json_exists_all),
+    "is_json": Udf(json.is_json, "BOOLEAN", batch=json_batches.is_json_all),
     "json_quote": Udf(json.json_quote, "STRING"),
     "json_unquote": Udf(json.json_unquote, "STRING"),
     "simple_format": Udf(java_dates.simple_format, "STRING", fails=True),

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from secrets import token_hex
 from typing import Any
 
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 
-_MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
+#: A path with its mode: `strict $.a`.
+MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is not valid JSON")
 
 
-_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)
+DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
@@ -34,9 +36,11 @@ def parse(text: str) -> Any:
     """
     found = _BLANK.match(text)
     try:
-        value, end = _DECODER.raw_decode(text, found.end() if found else 0)
+        value, end = DECODER.raw_decode(text, found.end() if found else 0)
     except RecursionError as error:
         raise ValueError("JSON that is nested too deeply") from error
+    except InvalidOperation as error:
+        raise ValueError("a number with too large an exponent") from error
     if not isinstance(value, dict | list | str) and text[end : end + 1].strip(" \t\r\n"):
         raise ValueError(f"expected a space at position {end}, found {text[end]!r}")
     return value
@@ -62,36 +66,42 @@ _ESCAPES = {
     '"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
 }  # fmt: skip
 
-
-def quote(text: str) -> str:
-    """Return a string as a JSON string literal, with the minimum of escapes."""
-    return '"' + "".join(map(_escape, text)) + '"'
+#: Marks the string of a number with a fraction, to which the encoder would add quotes.
+_NUMBER_MARK = token_hex(8)
 
 
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return f"\\u{ord(character):04X}" if character < " " else character
+def _marked(number: Decimal) -> str:
+    return f"{_NUMBER_MARK}{number}"
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_marked
+)
+_MARKED = re.compile(rf'"{_NUMBER_MARK}([^"]*)"')
+_CONTROL = re.compile(r"\\(?:\\|u[0-9a-f]{4})")
 
 
 def serialize(value: Any) -> str:
-    """Return a value as JSON without whitespace.
+    """Return a value as JSON without whitespace, with the minimum of escapes.
+
+    Raises:
+        UdfError: for a value that is nested too deeply.
 
     >>> serialize({"a": [1, Decimal("1E+3"), None]})
     '{"a":[1,1E+3,null]}'
     """
-    match value:
-        case None:
-            return "null"
-        case str():
-            return quote(value)
-        case dict():
-            pairs = (f"{quote(name)}:{serialize(value[name])}" for name in value)
-            return "{" + ",".join(pairs) + "}"
-        case list():
-            return "[" + ",".join(map(serialize, value)) + "]"
-        case _:
-            return scalar_string(value)
+    try:
+        text = _ENCODER.encode(value)
+    except RecursionError:
+        raise UdfError("the JSON value is nested too deeply") from None
+    if _NUMBER_MARK in text:
+        text = _MARKED.sub(r"\1", text)
+    return _CONTROL.sub(_upper_case, text) if "\\u" in text else text
+
+
+def _upper_case(found: re.Match[str]) -> str:
+    """Return the escape of a control character as Java writes it; an escaped backslash as it is."""
+    return f"\\u{found[0][2:].upper()}" if found[0][1] == "u" else found[0]
 
 
 # --- path evaluation -----------------------------------------------------------------------------
@@ -107,7 +117,7 @@ def _evaluate(text: str, path: str) -> tuple[Any, bool]:
     Raises:
         JsonPathError: if a strict path has no match or the string is not JSON.
     """
-    mode = _MODE.fullmatch(path)
+    mode = MODE.fullmatch(path)
     lax = mode is not None and mode[1].lower() == "lax"
     try:
         value = parse(text)
@@ -193,6 +203,12 @@ def _query(
 _EMPTY: dict[str | None, Any] = {None: None, "[]": [], "{}": {}}
 
 
+def query_fallback(behavior: str) -> str | None:
+    """Return the result of JSON_QUERY by an ON EMPTY or ON ERROR clause other than ERROR."""
+    value = _EMPTY[_fallback(behavior, None, "")]
+    return None if value is None else serialize(value)
+
+
 def json_query(
     text: str | None, path: str | None, wrapper: str, on_empty: str, on_error: str
 ) -> str | None:
@@ -249,6 +265,11 @@ def is_json(text: str | None, kind: str) -> bool:
         value = parse(text)
     except ValueError:
         return False
+    return is_kind(value, kind)
+
+
+def is_kind(value: Any, kind: str) -> bool:
+    """Return whether a parsed value is an OBJECT, an ARRAY, a SCALAR, or any VALUE."""
     kinds = {"OBJECT": isinstance(value, dict), "ARRAY": isinstance(value, list)}
     return {**kinds, "VALUE": True, "SCALAR": not any(kinds.values())}[kind]
 
@@ -287,7 +308,7 @@ def json_unquote(text: str | None) -> str | None:
     if text is None or len(text) < 2 or text[0] != '"' or text[-1] != '"':
         return text
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = DECODER.raw_decode(text)
     except ValueError:
         return text
     if end < len(text) or not isinstance(value, str):
