@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import math
 import random
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -311,3 +313,114 @@ def test_values_of_json(session: SparkSession) -> None:
     expected = [udfs_json.json_value(one, "$.a.b", *clauses) for one in values]
     assert expected == [row[0] for row in found]
     assert {"x", "1", "1.0", "error"} <= set(expected)
+
+
+def test_json_functions(session: SparkSession) -> None:
+    scope = ColumnScope({"v": DataTypes.STRING()})
+    values = [document.format(value) for value in JSON_VALUES for document in JSON_DOCUMENTS]
+    values += [
+        *JSON_VALUES,
+        *(f" {one} x" for one in JSON_VALUES),
+        *(f"{one}x" for one in JSON_VALUES),
+    ]
+    cases: dict[str, Callable[[str], object]] = {
+        **{
+            f"v IS JSON {kind}": partial(udfs_json.is_json, kind=kind)
+            for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")
+        },
+        **{
+            f"JSON_EXISTS(v, '$.a.b' {word} ON ERROR)": partial(
+                udfs_json.json_exists, path="$.a.b", on_error=word
+            )
+            for word in ("TRUE", "FALSE", "UNKNOWN")
+        },
+        "JSON_QUERY(v, '$.a')": lambda v: udfs_json.json_query(v, "$.a", "WITHOUT", "NULL", "NULL"),
+    }
+    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in cases]
+    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
+    found = select(frame, [(TEXT, "v"), *columns]).collect()
+
+    assert [
+        (value, case, result)
+        for value, *results in found
+        for (case, function), result in zip(cases.items(), results, strict=True)
+        if result != function(value)
+    ] == []
+    assert len(found) == len(values)
+
+
+#: Strings, and what TRY_CAST of Flink 2.3 makes of them.
+CAST_TYPES = ("INT", "DOUBLE", "DECIMAL(12, 2)", "DECIMAL(18, 10)", "DECIMAL(30, 5)")
+CASTS = (
+    ("", None, None, None, None, None),
+    ("-", None, None, None, None, None),
+    (".", 0, None, "0.00", "0.0000000000", None),
+    ("-.", 0, None, "0.00", "0.0000000000", None),
+    ("..", None, None, None, None, None),
+    (" +7 ", 7, 7.0, "7.00", "7.0000000000", "7.00000"),
+    ("\t7", None, 7.0, "7.00", "7.0000000000", "7.00000"),
+    ("-12.345", -12, -12.345, "-12.35", "-12.3450000000", "-12.34500"),
+    ("12.345\r", None, 12.345, "12.35", "12.3450000000", None),
+    ("0.25", 0, 0.25, "0.25", "0.2500000000", "0.25000"),
+    ("0x1p3", None, 8.0, None, None, None),
+    ("NaN\x1c", None, math.nan, None, None, None),
+    ("nan", None, None, None, None, None),
+    ("-0x1p99999", None, -math.inf, None, None, None),
+    ("1e400f", None, math.inf, None, None, None),
+    ("inf", None, None, None, None, None),
+    ("1x", None, None, "1.00", "1.0000000000", None),
+    ("1e5x", None, None, "100000.00", "100000.0000000000", None),
+    ("1e+", None, None, None, None, None),
+    ("15e-3", None, 0.015, "0.02", "0.0150000000", "0.01500"),
+    ("1e-20", None, 1e-20, "0.00", "0.0000000000", "0.00000"),
+    ("1e-21", None, 1e-21, None, "0.0000000000", "0.00000"),
+    ("0e99", None, 0.0, None, None, "0.00000"),
+    ("1e9", None, 1e9, "1000000000.00", None, "1000000000.00000"),
+    ("000000000000000001", 1, 1.0, None, None, "1.00000"),
+    ("0000000000000000001", 1, 1.0, "1.00", "1.0000000000", "1.00000"),
+    ("\uff19", None, None, None, None, "9.00000"),
+)
+
+
+def test_casts_of_strings_to_numbers(session: SparkSession) -> None:
+    scope = ColumnScope({"v": DataTypes.STRING()})
+    nodes = [
+        compile_expression(infer(scope, parse_expression(f"TRY_CAST(v AS {one})")))
+        for one in CAST_TYPES
+    ]
+    frame = session.createDataFrame([(one[0],) for one in CASTS], "v STRING").coalesce(1)
+    columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
+    found = select(frame, [(TEXT, "v"), *columns]).collect()
+
+    def shown(value: object) -> object:
+        return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+    assert [tuple(map(shown, row)) for row in found] == [tuple(map(shown, one)) for one in CASTS]
+
+
+def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None:
+    chance = random.Random(6)
+    values = []
+    for _ in range(1500):
+        text = list(f"{chance.randrange(3000):04}-0{chance.randrange(1, 9)}-1{chance.randrange(9)}")
+        text += list(f" 0{chance.randrange(9)}:1{chance.randrange(9)}:2{chance.randrange(9)}")
+        text[chance.randrange(len(text))] = chance.choice("0 -:+.TZ/\t\0é1")
+        values += ["".join(text), "".join(text[:10]), "".join(text[11:])]
+    pairs = [
+        (datetimes.date_of_string(TEXT), datetimes.any_date_of_string(TEXT)),
+        (
+            datetimes.timestamp_of_string(TEXT, TimestampType(3)),
+            datetimes.any_timestamp_of_string(TEXT, TimestampType(3)),
+        ),
+        (
+            datetimes.time_of_string(TEXT, TimeType(0)),
+            datetimes.any_time_of_string(TEXT, TimeType(0)),
+        ),
+    ]
+    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    found = frame.selectExpr(
+        "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
+    ).collect()
+
+    assert [row for row in found if row[1::2] != row[2::2]] == []

@@ -30,6 +30,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     null_or,
     operator,
+    rarely,
     unsupported,
 )
 from schema_core.spark.compiler.value_types import (
@@ -229,22 +230,37 @@ def _boolean_of_string(node: Node) -> Node:
     )
 
 
-_INTEGER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)\s*$"
-_FLOAT = r"^\s*[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)\s*$"
+#: A point without digits is 0; spaces around a number are ignored.
+_INTEGER = r"^ *+[+-]?(?:\d++|\d*+\.\d*+) *+\z"
+#: Java ignores control characters around a floating-point number.
+_FLOAT = (
+    r"^[\x00-\x20]*+[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?"
+    r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[fFdD]?)[\x00-\x20]*\z"
+)
 
 
 def _number_of_string(node: Node, target: DataType) -> Node:
-    """Parse a number; Spark accepts more literals than Java, whose parser Flink uses."""
+    """Parse a number; Spark accepts more literals than Java, whose parser Flink uses.
+
+    An integer that is printed as it was written, and a finite floating-point number, are parsed
+    equally by both.
+    """
+    is_integer = isinstance(target, INTEGERS)
+    usual = "CAST({n} AS STRING) = {v}" if is_integer else "{n} - {n} = 0"
     return inline(
-        "if(NOT rlike({v}, {shape}), NULL, CAST({v} AS {type}))",
+        f"if({usual} OR rlike({{v}}, {{shape}}), {{n}}, NULL)",
         v=node,
-        shape=_INTEGER if isinstance(target, INTEGERS) else _FLOAT,
-        type=sql_type(target),
+        n=Cast(node, sql_type(target)),
+        shape=_INTEGER if is_integer else _FLOAT,
     )
 
 
-_DECIMAL = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
-_SHORT_DECIMAL = r"^([+-]?)(\d*)(\.\d*)?[^\d]?$"
+_DECIMAL = r"^[ \n\t]*+([+-]?(?:\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(?:[eE][+-]?\p{Nd}+)?)[ \n\t]*+\z"
+#: Sign, integer, fraction, and sign and digits of the exponent; then one other character.
+_SHORT_DECIMAL = (
+    r"^[ \n\t]*+([+-]?+)(?!\z)(\d*+)((?:\.\d*+)?+)"
+    r"(?:[eE](?:([+-])(?!\z)|(?![+-]))(\d*+)[^\d]?|[^\deE.]?)[ \n\t]*+\z"
+)
 
 #: As many digits as fit into a long: Flink parses shorter strings by hand.
 SHORT = 18
@@ -256,30 +272,69 @@ def _decimal_of_string(node: Node, target: DecimalType) -> Node:
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
     """
 
-    def body(v: Node) -> Node:
-        type_ = sql_type(target)
-        strict = inline(
-            "if(rlike({v}, {shape}), CAST({v} AS {type}), NULL)", v=v, shape=_DECIMAL, type=type_
-        )
-        if target.precision > SHORT:
-            return strict
-        sign, integer, fraction = (
-            call("regexp_extract", v, _SHORT_DECIMAL, group) for group in (1, 2, 3)
-        )
-        digits = call("concat", sign, "0", integer, call("rtrim", ".", fraction))
+    def body(v: Node, usual: Node) -> Node:
         return inline(
-            "if(octet_length({v}) <= 18 AND length({v}) = octet_length({v}) AND rlike({v}, {start})"
-            " AND rlike({v}, {shape}) AND NOT {v} IN ('+', '-'), CAST({digits} AS {type}),"
-            " {strict})",
+            "if({is_usual}, {usual}, if({v} IS NULL, NULL, {odd}))",
+            is_usual=_is_usual_decimal(v, usual, target),
             v=v,
-            start="^[+-]?.",
-            shape=_SHORT_DECIMAL,
-            digits=digits,
-            type=type_,
-            strict=strict,
+            usual=usual,
+            odd=rarely(v, lambda one: _odd_decimal(one, target)),
         )
 
-    return let(call("trim", node), body)
+    return let(node, lambda v: let(Cast(v, sql_type(target)), lambda usual: body(v, usual)))
+
+
+def _is_usual_decimal(v: Node, usual: Node, target: DecimalType) -> Node:
+    """Return whether Spark's cast of a string is Flink's: no odd blanks, digits or exponents."""
+    trimmed = "{v} >= '!' AND right({v}, 1) > ' '"
+    if target.precision > SHORT:
+        return inline(f"{trimmed} AND {{usual}} IS NOT NULL", v=v, usual=usual)
+    return inline(
+        f"{trimmed} AND length({{v}}) = octet_length({{v}}) AND {{usual}} <> 0"
+        " AND ({v} >= '1' OR startswith({v}, '-') AND substring({v}, 2, 1) >= '1'"
+        " OR startswith({v}, '0.') AND octet_length({v}) <= {integers})"
+        " OR {v} IN ('0', '0.0', '0.00')",
+        v=v,
+        usual=usual,
+        integers=target.precision - target.scale + 3,
+    )
+
+
+def _odd_decimal(v: Node, target: DecimalType) -> Node:
+    """Parse any string as a decimal; leading zeros count as digits of a short one."""
+    type_ = sql_type(target)
+    strict = inline(
+        "if(rlike({v}, {shape}), CAST(regexp_extract({v}, {shape}, 1) AS {type}), NULL)",
+        v=v,
+        shape=_DECIMAL,
+        type=type_,
+    )
+    if target.precision > SHORT:
+        return strict
+    sign, integer, fraction, exponent_sign, exponent = (
+        call("regexp_extract", v, _SHORT_DECIMAL, group) for group in (1, 2, 3, 4, 5)
+    )
+    power = call("concat", exponent_sign, "0", exponent)
+    short = inline(
+        "if(length({integer}) + {n} <= {most} AND length({fraction}) - {n} <= {least},"
+        " CAST({digits} AS {type}), NULL)",
+        integer=integer,
+        fraction=call("ltrim", ".", fraction),
+        n=Cast(power, "BIGINT"),
+        most=target.precision - target.scale,
+        least=target.scale + SHORT,
+        digits=call("concat", sign, "0", integer, call("rtrim", ".", fraction), "E", power),
+        type=type_,
+    )
+    return inline(
+        "if(octet_length({v}) > {long}, {strict},"
+        " if(length({v}) = octet_length({v}) AND rlike({v}, {shape}), {short}, NULL))",
+        v=v,
+        long=SHORT,
+        strict=strict,
+        shape=_SHORT_DECIMAL,
+        short=short,
+    )
 
 
 # --- bytes -------------------------------------------------------------------------------------

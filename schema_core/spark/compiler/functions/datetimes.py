@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let, rarely
+from schema_core.spark.compiler.tree import Cast, Literal, Node, all_of, call, let, rarely
 from schema_core.spark.compiler.udfs.zones import standard_offset
 from schema_core.spark.compiler.value_types import MAX_PRECISION, coarse, is_fine, sql_type
 from schema_core.types import (
@@ -189,9 +189,11 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 
 # --- strings -----------------------------------------------------------------------------------
 
+#: What Java removes at the ends of a string.
+_BLANKS = "".join(map(chr, range(0x21)))
 _ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
 _DATE = r"^\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s.*)?$"
-_TIME = r"^\s*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.(\d*))?)?)?\s*$"
+_TIME = r"^[\x00-\x20]*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.([^+-]*))?)?)?[\x00-\x20]*\z"
 _STAMP = (
     r"^(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?\z"
@@ -204,11 +206,14 @@ def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
     return call("coalesce", Cast(found, "INT"), default)
 
 
-def _usually(node: Node, shape: str, type_: str, parse: Callable[[Node], Node]) -> Node:
-    """Return Spark's cast of a string of a common shape; `parse` parses any other one."""
+def _usually(
+    node: Node, plain: Node, shape: str, type_: str, parse: Callable[[Node], Node]
+) -> Node:
+    """Return Spark's cast of a plain string or a common shape; `parse` parses any other one."""
     return inline(
-        "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {rest})",
+        "coalesce(if({plain} OR rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {rest})",
         s=node,
+        plain=plain,
         shape=shape,
         type=type_,
         rest=inline("if({s} IS NULL, NULL, {parsed})", s=node, parsed=rarely(node, parse)),
@@ -249,6 +254,21 @@ def constant(node: Node, target: DataType) -> Node | None:
     return Literal(text, kind)
 
 
+def _has_mask(node: Node, mask: str) -> Node:
+    """Return whether a string has the separators of a mask of digits, and a digit at its end.
+
+    If Spark casts such a string to a date or timestamp, all other characters are digits; a time
+    may begin with a blank.
+    """
+    marks = [
+        inline("substring({s}, {place}, 1) = {mark}", s=node, place=place, mark=mark)
+        for place, mark in enumerate(mask, 1)
+        if mark != "0"
+    ]
+    last = inline("substring({s}, {place}, 1) BETWEEN '0' AND '9'", s=node, place=len(mask))
+    return all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
+
+
 def any_date_of_string(node: Node) -> Node:
     """Parse a date of any shape: a year, optionally with month and day."""
     parts = (_part(node, _DATE, group, 1) for group in (1, 2, 3))
@@ -262,13 +282,15 @@ def any_date_of_string(node: Node) -> Node:
 
 def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
     """Parse a date; NULL for an invalid string. `parse` parses one of an unusual shape."""
-    return _usually(node, rf"^{_ISO_DATE}\z", "DATE", parse)
+    return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
 
 
 def time_of_string(node: Node, target: TimeType) -> Node:
-    """Parse a time: hours, optionally minutes, seconds and a fraction, truncated to 3 digits."""
+    """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
     shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
-    return _usually(node, shape, sql_type(target), lambda s: any_time_of_string(s, target))
+    is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
+    plain = all_of([_has_mask(node, "00:00:00"), is_digit])
+    return _usually(node, plain, shape, sql_type(target), lambda s: any_time_of_string(s, target))
 
 
 def _fraction(digits: int) -> str:
@@ -276,7 +298,7 @@ def _fraction(digits: int) -> str:
 
 
 def any_time_of_string(node: Node, target: TimeType) -> Node:
-    """Parse a time of any shape."""
+    """Parse a time of any shape; its fourth digit rounds, and letters in its fraction are 0."""
     hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
     parts = {"h": hours, "m": minutes, "s": seconds}
     valid = inline(
@@ -286,14 +308,16 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
         **parts,
     )
     count = inline(
-        "(({h} * 60 + {m}) * 60 + {s}) * 1000L + CAST(rpad({fraction}, 3, '0') AS INT)",
-        fraction=call("regexp_extract", node, _TIME, 4),
+        "(({h} * 60 + {m}) * 60 + {s}) * 1000L"
+        " + CAST(rpad(regexp_replace({fraction}, '[^0-9]', '0'), 3, '0') AS INT)"
+        " + if(substring({fraction}, 4, 1) >= '5', 1, 0)",
+        fraction=call("btrim", call("regexp_extract", node, _TIME, 4), _BLANKS),
         **parts,
     )
     unit = 10 ** max(0, 3 - target.precision)
     if unit > 1:
         count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
-    time = Cast(call("time_from_millis", count), sql_type(target))
+    time = time_of_millis(count, target)
     return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
 
 
@@ -307,7 +331,11 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
         return joined(whole_part, _beyond(node, target))
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
-    return _usually(node, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target))
+    has_year = inline("{s} >= '0001'", s=node)
+    plain = all_of([_has_mask(node, "0000-00-00 00:00:00"), has_year])
+    return _usually(
+        node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
+    )
 
 
 def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:

@@ -119,11 +119,14 @@ def _extracted(given: PatternCall) -> Node:
     group = integer_of(given.others[0]) if given.others else 0
     if (group or 0) > (integer_of(given.groups) or 0):
         return Cast(NULL, "STRING")
-    return inline(
-        "if(rlike({s}, {p}), regexp_extract({s}, {p}, {group}), NULL)",
-        s=given.text,
-        p=given.pattern,
-        group=group,
+    return let(
+        call("regexp_extract", given.text, given.pattern, group),
+        lambda found: inline(
+            "if({found} <> '', {found}, if(rlike({s}, {p}), '', NULL))",
+            found=found,
+            s=given.text,
+            p=given.pattern,
+        ),
     )
 
 

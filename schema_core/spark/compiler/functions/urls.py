@@ -6,7 +6,6 @@ import re
 
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL, Cast, Node, call, let, rarely
-from schema_core.spark.compiler.udfs.urls import SCHEMES
 
 
 def _shape(part: str, *, mailto: bool) -> str:
@@ -19,19 +18,19 @@ def _shape(part: str, *, mailto: bool) -> str:
     def group(name: str, shape: str) -> str:
         return f"({shape})" if name == part else f"(?:{shape})"
 
-    schemes = "mailto" if mailto else "|".join(sorted(SCHEMES - {"mailto"}, reverse=True))
-    host = rf"\[[^\]{stop}]*\]|[^:@{stop}]*"
-    user = group("USERINFO", f"[^{stop}]*") + "@"
-    user = user if part == "USERINFO" else f"(?:{user})?"
-    authority = f"//{group('AUTHORITY', user + group('HOST', host) + r'(?::[0-9]*)?')}"
+    schemes = "mailto" if mailto else "https?|ftp|file|j(?:ar|mod|rt)"
+    host = rf"\[[^\]@{stop}]*+\]|[^:@{stop}]*+"
+    user = "" if part == "USERINFO" else rf"(?:[^@{stop}]*+@)*+"
+    user = user or f"([^{stop}]*)@"
+    authority = f"//{group('AUTHORITY', user + group('HOST', host) + r'(?::[0-9]*+)?')}"
     authority = f"{authority}(?=[{stop}]|\\z)"
     if part not in ("AUTHORITY", "USERINFO"):
         authority = f"(?:{authority}|(?!//))"
-    query = r"\?" + group("QUERY", "[^#]*")
-    query = "" if mailto else query if part == "QUERY" else f"(?:{query})?"
-    path = group("PATH", "[^#]*" if mailto else "[^?#]*")
-    reference = "#" + group("REF", ".*")
-    reference = reference if part == "REF" else f"(?:{reference})?"
+    query = r"\?" + group("QUERY", "[^#]*+")
+    query = "" if mailto else query if part == "QUERY" else f"(?:{query})?+"
+    path = group("PATH", "[^#]*+" if mailto else "[^?#]*+")
+    reference = "#" + group("REF", ".*+")
+    reference = reference if part == "REF" else f"(?:{reference})?+"
     scheme = group("PROTOCOL", f"(?i:{schemes})")
     file = group("FILE", path + query)
     return rf"(?s)\A(?:url:)?{scheme}:{authority}{file}{reference}(?<![ \t\r\n])\z"
@@ -91,9 +90,13 @@ def parse_url_key(node: Node, key: str) -> Node:
     shape = f"(?:&|^){key}=([^&]*)"
     return let(
         parse_url(node, "QUERY"),
-        lambda query: inline(
-            "if(rlike({query}, {shape}), regexp_extract({query}, {shape}, 1), NULL)",
-            query=query,
-            shape=shape,
+        lambda query: let(
+            call("regexp_extract", query, shape, 1),
+            lambda found: inline(
+                "if({found} <> '', {found}, if(rlike({query}, {shape}), '', NULL))",
+                found=found,
+                query=query,
+                shape=shape,
+            ),
         ),
     )
