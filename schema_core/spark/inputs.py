@@ -8,7 +8,7 @@ runs in its own session where the two time zones differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.inline import InlineRows
@@ -208,8 +208,15 @@ def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
         if isinstance(content, _ArrowRows):
             return frame
         given = {one.name: one.dataType for one in frame.schema.fields}
-        columns = rows.schema.columns
-        return select(frame, [_physical(one.name, one.data_type, given) for one in columns])
+        physical = [_physical(one.name, one.data_type, given) for one in rows.schema.columns]
+        if [name for _, name in physical] == list(given) and _are_columns(physical):
+            return frame
+        return select(frame, physical)
+
+
+def _are_columns(selected: Sequence[NamedNode]) -> bool:
+    """Return whether a projection would only repeat columns."""
+    return all(isinstance(node, ColumnNode) and node.name == name for node, name in selected)
 
 
 def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode:

@@ -8,6 +8,7 @@ Results that Spark returns without computing all partitions (constants, LIMIT) a
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -351,9 +352,11 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
     Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
     the query and would lose it.
     """
-    from pyspark.sql import functions
     from pyspark.sql.classic.column import Column as SparkColumn
 
+    # PySpark's own functions make eight calls into the JVM for each column
+    functions = java_class(session, "org.apache.spark.sql.functions")
+    metadata = java_class(session, "org.apache.spark.sql.types.Metadata")
     catalyst = "org.apache.spark.sql.catalyst.expressions"
     utilities = java_class(session, "org.apache.spark.sql.classic.ExpressionUtils")
     known_not_null = java_class(session, f"{catalyst}.KnownNotNull")
@@ -368,12 +371,11 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
             if without_metadata(given.dataType) != without_metadata(field.dataType):
                 old, new = (spark_types.fromJson(each.dataType.json()) for each in (given, field))
                 value = utilities.expression(frame._jdf.col(quote(one.name)))  # noqa: SLF001
-                changed = retyped(value, old, new)
-                column = SparkColumn(utilities.column(changed))
+                column = utilities.column(retyped(value, old, new))
             if given.nullable and not field.nullable:
-                value = utilities.expression(column._jc)  # noqa: SLF001
-                column = SparkColumn(utilities.column(known_not_null(value)))
-            selected.append(column.alias(one.name, metadata=field.metadata))
+                column = utilities.column(known_not_null(utilities.expression(column)))
+            described = metadata.fromJson(json.dumps(field.metadata))
+            selected.append(SparkColumn(getattr(column, "as")(one.name, described)))
         return in_session(frame.select(*selected), session)
 
 

@@ -43,7 +43,7 @@ def has_udfs(session: SparkSession) -> bool:
     """Return whether the functions are registered in a session."""
     name = java_class(session, "org.apache.spark.sql.catalyst.FunctionIdentifier")
     catalog = session._jsparkSession.sessionState().catalog()  # noqa: SLF001
-    return bool(catalog.isTemporaryFunction(name(f"{PREFIX}{next(reversed(UDFS))}")))
+    return bool(catalog.isTemporaryFunction(name(f"{PREFIX}{[*UDFS][-1]}")))
 
 
 @needs("pyarrow", "pandas")

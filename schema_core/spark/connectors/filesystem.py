@@ -220,12 +220,14 @@ class FilesystemConnector:
         self._listed = None
         layout = Layout(context.table)
         system, root = located(context.session, layout.path)
-        before = state_of(root) if isinstance(system, LocalFiles) else None
+        state = state_of(root) if isinstance(system, LocalFiles) else None
+        if state is not None and (len(state) > MAX_REUSED or not is_settled(state)):
+            state = None
         frame = self._frame(context, layout, system, root)
-        if before is not None and len(before) <= MAX_REUSED and state_of(root) == before:
-            directory = Directory(system, root)
-            if is_settled(before) and not any(directory.named(Kind.PENDING, Kind.COMMIT)):
-                self._listed = root, before
+        if state is None or state_of(root) != state:
+            return frame
+        if not any(Directory(system, root).named(Kind.PENDING, Kind.COMMIT)):
+            self._listed = root, state
         return frame
 
     def unchanged(self) -> bool:
