@@ -31,10 +31,9 @@ def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
         yield
     except Exception as error:
         if not was_canceled(error):
-            problem = f"{error} {error.__cause__}"
             for connector, context in reads:
                 if isinstance(connector, SupportsDiagnosis):
-                    found = connector.diagnose(context, problem)
+                    found = connector.diagnose(context, error)
                     if found is not None:
                         raise found from error
         raise

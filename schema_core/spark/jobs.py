@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from schema_core.environment.planner import Job, JobStatus, JobStatusHook
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
@@ -179,7 +180,17 @@ def reason(error: BaseException) -> str:
         if raised := _RAISED.findall(text):
             return _OWN.sub("", str(raised[-1]))
     lines = [text.strip().splitlines()[0] for text in messages if text.strip() and text != "None"]
-    return lines[-1] if lines else type(error).__name__
+    found = lines[-1] if lines else type(error).__name__
+    file = next(filter(None, map(_file_of, causes(error))), None)
+    return found if file is None or file in found else f"{found} in file {file!r}"
+
+
+def _file_of(cause: Any) -> str | None:
+    """Return the file that a reader of Spark failed in."""
+    if not (condition_of(cause) or "").startswith("FAILED_READ_FILE"):
+        return None
+    path = cause.getMessageParameters().get("path")
+    return path and unquote(str(path)).removeprefix("file://")
 
 
 def causes(error: BaseException) -> Iterator[Any]:

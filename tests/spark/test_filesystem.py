@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -429,3 +430,39 @@ def test_orc_files_without_names_are_checked_for_null(
         list(environment.execute_sql("SELECT * FROM t").collect())
 
     assert "column '_col1' is NOT NULL but received NULL" in caught.value.problem
+
+
+def test_files_that_cannot_be_read_are_named(environment: TableEnvironment, tmp_path: Path) -> None:
+    for name, keys, folders in (
+        ("damaged", "", ("damaged",)),
+        ("uneven", "PARTITIONED BY (p)", ("uneven/p=1/q=2", "uneven/p=3")),
+    ):
+        for folder in folders:
+            (tmp_path / folder).mkdir(parents=True)
+            data = gzip.compress(b"1,a\n" * 9000)
+            (tmp_path / folder / "x.csv.gz").write_bytes(data[: len(data) // 2])
+        environment.execute_sql(
+            f"CREATE TABLE {name} (a INT, p STRING) {keys} WITH ('connector' = 'filesystem', "
+            f"'path' = '{tmp_path}/{name}', 'format' = 'csv')"
+        )
+
+    with pytest.raises(ExternalError, match=r"in file '.*/damaged/x\.csv\.gz'"):
+        list(environment.execute_sql("SELECT a FROM damaged").collect())
+    with pytest.raises(ExternalError, match=r"different partition columns: \(p\) and") as caught:
+        list(environment.execute_sql("SELECT a FROM uneven").collect())
+    assert caught.value.code == "file-schema-mismatch"
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_timestamps_without_nanoseconds_are_read_as_they_were_written(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE fine (t TIMESTAMP(9)) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}/fine', 'format' = '{form}')"
+    )
+    environment.execute_sql("INSERT INTO fine VALUES TIMESTAMP '2020-01-02 03:04:05.123456'")
+
+    written = "t > TIMESTAMP '2020-01-02 03:04:05.123455999'"
+    found = environment.execute_sql(f"SELECT t FROM fine WHERE {written}").collect()
+    assert ["2020-01-02 03:04:05.123456"] == [str(value) for (value,) in found]

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 def as_table(data: Any) -> pa.Table:
     """Return a table, a record batch, or an object that exports an Arrow stream as a table.
 
-    Columns in nanoseconds, of which Spark has none, become columns in microseconds.
+    Columns in nanoseconds, of which Spark has none, become columns in microseconds, and views of
+    strings, bytes and lists become arrays with offsets, for which Arrow has all functions.
 
     Raises:
         SchemaError: with code `wrong-argument` for any other object, `not-a-value` for arrays whose
@@ -71,12 +72,44 @@ def as_table(data: Any) -> pa.Table:
     except pa.ArrowException as error:
         raise SchemaError(f"invalid Arrow data: {error}", code="not-a-value") from error
     for place, field in enumerate(data.schema):
+        if (type_ := _without_views(field.type)) != field.type:
+            kept = field.with_type(type_)
+            data = data.set_column(place, kept, data.column(place).cast(type_))
+    for place, field in enumerate(data.schema):
         if getattr(field.type, "unit", None) == "ns":
             with at(f"column {field.name!r}"):
                 column = _microseconds(data.column(place))
             kept = pa.field(field.name, column.type, field.nullable)
             data = data.set_column(place, kept, column)
     return data
+
+
+def _without_views(type_: pa.DataType) -> pa.DataType:
+    """Return the type with offsets instead of views, at any depth."""
+    import pyarrow as pa
+
+    is_type = pa.types
+
+    def field(one: pa.Field) -> pa.Field:
+        return one.with_type(_without_views(one.type))
+
+    if is_type.is_string_view(type_):
+        return pa.large_string()
+    if is_type.is_binary_view(type_):
+        return pa.large_binary()
+    if is_type.is_list(type_) or is_type.is_list_view(type_):
+        return pa.list_(field(type_.value_field))
+    if is_type.is_large_list(type_) or is_type.is_large_list_view(type_):
+        return pa.large_list(field(type_.value_field))
+    if is_type.is_fixed_size_list(type_):
+        return pa.list_(field(type_.value_field), type_.list_size)
+    if is_type.is_map(type_):
+        return pa.map_(field(type_.key_field), field(type_.item_field), type_.keys_sorted)
+    if is_type.is_struct(type_):
+        return pa.struct([field(one) for one in type_.fields])
+    if is_type.is_dictionary(type_) and _without_views(type_.value_type) != type_.value_type:
+        return _without_views(type_.value_type)
+    return type_
 
 
 @needs("pyarrow")

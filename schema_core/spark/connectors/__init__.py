@@ -218,10 +218,10 @@ class SupportsReuse(SparkConnector, Protocol):
 class SupportsDiagnosis(SparkConnector, Protocol):
     """A connector that finds the invalid record of a failed job in a second pass."""
 
-    def diagnose(self, context: ReadContext, problem: str) -> SchemaCoreError | None:
+    def diagnose(self, context: ReadContext, error: BaseException) -> SchemaCoreError | None:
         """Return the error that names the place, or None if the job failed for another reason.
 
-        `problem` is the reason that Spark reports.
+        `error` is the error of the job; the conditions of Spark's error are in its cause.
         """
 
 

@@ -163,6 +163,10 @@ PLACES: dict[str, Node] = {
 }
 
 
+#: What the message of `parsed` contains.
+CANNOT_READ = ": cannot read as "
+
+
 def parsed(
     node: Node, name: str, type_: DataType, options: Options, place: Node | None = None
 ) -> Node:
@@ -183,7 +187,7 @@ def parsed(
             " raise_error(concat({problem}, {v}, coalesce({place}, ''), {hint}))))",
             read=read,
             v=value,
-            problem=f"column '{name}': cannot read as {type_.as_summary_string()}: ",
+            problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
             place=NULL_NODE if place is None else place,
             hint=f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there",
         )

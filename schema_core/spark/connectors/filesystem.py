@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -55,6 +55,7 @@ from schema_core.spark.connectors.csv_files import (
 )
 from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_files
 from schema_core.spark.connectors.file_formats import (
+    CANNOT_READ,
     CSV,
     FORMATS,
     JSON,
@@ -69,7 +70,7 @@ from schema_core.spark.connectors.file_formats import (
 )
 from schema_core.spark.connectors.file_schemas import FOOTERS, check_files
 from schema_core.spark.files import FileSystem, LocalFiles, is_hidden, located
-from schema_core.spark.jobs import HINT, spark_errors
+from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
 from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
@@ -248,11 +249,12 @@ class FilesystemConnector:
                 code="files-not-found",
                 hint="rename it: its name must not begin with '_' or '.'",
             )
-        frame = read_consistently(
-            Directory(system, root),
-            definition_of(context.identifier, context.table),
-            lambda: layout.load(session, metadata=bool(context.metadata)),
-        )
+        with _one_depth(layout.path):
+            frame = read_consistently(
+                Directory(system, root),
+                definition_of(context.identifier, context.table),
+                lambda: layout.load(session, metadata=bool(context.metadata)),
+            )
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
         stored = layout.stored()
         self._without_null = check_files(session, uris, layout.form.identifier, stored)
@@ -278,17 +280,17 @@ class FilesystemConnector:
         """
         return self._without_null
 
-    def diagnose(self, context: ReadContext, problem: str) -> ExternalError | None:
+    def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
         layout = Layout(context.table, is_exact=True)
-        if layout.form is not CSV or not any(one in problem for one in REFUSED):
+        if layout.form is not CSV or not _is_of_a_record(error):
             return None
         try:
             with spark_errors():
                 frame = self._frame(context, layout, *located(context.session, layout.path))
                 frame.write.format("noop").mode("overwrite").save()
-        except ExternalError as error:
-            return error
+        except ExternalError as found:
+            return found
         return None
 
     # --- writing -------------------------------------------------------------------------------
@@ -348,8 +350,39 @@ class FilesystemConnector:
         writer.format(written).save(f"{layout.path}/{stage.name}")
 
 
-#: What the errors of jobs contain if a field or record of a csv file is invalid.
-REFUSED = ("reading file", "Malformed record", ": cannot read as ", "For input string")
+@contextmanager
+def _one_depth(path: str) -> Iterator[None]:
+    """Convert Spark's error for directories of partitions that are not all equally deep.
+
+    Raises:
+        ExternalError: with code `file-schema-mismatch`.
+    """
+    try:
+        yield
+    except Exception as error:
+        conditions = {condition_of(one) for one in causes(error)}
+        if "CONFLICTING_PARTITION_COLUMN_NAMES" not in conditions:
+            raise
+        names = re.findall(r"list #\d+: (.*)", str(error))
+        listed = " and ".join(f"({one.strip()})" for one in sorted(names)[:2])
+        raise ExternalError(
+            f"the directories of {path!r} have values of different partition columns: {listed}",
+            code="file-schema-mismatch",
+            hint="move the files so that each is in one directory for every partition column",
+        ) from error
+
+
+#: The conditions of Spark's errors if a record of a csv file is invalid.
+REFUSED = ("FAILED_READ_FILE", "MALFORMED_RECORD", "MALFORMED_CSV_RECORD")
+
+
+def _is_of_a_record(error: BaseException) -> bool:
+    """Return whether a job may have failed because a field or record of a file is invalid."""
+    errors = (error, error.__cause__)
+    found = [one for failed in errors if failed is not None for one in causes(failed)]
+    is_refused = any((condition_of(one) or "").startswith(REFUSED) for one in found)
+    return is_refused or CANNOT_READ in str(error)
+
 
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -638,7 +671,7 @@ class Layout:
         """The fields of the columns in the files, as they are read."""
         physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
         return [
-            to_struct_field(one.name, self._physical_type(one.data_type.nullable()))
+            to_struct_field(one.name, self._physical_type(one.data_type.nullable()), on_loss="note")
             for one in physical
             if one.name not in self.partitions
         ]
