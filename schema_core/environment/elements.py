@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -33,6 +34,7 @@ from schema_core.types import (
     ArrayType,
     DataType,
     DayTimeIntervalType,
+    DecimalType,
     LocalZonedTimestampType,
     MapType,
     NullType,
@@ -46,6 +48,9 @@ from schema_core.types.values import named_values, reject_reason
 
 #: More rows belong into a file: engines parse the whole statement before it runs.
 MAX_ROWS = 10_000
+
+#: Digits of a number in SQL, which must fit 64 bits; one with more is a string that is cast.
+MAX_DIGITS = 18
 
 TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
 
@@ -202,6 +207,10 @@ def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
             return literal(value)
         case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
             tree = literal(value.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+        case DecimalType() if isinstance(value, int | Decimal):
+            text = f"{Decimal(value):f}"
+            fits = sum(map(str.isdigit, text)) <= MAX_DIGITS
+            tree = literal(value if fits else text)
         case _ if isinstance(value, float) and value - value != 0:
             tree = literal({1: "Infinity", -1: "-Infinity"}.get((value > 0) - (value < 0), "NaN"))
         case _:

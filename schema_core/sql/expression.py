@@ -753,13 +753,14 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
             if cursor.key == "*":
                 raise refuse(cursor, "an expression")
         found = () if cursor.key == ")" and symbol is None else arguments(cursor)
+    nulls = null_treatment(cursor) if key == "ARRAY_AGG" else None
     cursor.depth -= 1
     if cursor.key != ")":
         raise refuse(cursor, "')'" if form else "',' or ')'")
     cursor.index += 1
     is_known = form is not None or key in CALLABLE or key in KNOWN
     as_written = () if is_known or parts[0] == key else parts
-    call = Call(name, found, as_written, symbol, span=cursor.span_from(start))
+    call = Call(name, found, as_written, symbol, nulls=nulls, span=cursor.span_from(start))
     if form is None and cursor.key in SUFFIXES:
         return with_suffixes(cursor, call)
     return call
@@ -926,12 +927,19 @@ def explicit_table(cursor: QueryCursor) -> ExplicitTable:
 SUFFIXES = frozenset({"IGNORE", "RESPECT", "WITHIN", "FILTER", "OVER"})
 
 
+def null_treatment(cursor: QueryCursor) -> str | None:
+    """Parse ``IGNORE NULLS`` or ``RESPECT NULLS`` if it is there."""
+    for word in ("IGNORE", "RESPECT"):
+        if cursor.accept(word, "NULLS"):
+            return f"{word} NULLS"
+    return None
+
+
 def with_suffixes(cursor: QueryCursor, call: Call) -> Call:
     """Parse the clauses after a call, in their fixed order."""
     start = call.span.start
-    for word in ("IGNORE", "RESPECT"):
-        if cursor.accept(word, "NULLS"):
-            call = replace(call, nulls=f"{word} NULLS")
+    if nulls := null_treatment(cursor):
+        call = replace(call, nulls=nulls)
     if cursor.accept("WITHIN", "GROUP"):
         call = replace(call, within=_order(cursor))
     if cursor.accept("FILTER"):

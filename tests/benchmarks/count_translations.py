@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
 
 from properties import recorded
 from properties.answers.schema import NoTables
@@ -20,10 +19,9 @@ from properties.recorded import Question
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.query.correlation import operands
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
+from schema_core.spark.compiler.block import calls_of
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.functions import RULES
 from schema_core.spark.compiler.translation import Translation
@@ -72,18 +70,10 @@ def translation(question: Question) -> tuple[Translation, str]:
         return Translation.REFUSED, error.problem
     if node.facts & Fact.UDF:
         return Translation.UDF, ""
-    kinds = {RULES[one.function.name].kind for one in calls(typed) if one.function.name in RULES}
+    kinds = {
+        RULES[one.function.name].kind for one in calls_of([typed]) if one.function.name in RULES
+    }
     return Translation.NATIVE if kinds <= {Translation.NATIVE} else Translation.REWRITTEN, ""
-
-
-def calls(typed: Typed) -> Iterator[FunctionCall]:
-    """Yield the function calls of an expression."""
-    rest = [typed]
-    while rest:
-        one = rest.pop()
-        rest += operands(one)
-        if isinstance(one, FunctionCall):
-            yield one
 
 
 if __name__ == "__main__":

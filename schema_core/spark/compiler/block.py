@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.query.correlation import columns_of, expressions_of, operands
@@ -37,6 +37,8 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.windows import BOUNDS, bound_of, windows_of
+from schema_core.types import TimeType, YearMonthIntervalType
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 #: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
 SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
+#: Group windows that Spark computes, by the names of their functions.
+GROUP_WINDOWS = {"$TUMBLE": "TUMBLE", "$HOP": "HOP"}
 #: The name of the results of functions over windows, which a query below computes.
 WINDOWED = "the_window_"
 
@@ -233,6 +237,11 @@ class Block:
         nodes: dict[Typed, Node] = {}
         computed: dict[Typed, Node] = {}
         for key in self.block.grouping.keys if self.block.grouping else ():
+            if _is_group_window(key):
+                window = self.window(key, compiled)
+                computed |= self.bounds(key, window)
+                keys.append(quote(window.name))
+                continue
             node = compiled(key)
             if isinstance(key, Constant):
                 node = Cast(node, sql_type(key.type))
@@ -246,6 +255,30 @@ class Block:
             nodes |= dict.fromkeys(self.seen(key), node)
             keys.append(text)
         return keys, {**computed, **self.groupings(nodes)}
+
+    def window(self, key: FunctionCall, compiled: Callable[[Typed], Node]) -> Column:
+        """Return the column of a window such as TUMBLE by which rows are grouped.
+
+        A row is repeated for each of its windows.
+        """
+        time, *sizes = key.arguments
+        name = GROUP_WINDOWS[key.function.name]
+        if any(isinstance(one.type, YearMonthIntervalType | TimeType) for one in sizes):
+            raise unsupported(f"{name} of months or with an alignment is not run on Spark")
+        bounds = list(map(compiled, sizes))
+        windows = windows_of(name, compiled(time), time.type, bounds, self.writer.zone)
+        return Column(self.rows.column(f"explode({to_sql(windows)})"))
+
+    def bounds(self, key: FunctionCall, window: Column) -> dict[Typed, Node]:
+        """Return the bounds of a group's window for the functions that ask for them."""
+        name = GROUP_WINDOWS[key.function.name]
+        return {
+            one: bound_of(part, window, key.type, self.writer.zone)
+            for one in calls_of((*expressions_of(self.block), *self.hidden))
+            if one.arguments == key.arguments
+            for part in BOUNDS
+            if one.function.name == f"{name}_{part}"
+        }
 
     def seen(self, key: Typed) -> tuple[Typed, ...]:
         """Return a key, and the key as items see it if some grouping set lacks it: nullable."""
@@ -304,6 +337,9 @@ class Block:
                 if not isinstance(key, Constant)
             },
         }
+        for key, name in zip(self.block.grouping.keys, names, strict=True):
+            if _is_group_window(key):
+                computed |= self.bounds(key, Column(name))
         compiled = self.compiler((), computed)
         columns = self.columns(compiled)
         groups, above = Projection(prefix=AGGREGATED), Projection(names=self.scope.names)
@@ -330,12 +366,21 @@ class Block:
         return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
 
 
+def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
+    return isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS
+
+
 def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
     """Yield the calls of functions that describe the grouping set of a group."""
+    return (one for one in calls_of(expressions) if one.function.name in OF_GROUPING)
+
+
+def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    """Yield the function calls in expressions."""
     rest = list(expressions)
     while rest:
         one = rest.pop()
-        if isinstance(one, FunctionCall) and one.function.name in OF_GROUPING:
+        if isinstance(one, FunctionCall):
             yield one
         rest += operands(one)
 

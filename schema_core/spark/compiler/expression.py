@@ -24,7 +24,7 @@ from schema_core.expressions.typed import (
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.correlation import is_aggregate
-from schema_core.spark.compiler.functions import RULES
+from schema_core.spark.compiler.functions import RULES, datetimes
 from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.nanoseconds import (
     as_stored,
@@ -50,7 +50,7 @@ from schema_core.spark.compiler.tree import (
 )
 from schema_core.spark.compiler.value_types import is_fine
 from schema_core.sql.syntax import Interval
-from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
+from schema_core.types import DataType, DayTimeIntervalType, TypeRoot, YearMonthIntervalType
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -185,7 +185,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         require_micros(call.type)
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
-    if call.nulls is not None:
+    if call.nulls is not None and call.function.name != "ARRAY_AGG":
         raise unsupported(f"{call.nulls} is not run on Spark")
     compiled = TranslatedCall(
         call,
@@ -255,25 +255,34 @@ def _frame(over: Over, context: TranslationContext) -> str:
         return ""
     if over.frame.whole:
         raise unsupported("DISALLOW PARTIAL is not run on Spark")
-    bounds = [_bound(one, context) for one in (over.frame.lower, over.frame.upper) if one]
+    by_days = over.frame.unit == "RANGE" and [one.value.type.root for one in over.order_by] == [
+        TypeRoot.DATE
+    ]
+    frame = (over.frame.lower, over.frame.upper)
+    bounds = [_bound(one, context, by_days=by_days) for one in frame if one]
     between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     return f"{over.frame.unit} {between}"
 
 
-def _bound(bound: Bound, context: TranslationContext) -> str:
+def _bound(bound: Bound, context: TranslationContext, *, by_days: bool) -> str:
     if bound.distance is None:
         return bound.words
-    return f"{_distance(bound.distance, context)} {bound.words}"
+    return f"{_distance(bound.distance, context, by_days=by_days)} {bound.words}"
 
 
-def _distance(distance: Typed, context: TranslationContext) -> str:
-    """Return the distance of a frame's bound, which Spark requires to be a literal."""
+def _distance(distance: Typed, context: TranslationContext, *, by_days: bool) -> str:
+    """Return the distance of a frame's bound, which Spark requires to be a literal.
+
+    Dates are whole days apart: `by_days` is the distance of rows that are sorted by a date.
+    """
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
             raise unsupported("a frame whose interval is not constant is not run on Spark")
         count = interval(distance.literal, distance.type)
         if isinstance(distance.type, YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"
+        if by_days:
+            return f"INTERVAL '{count // datetimes.DAY}' DAY"
         return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
     return to_sql(_compile(distance, context))
 

@@ -47,30 +47,25 @@ from schema_core.spark.compiler.expression import (
     to_physical,
     user_call,
 )
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import quote, to_sql
-from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Field,
     Node,
     call,
-    function,
     is_simple,
-    let,
     unsupported,
 )
 from schema_core.spark.compiler.value_types import is_fine
+from schema_core.spark.compiler.windows import BOUNDS, bound_of, windows_of
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
     DataType,
     DayTimeIntervalType,
-    LocalZonedTimestampType,
     MapType,
     RowType,
-    TimestampType,
     YearMonthIntervalType,
 )
 
@@ -535,21 +530,14 @@ class Writer:
 
     def window_table(self, table: WindowTable) -> str:
         """Write TUMBLE, HOP and CUMULATE: every row once for each window that contains it."""
-        windows = WINDOWS.get(table.function)
-        if windows is None:
-            raise unsupported(f"{table.function} windows are not run on Spark")
-        type_ = table.time.type
-        clock = datetimes.clock(tree.Column(table.time.name), type_, self.zone)
         sizes = [self.compile(size) for size in table.sizes]
+        time, type_ = tree.Column(table.time.name), table.time.type
         own = Projection()
-        node = let(datetimes.millis(clock), lambda time: windows(time, sizes))
-        found = to_sql(node, Lifting(own=(own,)))
+        found = to_sql(
+            windows_of(table.function, time, type_, sizes, self.zone), Lifting(own=(own,))
+        )
         element = tree.Column(ELEMENT)
-        bounds = [
-            self.bound(Field(element, "a"), TimestampType(3)),
-            self.bound(Field(element, "b"), TimestampType(3)),
-            self.bound(inline("{b} - 1", b=Field(element, "b")), type_),
-        ]
+        bounds = [bound_of(part, element, type_, self.zone) for part in BOUNDS]
         names = [quote(column.name) for column in table.columns[-3:]]
         added = ", ".join(
             f"{to_sql(bound)} AS {name}" for bound, name in zip(bounds, names, strict=True)
@@ -558,67 +546,3 @@ class Writer:
         rows = f"SELECT *, explode({found}) AS {quote(ELEMENT)} FROM {source}"
         dropped = ", ".join(map(quote, (ELEMENT, *own.columns.values())))
         return f"SELECT * EXCEPT ({dropped}), {added} FROM ({rows})"
-
-    def bound(self, count: Node, type_: DataType) -> Node:
-        """Return a bound of a window, from milliseconds of the session's clock."""
-        clock = datetimes.of_millis(count, TimestampType(3))
-        if isinstance(type_, LocalZonedTimestampType):
-            return datetimes.instant(clock, self.zone)
-        return clock
-
-
-def _window(start: Node, stop: Node) -> Node:
-    return call("named_struct", "a", start, "b", stop)
-
-
-def _start(time: Node, offset: Sequence[Node], size: Node) -> Node:
-    """Return the last start of a window at or before a time."""
-    if not offset:
-        return inline("{t} - pmod({t}, {size})", t=time, size=size)
-    return inline("{t} - pmod({t} - {offset}, {size})", t=time, offset=offset[0], size=size)
-
-
-def _tumble(time: Node, sizes: Sequence[Node]) -> Node:
-    """Windows of one size, one after the other."""
-    size, *offset = sizes
-    start = _start(time, offset, size)
-    return call("array", _window(start, inline("{start} + {size}", start=start, size=size)))
-
-
-def _hop(time: Node, sizes: Sequence[Node]) -> Node:
-    """Windows of one size that start a slide after each other."""
-    slide, size, *offset = sizes
-    starts = sql(
-        "filter(transform(sequence(0L, {size} DIV {slide}), n -> {last} - n * {step}),"
-        " start -> start > {t} - {length})",
-        size=size,
-        slide=slide,
-        last=_start(time, offset, slide),
-        step=slide,
-        t=time,
-        length=size,
-    )
-    window = function(lambda start: _window(start, inline("{s} + {n}", s=start, n=size)))
-    return call("transform", starts, window)
-
-
-def _cumulate(time: Node, sizes: Sequence[Node]) -> Node:
-    """Windows of one start that end a step after each other, up to the size."""
-    step, size, *offset = sizes
-    start = _start(time, offset, size)
-    stops = inline(
-        "filter(sequence({start} + {step}, {start} + {size}, {step}), stop -> stop > {t})",
-        start=start,
-        step=step,
-        size=size,
-        t=time,
-    )
-    return call("transform", stops, function(lambda stop: _window(start, stop)))
-
-
-#: Function -> the windows of a time, as an array of pairs of milliseconds.
-WINDOWS: dict[str, Callable[[Node, Sequence[Node]], Node]] = {
-    "TUMBLE": _tumble,
-    "HOP": _hop,
-    "CUMULATE": _cumulate,
-}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from schema_core.spark.compiler.functions import datetimes, json
 from schema_core.spark.compiler.functions.quotients import quotient
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
@@ -16,17 +17,31 @@ from schema_core.spark.compiler.translation import (
 from schema_core.spark.compiler.tree import (
     Aggregate,
     Cast,
+    Field,
     Literal,
     Node,
     call,
     fail,
+    function,
+    is_null,
+    let,
     node_of,
+    null_or,
     operator,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import INTEGERS, digits_of
-from schema_core.types import DecimalType, MapType, MultisetType, VariantType
-from schema_core.types.decimal_arithmetic import MAX_PRECISION
+from schema_core.spark.compiler.value_types import INTEGERS, digits_of, sql_type
+from schema_core.types import (
+    AnyTimestampType,
+    ArrayType,
+    DateType,
+    DecimalType,
+    MapType,
+    MultisetType,
+    TimeType,
+    VariantType,
+)
+from schema_core.types.decimal_arithmetic import MAX_PRECISION, decimal_result, decimal_sum
 
 #: Window functions: those that return a value of another row, and those that number rows.
 SHIFTS = ("lag", "lead")
@@ -57,9 +72,11 @@ def total(called: TranslatedCall) -> Node:
 
 
 def average(called: TranslatedCall) -> Node:
-    """AVG: of integers an integer, truncated towards zero."""
+    """AVG: of integers truncated towards zero; over a window, their sum wraps."""
     if isinstance(called.type, INTEGERS):
         added = aggregated("sum", called, Cast(called[0], "BIGINT"))
+        if called.window is not None:
+            added = called.cast(added)
         counted = aggregated("count", called, called[0])
         return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
     if isinstance(called.type, DecimalType):
@@ -91,22 +108,48 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
     )
 
 
-def spread(name: str, *, is_root: bool = False) -> TranslationRule:
-    """VAR_POP and its variants: computed of DOUBLEs, and cast to the type of the argument.
+def spread(*, of_sample: bool = False, is_root: bool = False) -> TranslationRule:
+    """VAR_POP and its variants; the standard deviation is the variance to the power of 0.5.
 
-    Flink raises the variance to the power of 0.5 for the standard deviation.
+    In groups Flink adds up deviations from the mean so far (Welford), as Spark's covariance does,
+    while Spark's variance rounds otherwise.
     """
 
     def translate(called: TranslatedCall) -> Node:
-        node = aggregated(name, called, Cast(called[0], "DOUBLE"))
+        if called.window is None:
+            value = Cast(called[0], "DOUBLE")
+            node = aggregated("covar_samp" if of_sample else "covar_pop", called, value, value)
+        else:
+            node = _variance_over_window(called, of_sample=of_sample)
         return called.cast(call("pow", node, Literal("0.5", "D")) if is_root else node)
 
     return rewritten(translate)
 
 
-def plain(name: str) -> TranslationRule:
-    """An aggregate function with equal semantics in Spark."""
-    return native(lambda called: aggregated(name, called, *called.arguments))
+def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
+    """Return ``(SUM(x * x) - SUM(x) * SUM(x) / n) / n``, or ``/ (n - 1)`` for a sample.
+
+    All of it has the type of the values, and integers wrap.
+    """
+    type_ = called.types[0].nullable()
+    total, squares, divide = type_, type_, "/"
+    count = aggregated("count", called, called[0])
+    value = Cast(called[0], sql_type(type_))
+    if isinstance(type_, DecimalType):
+        total, squares = decimal_sum(type_), decimal_sum(decimal_result("*", type_, type_))
+        count = Cast(count, "DECIMAL(20, 0)")
+    elif isinstance(type_, INTEGERS):
+        value, divide = Cast(value, "BIGINT"), "DIV"
+    added = Cast(aggregated("sum", called, value), sql_type(total))
+    if isinstance(type_, INTEGERS):
+        added = Cast(added, "BIGINT")
+    square = inline("{sum} * {sum}", sum=added)
+    return inline(
+        f"({{squares}} - {{square}} {divide} {{n}}) {divide} ({{n}} - {int(of_sample)})",
+        squares=Cast(aggregated("sum", called, inline("{x} * {x}", x=value)), sql_type(squares)),
+        square=square if isinstance(type_, DecimalType) else Cast(square, sql_type(type_)),
+        n=count,
+    )
 
 
 def extreme(name: str) -> TranslationRule:
@@ -148,14 +191,168 @@ def grouping(keys: Sequence[Node]) -> Node:
     return bits
 
 
+def of_values(name: str) -> TranslationRule:
+    """FIRST_VALUE and LAST_VALUE, of the values that are not NULL."""
+    return native(lambda called: aggregated(name, called, called[0], Literal(value=True)))
+
+
+# --- values of a group as one ------------------------------------------------------------------
+
+
 def listed(called: TranslatedCall) -> Node:
     """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
     separator = called[1] if len(called.arguments) > 1 else node_of(",")
     strings = aggregated("collect_list", called, called[0])
-    return inline("nullif(array_join({0}, {1}), '')", **{"0": strings, "1": separator})
+    return inline("array_join(nullif({0}, array()), {1})", **{"0": strings, "1": separator})
 
 
-_UNLISTED = "Spark has no exact function of this meaning, and Python computes no aggregates"
+def array_of(called: TranslatedCall) -> Node:
+    """ARRAY_AGG: NULL of no rows; without IGNORE NULLS, values that are NULL are elements."""
+    if called.call.nulls == "IGNORE NULLS":
+        found = aggregated("collect_list", called, called[0])
+    else:  # Spark leaves out NULL, but not a struct of NULL
+        kept = aggregated("collect_list", called, call("named_struct", "value", called[0]))
+        found = Field(kept, "value")
+    return inline("nullif({found}, array())", found=found)
+
+
+def multiset_of(called: TranslatedCall) -> Node:
+    """COLLECT: how often each value that is not NULL occurs, counted as runs of sorted values."""
+    found = call("sort_array", aggregated("collect_list", called, called[0]))
+    return let(found, lambda values: let(_starts(values), lambda starts: _runs(values, starts)))
+
+
+def _starts(values: Node) -> Node:
+    """Return the places of sorted values that differ from the one before."""
+    return inline(
+        "filter(sequence(0, size({v})), i -> if(i = 0, size({v}) > 0,"
+        " coalesce(get({v}, i) <> get({v}, i - 1), FALSE)))",
+        v=values,
+    )
+
+
+def _runs(values: Node, starts: Node) -> Node:
+    return inline(
+        "map_from_entries(transform({starts}, (start, i) -> struct(get({v}, start),"
+        " coalesce(get({starts}, i + 1), size({v})) - start)))",
+        v=values,
+        starts=starts,
+    )
+
+
+def json_array_of(called: TranslatedCall) -> Node:
+    """JSON_ARRAYAGG(NULL behavior, value): an array, empty of no rows."""
+    return json.joined("[", aggregated("collect_list", called, _element(called, 1)), "]")
+
+
+def json_object_of(called: TranslatedCall) -> Node:
+    """JSON_OBJECTAGG(NULL behavior, key, value): an object with sorted keys.
+
+    A key that is NULL or occurs twice fails the job.
+    """
+    text = _element(called, 2)
+    key = call("coalesce", called[1], fail("a key of JSON_OBJECTAGG is NULL"))
+    pair = call("named_struct", "key", key, "text", call("concat", json.quoted(key), ":", text))
+    pairs = aggregated("collect_list", called, null_or(is_null(text), pair))
+    return let(call("array_sort", pairs), _object_of)
+
+
+def _element(called: TranslatedCall, index: int) -> Node:
+    """Return an argument as JSON; NULL, which Spark leaves out, only with ABSENT ON NULL."""
+    text = json.value_of(called, index)
+    absent = called.keyword(0).startswith("ABSENT")
+    return text if absent else call("coalesce", text, "null")
+
+
+def _object_of(pairs: Node) -> Node:
+    return call(
+        "if",
+        inline("size(array_distinct({keys})) < size({keys})", keys=Field(pairs, "key")),
+        fail("a key of JSON_OBJECTAGG occurs twice"),
+        json.joined("{", Field(pairs, "text"), "}"),
+    )
+
+
+# --- estimates ---------------------------------------------------------------------------------
+
+
+def percentile(called: TranslatedCall) -> Node:
+    """PERCENTILE(value, fraction or fractions, frequency): interpolated between sorted values.
+
+    A value counts as often as its frequency says, not at all if that is below 1. Spark's function
+    weighs the neighbours of the place otherwise, which changes the last digit.
+    """
+    value, fractions, *frequencies = called.arguments
+    number = Cast(value, "DOUBLE")
+    if frequencies:
+        often = Cast(frequencies[0], "BIGINT")
+        pair = call("named_struct", "value", number, "often", often)
+        is_left_out = operator("OR", is_null(number), inline("coalesce({n}, 0) <= 0", n=often))
+        values = aggregated("collect_list", called, null_or(is_left_out, pair))
+        rows = "aggregate({v}, 0L, (sum, one) -> sum + one.`often`)"
+    else:
+        values = aggregated("collect_list", called, number)
+        rows = "CAST(size({v}) AS BIGINT)"
+    found = _of_pairs if frequencies else _of_values
+
+    def interpolated(sorted_values: Node) -> Node:
+        def one(fraction: Node) -> Node:
+            place = inline("({rows} - 1) * {p} + 1", rows=inline(rows, v=sorted_values), p=fraction)
+            return let(place, lambda at: _interpolated(sorted_values, at, found))
+
+        if isinstance(called.types[1], ArrayType):
+            numbers = call("transform", fractions, function(one))
+            return null_or(inline("size({v}) = 0", v=sorted_values), numbers)
+        return one(fractions)
+
+    return let(call("sort_array", values), interpolated)
+
+
+def _interpolated(values: Node, place: Node, found: Callable[[Node, Node], Node]) -> Node:
+    """Return the value at a place that may lie between two; the first place is 1."""
+    below, above = call("floor", place), call("ceil", place)
+    return inline(
+        "if({below} = {above}, {low}, ({above} - {p}) * {low} + ({p} - {below}) * {high})",
+        below=below,
+        above=above,
+        p=place,
+        low=found(values, below),
+        high=found(values, above),
+    )
+
+
+def _of_values(values: Node, place: Node) -> Node:
+    return inline("get({v}, CAST({p} AS INT) - 1)", v=values, p=place)
+
+
+def _of_pairs(pairs: Node, place: Node) -> Node:
+    """Return the value at a place of pairs of a value and how often it occurs."""
+    return inline(
+        "aggregate({v}, named_struct('rows', 0L, 'value', CAST(NULL AS DOUBLE)), (seen, one) ->"
+        " named_struct('rows', seen.`rows` + one.`often`, 'value',"
+        " if(seen.`rows` < {p} AND {p} <= seen.`rows` + one.`often`, one.`value`, seen.`value`)))"
+        ".`value`",
+        v=pairs,
+        p=place,
+    )
+
+
+def distinct_count(called: TranslatedCall) -> Node:
+    """APPROX_COUNT_DISTINCT, with Flink's error of 1 percent and its hashes of datetimes."""
+    if len(called.arguments) > 1:
+        raise unsupported("APPROX_COUNT_DISTINCT of several values is not run on Spark")
+    value = called[0]
+    match called.types[0]:
+        case AnyTimestampType():
+            value = datetimes.millis(value)
+        case DateType():
+            value = Cast(datetimes.days(value), "BIGINT")
+        case TimeType():
+            value = Cast(datetimes.time_millis(value), "BIGINT")
+    return aggregated("approx_count_distinct", called, value, Literal("0.01", "D"))
+
+
+_UNLISTED = "it is internal to Flink"
 _BITMAPS = "Spark has no bitmaps of Flink's format"
 
 RULES: dict[str, TranslationRule] = {
@@ -164,25 +361,24 @@ RULES: dict[str, TranslationRule] = {
     "AVG": rewritten(average),
     "MIN": extreme("min"),
     "MAX": extreme("max"),
-    "STDDEV_POP": spread("var_pop", is_root=True),
-    "STDDEV_SAMP": spread("var_samp", is_root=True),
-    "STDDEV": spread("var_samp", is_root=True),
-    "VAR_POP": spread("var_pop"),
-    "VAR_SAMP": spread("var_samp"),
-    "VARIANCE": spread("var_samp"),
+    "STDDEV_POP": spread(is_root=True),
+    "STDDEV_SAMP": spread(of_sample=True, is_root=True),
+    "STDDEV": spread(of_sample=True, is_root=True),
+    "VAR_POP": spread(),
+    "VAR_SAMP": spread(of_sample=True),
+    "VARIANCE": spread(of_sample=True),
     "SINGLE_VALUE": rewritten(single),
     "LISTAGG": rewritten(listed),
-    "ARRAY_AGG": plain("collect_list"),
-    "FIRST_VALUE": plain("first_value"),
-    "LAST_VALUE": plain("last_value"),
+    "ARRAY_AGG": rewritten(array_of),
+    "COLLECT": rewritten(multiset_of),
+    "JSON_ARRAYAGG": rewritten(json_array_of),
+    "JSON_OBJECTAGG": rewritten(json_object_of),
+    "PERCENTILE": rewritten(percentile),
+    "APPROX_COUNT_DISTINCT": native(distinct_count),
+    "FIRST_VALUE": of_values("first_value"),
+    "LAST_VALUE": of_values("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
-    **{
-        name: refused(_UNLISTED)
-        for name in (
-            "$SUM0", "APPROX_COUNT_DISTINCT", "AUXILIARY_GROUP", "COLLECT", "JSON_ARRAYAGG",
-            "JSON_OBJECTAGG", "PERCENTILE",
-        )
-    },
+    **{name: refused(_UNLISTED) for name in ("$SUM0", "AUXILIARY_GROUP")},
     **{
         f"BITMAP_{name}": refused(_BITMAPS)
         for name in (

@@ -91,7 +91,7 @@ def written(node: Node, type_: DataType) -> Node:
             return call("regexp_replace", shown, '"$', 'Z"')
         case ArrayType():
             element = type_.element_type
-            return _joined(
+            return joined(
                 "[", call("transform", node, function(lambda one: _or_null(one, element))), "]"
             )
         case RowType():
@@ -174,7 +174,8 @@ def _or_null(node: Node, type_: DataType) -> Node:
     return call("coalesce", written(node, type_), "null")
 
 
-def _joined(opening: str, strings: Node, closing: str) -> Node:
+def joined(opening: str, strings: Node, closing: str) -> Node:
+    """Return strings with commas between them, in brackets."""
     return call("concat", opening, call("array_join", strings, ","), closing)
 
 
@@ -189,7 +190,7 @@ def _object_of_map(node: Node, value: DataType) -> Node:
         return call("concat", name, ":", _or_null(Field(one, "value"), value))
 
     entries = call("array_sort", call("map_entries", node))
-    return _joined("{", call("transform", entries, function(entry)), "}")
+    return joined("{", call("transform", entries, function(entry)), "}")
 
 
 def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
@@ -199,10 +200,11 @@ def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
         name = dumps(key, ensure_ascii=False)
         part = call("concat", f"{name}:", pairs[key])
         parts.append(part if absent else call("coalesce", part, f"{name}:null"))
-    return _joined("{", call("array", *parts), "}") if parts else node_of("{}")
+    return joined("{", call("array", *parts), "}") if parts else node_of("{}")
 
 
-def _value(called: TranslatedCall, index: int) -> Node:
+def value_of(called: TranslatedCall, index: int) -> Node:
+    """Return an argument as JSON, or NULL; JSON that a function made stays as it is."""
     tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in MAKERS:
         return called[index]
@@ -212,7 +214,7 @@ def _value(called: TranslatedCall, index: int) -> Node:
 def object_(called: TranslatedCall) -> Node:
     """JSON_OBJECT(NULL behavior, key, value, ...)."""
     pairs = {
-        _key(called[index]): _value(called, index + 1)
+        _key(called[index]): value_of(called, index + 1)
         for index in range(1, len(called.arguments), 2)
     }
     return _object(pairs, absent=called.keyword(0).startswith("ABSENT"))
@@ -227,10 +229,10 @@ def _key(node: Node) -> str:
 
 def array(called: TranslatedCall) -> Node:
     """JSON_ARRAY(NULL behavior, value, ...)."""
-    values = [_value(called, index) for index in range(1, len(called.arguments))]
+    values = [value_of(called, index) for index in range(1, len(called.arguments))]
     if not called.keyword(0).startswith("ABSENT"):
         values = [call("coalesce", value, "null") for value in values]
-    return _joined("[", call("array", *values), "]") if values else node_of("[]")
+    return joined("[", call("array", *values), "]") if values else node_of("[]")
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -444,7 +446,7 @@ def parsed(name: str) -> TranslationRule:
 RULES: dict[str, TranslationRule] = {
     "JSON_OBJECT": rewritten(object_),
     "JSON_ARRAY": rewritten(array),
-    "JSON_STRING": rewritten(lambda called: _value(called, 0)),
+    "JSON_STRING": rewritten(lambda called: value_of(called, 0)),
     "JSON_EXISTS": udf(exists),
     "JSON_VALUE": udf(value),
     "JSON_QUERY": udf(query),

@@ -1,0 +1,171 @@
+"""Groups, windows over rows and windows of time return the rows that Flink 2.3.0 returned."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import struct
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    DataType,
+    DataTypes,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    LocalZonedTimestampType,
+    MultisetType,
+    RowType,
+    TimestampType,
+    TimeType,
+)
+
+#: The table A, then queries of it with Flink's rows, as Java prints them.
+TABLE, *CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parent.parent / "cases" / "query_results.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+TYPES = {name: DataTypes.of(text) for name, text in TABLE["columns"].items()}
+
+
+@pytest.fixture(scope="module")
+def rows_of(session: Any) -> TableEnvironment:
+    environment = environment_of(session)
+    rows = [tuple(map(value, row, TYPES.values())) for row in TABLE["rows"]]
+    schema = DataTypes.ROW([DataTypes.FIELD(name, type_) for name, type_ in TYPES.items()])
+    environment.create_temporary_view("A", environment.from_elements(rows, schema))
+    return environment
+
+
+def environment_of(session: Any) -> TableEnvironment:
+    from schema_core.environment.config import EnvironmentSettings
+
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+
+
+READ: dict[type[DataType], Callable[[Any], Any]] = {
+    BigIntType: int,
+    DoubleType: float,
+    FloatType: float,
+    DecimalType: Decimal,
+    DateType: dt.date.fromisoformat,
+    TimeType: dt.time.fromisoformat,
+    TimestampType: dt.datetime.fromisoformat,
+    LocalZonedTimestampType: dt.datetime.fromisoformat,
+}
+
+
+def value(recorded: Any, type_: DataType) -> Any:
+    """Return a recorded value as Python's."""
+    if recorded is None:
+        return None
+    return READ.get(type(type_), lambda one: one)(recorded)
+
+
+def printed(found: Any, type_: DataType) -> str:
+    """Return a value as Java prints it."""
+    match type_:
+        case _ if found is None:
+            return "null"
+        case DoubleType() | FloatType():
+            return number(found, type_)
+        case ArrayType(element_type=element):
+            return f"[{', '.join(printed(one, element) for one in found)}]"
+        case MultisetType(element_type=element):
+            pairs = (f"{printed(key, element)}={count}" for key, count in dict(found).items())
+            return f"{{{', '.join(sorted(pairs))}}}"
+        case RowType():
+            inner = (
+                printed(one, of.data_type) for one, of in zip(found, type_.fields, strict=True)
+            )
+            return f"+I[{', '.join(inner)}]"
+        case TimestampType() | LocalZonedTimestampType() | TimeType():
+            return clock(found)
+        case _:
+            return str(found).lower() if isinstance(found, bool) else str(found)
+
+
+def row_of(values: Sequence[Any], types: Sequence[DataType]) -> str:
+    """Return a row as Java prints it."""
+    return f"+I[{', '.join(map(printed, values, types))}]"
+
+
+def clock(found: dt.datetime | dt.time) -> str:
+    """Return a time with seconds only if they are not 0, and milliseconds only with seconds."""
+    text = found.isoformat().replace("+00:00", "Z")
+    zone = "Z" if text.endswith("Z") else ""
+    text = text.removesuffix("Z")
+    if "." in text:
+        return text.removesuffix("000") + zone
+    return text.removesuffix(":00") + zone
+
+
+def number(found: float, type_: DataType) -> str:
+    """Return the shortest digits that are read as this number."""
+    if math.isnan(found):
+        return "NaN"
+    if math.isinf(found):
+        return "Infinity" if found > 0 else "-Infinity"
+    text = repr(found)
+    if isinstance(type_, FloatType):
+        exact = struct.pack("f", found)
+        text = next(
+            shown
+            for digits in range(1, 10)
+            if struct.pack("f", float(shown := f"{found:.{digits}g}")) == exact
+        )
+    size = abs(found)
+    if found == 0 or 1e-3 <= size < 1e7:
+        plain = f"{Decimal(text):f}"
+        return plain if "." in plain else f"{plain}.0"
+    sign, digits, _ = Decimal(text).as_tuple()
+    shown = "".join(map(str, digits)).rstrip("0")
+    power = Decimal(text).adjusted()
+    return f"{'-' * sign}{shown[0]}.{shown[1:] or 0}E{power}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["sql"][:90] for case in CASES])
+def test_rows_are_those_of_flink(rows_of: TableEnvironment, case: dict[str, Any]) -> None:
+    result = rows_of.execute_sql(case["sql"])
+    types = [one.data_type for one in result.get_resolved_schema().columns]
+    found = [row_of(tuple(row), types) for row in result.collect()]
+
+    assert sorted(found) == sorted(case["rows"])
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("SELECT JSON_OBJECTAGG(KEY c VALUE i) FROM A WHERE k < 4", "occurs twice"),
+        ("SELECT JSON_OBJECTAGG(KEY s VALUE i) FROM A WHERE k = 3", "is NULL"),
+    ],
+)
+def test_keys_of_json_objects_are_unique(rows_of: TableEnvironment, sql: str, problem: str) -> None:
+    with pytest.raises(ExternalError, match=problem):
+        list(rows_of.execute_sql(sql).collect())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM A GROUP BY TUMBLE(ts, INTERVAL '1' MONTH)",
+        "SELECT COUNT(*) FROM A GROUP BY SESSION(ts, INTERVAL '1' HOUR)",
+        "SELECT APPROX_COUNT_DISTINCT(i, k) FROM A",
+    ],
+)
+def test_groups_that_flink_does_not_run_are_refused(rows_of: TableEnvironment, sql: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"(is|are) not run on Spark|cannot be run on Spark"):
+        rows_of.execute_sql(sql)
