@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schema_core.expressions.typed import Select
+from schema_core.expressions.typed import Constant, Select
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import same
@@ -32,6 +32,7 @@ from schema_core.spark.compiler.tree import (
     any_null,
     any_of,
     call,
+    function,
     let,
     let_all,
     null_or,
@@ -110,7 +111,9 @@ def compared(
         return operator(symbol, a, datetimes.instant(b, zone))
     _require_comparable(symbol, left, right)
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
-        return let_all([a, b], lambda x, y: _maps(symbol, x, y))
+        return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right))
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType) and _differ(left, right):
+        return let_all([a, b], lambda x, y: _arrays(symbol, x, left, y, right, zone))
     for type_ in (left, right):
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
@@ -134,10 +137,33 @@ def compared(
         node if sql_type(type_) == name else Cast(node, name)
         for node, type_ in ((a, left), (b, right))
     )
+    if symbol in _MIRRORED and isinstance(left, DecimalType):
+        return _with_decimal(_MIRRORED[symbol], y, x)
+    if symbol in _MIRRORED and isinstance(right, DecimalType):
+        return _with_decimal(symbol, x, y)
     for constant, without in ((y, _NAN_LEFT), (x, _NAN_RIGHT)):
         if _is_number(constant):
             return sql(without.get(symbol, f"{{a}} {symbol} {{b}}"), a=x, b=y)
     return sql(_NAN[symbol], a=x, b=y)
+
+
+#: Comparison of a float with a DECIMAL of 0 where that is not Spark's: a predicate pushed to files.
+_ZERO = {"<": "{x} <= {d} AND pow({x}, -1D) < 0", ">=": "{x} >= {d} AND NOT pow({x}, -1D) < 0"}
+
+
+def _with_decimal(symbol: str, x: Node, decimal: Node) -> Node:
+    """Compare a float with a DECIMAL by Java's total order, as Flink does except for `=`.
+
+    NaN is above all numbers, as in Spark, and -0.0 is below 0.
+    """
+    number = _number(decimal)
+    if number is None:
+        least = Literal("-4.9e-324", "D")
+        lowered = sql("if({v} = 0D AND pow({v}, -1D) < 0, {least}, {v})", v=x, least=least)
+        return operator(symbol, lowered, decimal)
+    if float(number) == 0 and symbol in _ZERO:
+        return sql(_ZERO[symbol], x=x, d=decimal)
+    return operator(symbol, x, decimal)
 
 
 def equated(
@@ -172,9 +198,6 @@ def _as_decimals(
 def _equated_type(left: DataType, right: DataType) -> DataType | None:
     """Return the type that both operands of `=` are cast to where that makes a difference."""
     match left, right:
-        case ArrayType(), ArrayType():
-            element = _equated_type(left.element_type, right.element_type)
-            return element and ArrayType(element.nullable())
         case DecimalType(), DecimalType() if not _fits(left, right):
             return common_decimal(left, right).nullable()
         case ((FloatType() | DoubleType()), (FloatType() | DoubleType())):
@@ -183,11 +206,18 @@ def _equated_type(left: DataType, right: DataType) -> DataType | None:
             return None
 
 
-def _is_number(node: Node) -> bool:
-    """Return whether a node is a literal number, maybe in a cast: neither NULL nor NaN."""
+def _number(node: Node) -> str | int | None:
+    """Return the value of a literal number, maybe in a cast, that is neither NULL nor NaN."""
     while isinstance(node, Cast):
         node = node.value
-    return isinstance(node, Literal) and node.value is not None and node.value != "NaN"
+    if not isinstance(node, Literal) or node.value == "NaN":
+        return None
+    return node.value
+
+
+def _is_number(node: Node) -> bool:
+    """Return whether a node is a literal number, maybe in a cast: neither NULL nor NaN."""
+    return _number(node) is not None
 
 
 def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
@@ -226,14 +256,41 @@ def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool
     )
 
 
-def _maps(symbol: str, a: Node, b: Node) -> Node:
-    """Compare maps: they are equal when they have the same keys with the same values."""
+def _differ(left: DataType, right: DataType) -> bool:
+    """Return whether two parts of nested values are numbers or datetimes of different types."""
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return _differ(left.element_type, right.element_type)
+    known = all(isinstance(one, (*NUMBERS, *TEMPORAL)) for one in (left, right))
+    return known and left.nullable() != right.nullable()
+
+
+def _arrays(symbol: str, a: Node, left: ArrayType, b: Node, right: ArrayType, zone: str) -> Node:
+    """Compare arrays with elements of different types, of which NULL equals nothing."""
+
+    def equal(x: Node, y: Node) -> Node:
+        found = equated("=", x, left.element_type, y, right.element_type, zone)
+        return call("coalesce", found, FALSE)
+
+    pairs = call("zip_with", a, b, function(equal, 2))
+    found = call("forall", pairs, function(lambda one: one))
+    return null_or(any_null(a, b), found if symbol == "=" else not_(found))
+
+
+def _maps(symbol: str, a: Node, left: DataType, b: Node, right: DataType) -> Node:
+    """Compare maps: they are equal when they have the same keys with the same values.
+
+    NULL equals NULL, except where the maps are of different types.
+    """
+    values = "x.`value` <=> y.`value`"
+    match left, right:
+        case MapType(), MapType() if _differ(left.value_type, right.value_type):
+            values = "coalesce(x.`value` = y.`value`, FALSE)"
     equal = (
         TRUE
         if same(a, b)
         else inline(
             "size({a}) = size({b}) AND forall(map_entries({a}), x -> exists(map_entries({b}),"
-            " y -> x.`key` = y.`key` AND x.`value` <=> y.`value`))",
+            f" y -> x.`key` = y.`key` AND {values}))",
             a=a,
             b=b,
         )
@@ -312,6 +369,13 @@ def indistinct(called: TranslatedCall) -> Node:
             pass
         case _ if is_fine(left) or is_fine(right):
             pass
+        case _ if isinstance(left, FLOATS) or isinstance(right, FLOATS):
+            if any(map(_is_number, (first, second))):  # never NaN, and pushed to files
+                return operator("<=>", called[0], called[1])
+        case AnyTimestampType(), AnyTimestampType() if type(left) is not type(right):
+            pass
+        case ArrayType(), ArrayType() if _differ(left, right):
+            pass
         case MapType() | MultisetType(), MapType() | MultisetType():
             pass
         case _:
@@ -344,10 +408,19 @@ def between(*, negated: bool) -> TranslationRule:
                 ]
             )
 
+        def outside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
+            return any_of(
+                [
+                    compared("<", x, value, a, first, called.zone),
+                    compared(">", x, value, b, last, called.zone),
+                ]
+            )
+
         def body(x: Node, a: Node, b: Node) -> Node:
-            found = inside(x, a, low, b, high)
-            if symmetric:
-                found = any_of([found, inside(x, b, high, a, low)])
+            bounds = [(a, low, b, high), (b, high, a, low)][: 2 if symmetric else 1]
+            if negated and any(isinstance(one, FLOATS) for one in (value, low, high)):
+                return all_of([outside(x, *one) for one in bounds])  # NaN is not outside either
+            found = any_of([inside(x, *one) for one in bounds])
             return not_(found) if negated else found
 
         return let_all(called.arguments[:3], body)
@@ -366,13 +439,15 @@ def membership(*, negated: bool) -> TranslationRule:
 
         members = [_member(first[1], *one, called.zone) for one in others]
         nodes, types = zip(*members, strict=True)
+        literals = all(isinstance(one, Constant) for one in called.call.arguments[1:])
+        as_set = literals and len(nodes) > 1
         if len(nodes) > 1 and _have_one_type((first[1], *types)) and not _may_raise(nodes):
             found: Node = Operator("IN", (first[0], *nodes))
         else:
             found = let(
                 first[0],
                 lambda value: any_of(
-                    [_same(value, first[1], *one, called.zone) for one in members]
+                    [_same(value, first[1], *one, called.zone, as_set=as_set) for one in members]
                 ),
             )
         return not_(found) if negated else found
@@ -423,11 +498,17 @@ def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[No
     return node, type_
 
 
-def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
-    """Return equality as in a list: floats are equal if their strings are."""
-    if isinstance(left, FLOATS) and type(left) is type(right):
+def _same(
+    value: Node, left: DataType, node: Node, right: DataType, zone: str, *, as_set: bool
+) -> Node:
+    """Return equality as in a list; one of several literals is a set of values of the same type.
+
+    There floats are equal if their strings are, and decimals are rounded to a common type.
+    """
+    if as_set and isinstance(left, FLOATS) and type(left) is type(right):
         return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
-    return compared("=", value, left, node, right, zone)
+    rule = equated if as_set and isinstance(left, DecimalType) else compared
+    return rule("=", value, left, node, right, zone)
 
 
 def branches(

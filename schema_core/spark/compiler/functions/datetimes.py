@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Literal, Node, all_of, call, let, rarely
+from schema_core.spark.compiler.tree import Cast, Literal, Node, all_of, call, fail, let, rarely
 from schema_core.spark.compiler.udfs.zones import standard_offset
 from schema_core.spark.compiler.value_types import MAX_PRECISION, coarse, is_fine, sql_type
 from schema_core.types import (
@@ -192,7 +192,8 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 #: What Java removes at the ends of a string.
 _BLANKS = "".join(map(chr, range(0x21)))
 _ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
-_DATE = r"^\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s.*)?$"
+#: A date may be followed by a space and anything else, unless the string begins with a space.
+_DATE = r"^(?! \s*\S+\s+\S)\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s* .*|\s*)$"
 _TIME = r"^[\x00-\x20]*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.([^+-]*))?)?)?[\x00-\x20]*\z"
 _STAMP = (
     r"^(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})"
@@ -314,11 +315,18 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
         fraction=call("btrim", call("regexp_extract", node, _TIME, 4), _BLANKS),
         **parts,
     )
+    count = let(count, _within_day)
     unit = 10 ** max(0, 3 - target.precision)
     if unit > 1:
         count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
     time = time_of_millis(count, target)
     return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
+
+
+def _within_day(count: Node) -> Node:
+    """Return a count of milliseconds; Flink rounds 23:59:59.9995 to 24:00:00."""
+    problem = fail("Spark has no TIME 24:00:00, to which Flink rounds the string")
+    return inline("if({n} >= 86400000, {problem}, {n})", n=count, problem=problem)
 
 
 def timestamp_of_string(node: Node, target: TimestampType) -> Node:
