@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench_tpc import processor_time
+from bench_tpc import processor_time  # type: ignore[import-not-found]
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.spark.session import MEANING, start
@@ -177,9 +177,10 @@ def flights(work: Work, path: Path) -> Candidates:
 
 
 def measured(run: Callable[[], object]) -> float:
-    before = processor_time()
+    before: float = processor_time()
     run()
-    return processor_time() - before
+    after: float = processor_time()
+    return after - before
 
 
 def report(name: str, ours: Callable[[], Any], theirs: Callable[[], Any], pairs: int) -> None:
