@@ -12,14 +12,17 @@ import time
 from collections.abc import Iterator
 from stat import S_ISDIR
 from typing import Final, TypeAlias
+from urllib.parse import unquote
 
 from schema_core.spark.files import is_hidden
 
 #: The coarsest clock of a file system, in nanoseconds.
 TICK: Final = 2_000_000_000
 
-#: A name, with the length, times and inode of a file; empty for what readers skip.
-Part: TypeAlias = "tuple[str, tuple[int, ...]]"
+#: The length, times and inode of a file; no program can set the time of the last status change.
+FileState: TypeAlias = "tuple[int, ...]"
+#: A name, with the state of a file; empty for directories and what readers skip.
+Part: TypeAlias = "tuple[str, FileState]"
 State: TypeAlias = frozenset[Part]
 
 
@@ -28,7 +31,7 @@ def state_of(root: str) -> State | None:
     try:
         found = os.stat(root)  # noqa: PTH116 - paths are strings here
         if not S_ISDIR(found.st_mode):
-            return frozenset({("", _file(found))})
+            return frozenset({("", _state(found))})
         return frozenset(_entries(root))
     except OSError:
         return None
@@ -36,11 +39,32 @@ def state_of(root: str) -> State | None:
 
 def is_settled(state: State) -> bool:
     """Return whether a later change of the files would be seen in their state."""
-    latest = time.time_ns() - TICK
-    return all(not found or max(found[1], found[2]) < latest for _, found in state)
+    return all(not found or is_file_settled(found) for _, found in state)
 
 
-def _file(found: os.stat_result) -> tuple[int, ...]:
+def file_state_of(path: str) -> FileState:
+    """Return the state of a file; raise `OSError` if there is none."""
+    return _state(os.stat(path))  # noqa: PTH116 - paths are strings here
+
+
+def is_file_settled(state: FileState) -> bool:
+    """Return whether a later change of a file would be seen in its state."""
+    _, modified, changed, _ = state
+    return max(modified, changed) < time.time_ns() - TICK
+
+
+def path_of(uri: str) -> str | None:
+    """Return the path of a local file; None for other file systems.
+
+    >>> path_of("file:///tmp/a%20b"), path_of("file:/tmp/c"), path_of("hdfs://host/d")
+    ('/tmp/a b', '/tmp/c', None)
+    """
+    if not uri.startswith("file:"):
+        return None
+    return unquote(uri.removeprefix("file:").removeprefix("//"))
+
+
+def _state(found: os.stat_result) -> FileState:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
@@ -58,4 +82,4 @@ def _entries(root: str) -> Iterator[Part]:
                     pending.append(path)
                     yield path, ()
                 else:
-                    yield path, _file(one.stat())
+                    yield path, _state(one.stat())

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
@@ -99,6 +101,60 @@ def test_every_change_of_the_files_is_seen(
     place.rmdir()
     with pytest.raises(ExternalError, match="there is no file or directory"):
         rows(environment)
+
+
+def replace_alike(path: Path, content: bytes) -> None:
+    """Write a file again, with the same length, and set its time back."""
+    status = path.stat()
+    assert len(content) == status.st_size
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_files_of_equal_length_and_time_are_surveyed_again(
+    environment: TableEnvironment, reads: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "one").write_text("1,x\n")
+    create(environment, tmp_path / "s", "a INT, b STRING NOT NULL")
+    hint = "SELECT a, b FROM s /*+ OPTIONS('csv.null-literal' = 'n') */"
+    assert [(1, "x")] == rows(environment, hint)
+    replace_alike(tmp_path / "s" / "one", b"1,n\n")
+    with pytest.raises(ExternalError, match="'b' is NOT NULL but received NULL"):
+        rows(environment, hint)
+
+
+def parquet(values: list[Any], type_: Any, padding: int) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, pa.schema([("a", type_)]), store_schema=False) as writer:
+        writer.write_table(pa.table({"a": pa.array(values, type_)}))
+        writer.add_key_value_metadata({"padding": "x" * padding})
+    return bytes(sink.getvalue())
+
+
+def test_footers_of_files_of_equal_length_and_time_are_read_again(
+    environment: TableEnvironment, reads: list[str], tmp_path: Path
+) -> None:
+    versions: list[tuple[list[Any], Any]] = [
+        ([1, 2], pa.int32()),
+        ([1, None], pa.int32()),
+        (["x", "y"], pa.string()),
+    ]
+    lengths = [len(parquet(*one, 1000)) for one in versions]
+    paddings = [1000 + max(lengths) - one for one in lengths]
+    contents = [parquet(*one, padding) for one, padding in zip(versions, paddings, strict=True)]
+    assert 1 == len({len(one) for one in contents})
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "one").write_bytes(contents[0])
+    options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}/p'"
+    environment.execute_sql(f"CREATE TABLE p (a INT NOT NULL) WITH ({options})")
+    assert [(1,), (2,)] == rows(environment, "SELECT a FROM p")
+    replace_alike(tmp_path / "p" / "one", contents[1])
+    with pytest.raises(ExternalError, match="'a' is NOT NULL but received NULL"):
+        rows(environment, "SELECT a FROM p")
+    replace_alike(tmp_path / "p" / "one", contents[2])
+    with pytest.raises(ExternalError, match="'a' is STRING, but is declared as INT"):
+        rows(environment, "SELECT a FROM p")
 
 
 def test_another_definition_is_another_scan(

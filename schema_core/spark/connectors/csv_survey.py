@@ -3,12 +3,12 @@
 Spark divides csv files between tasks, prunes columns and pushes filters down, but it drops blank
 lines, fills short records, and does not keep empty strings apart from NULL. A survey of the bytes
 of a file rules these cases out, about twenty times faster than the file is parsed. Files that need
-more are read by the exact parser. A file is surveyed again when its length or time has changed.
+more are read by the exact parser. A file is surveyed again when its status has changed, and as long
+as a change might not be seen in its status.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -21,6 +21,7 @@ from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS
 from schema_core.spark.connectors.csv_files import Dialect, Scanner, UnreadableRecordError
 from schema_core.spark.files import HadoopFiles
+from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
 from schema_core.types import (
     CharType,
     DataType,
@@ -98,12 +99,13 @@ def survey_files(session: SparkSession, uris: Sequence[str], asked: Asked) -> Su
         return IRREGULAR
     found = Survey()
     for uri in uris:
-        status = _status(session, uri)
+        status, is_lasting = _status(session, uri)
         key = (uri, *status, asked)
         one = _KEPT.keep(key, len(uri) + 200)
         if one is None:
             one = _survey(session, uri, asked)
-            _KEPT.add(key, one, len(uri) + 200)
+            if is_lasting:
+                _KEPT.add(key, one, len(uri) + 200)
         found |= one
         if not found.is_regular:
             return found
@@ -121,21 +123,20 @@ def _is_supported(dialect: Dialect) -> bool:
 
 def _local_path(uri: str) -> str | None:
     """Return the path of a local file that is not compressed."""
-    if not uri.startswith("file:") or uri.lower().endswith(COMPRESSED):
-        return None
-    return unquote(uri.removeprefix("file:").removeprefix("//"))
+    return None if uri.lower().endswith(COMPRESSED) else path_of(uri)
 
 
-def _status(session: SparkSession, uri: str) -> tuple[int, float]:
-    path = _local_path(uri)
+def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
+    """Return what differs after a file has changed, and whether it does for every later change."""
+    path = path_of(uri)
     if path is not None:
-        found = os.stat(path)  # noqa: PTH116 - paths are strings here
-        return found.st_size, found.st_mtime_ns
+        state = file_state_of(path)
+        return state, is_file_settled(state)
     jvm: Any = session._jvm  # noqa: SLF001
     place = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     status = HadoopFiles(session, place.getFileSystem(configuration)).system.getFileStatus(place)
-    return int(status.getLen()), float(status.getModificationTime())
+    return (int(status.getLen()), float(status.getModificationTime())), True
 
 
 def _survey(session: SparkSession, uri: str, asked: Asked) -> Survey:

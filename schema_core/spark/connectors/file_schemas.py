@@ -4,7 +4,8 @@ Spark reads such files by the declared types and narrows silently: INT 300 read 
 parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
 the driver, and columns that would not be read exactly are refused. Reading into a wider type is
 allowed; a nullable column that older files do not have is NULL there. The statistics of the footers
-also show which columns hold no NULL. A footer is read again when its file has changed.
+also show which columns hold no NULL. A footer is read again when the status of its file has
+changed, and as long as a change might not be seen in its status.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from schema_core.errors import ExternalError, Gathering, UnsupportedError, simil
 from schema_core.formats.spark.pyspark_types import from_spark
 from schema_core.spark.jobs import reason
 from schema_core.spark.jvm import java_class
+from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -159,12 +161,15 @@ def _read_all(
         try:
             path = path_class(uri_class(uri))
             status = path.getFileSystem(configuration).getFileStatus(path)
-            # a file is another one when its length or time has changed
-            key = (application, uri, status.getLen(), status.getModificationTime(), columns)
+            local = path_of(uri)
+            state = None if local is None else file_state_of(local)
+            version = state or (status.getLen(), status.getModificationTime())
+            key = (application, uri, *version, columns)
             footer = _KEPT.keep(key, len(uri) + 1000)
             if footer is None:
                 footer = reader()(status, columns)
-                _KEPT.add(key, footer, len(uri) + len(footer.schema))
+                if state is None or is_file_settled(state):
+                    _KEPT.add(key, footer, len(uri) + len(footer.schema))
             return footer
         except Exception as error:
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
