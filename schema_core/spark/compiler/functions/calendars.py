@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Literal, Node, let, let_all
 from schema_core.spark.compiler.udfs.calendars import CUTOVER
-from schema_core.spark.compiler.udfs.zones import FIRST, standard_offset, util_zone
+from schema_core.spark.compiler.udfs.zones import CYCLED_TO, FIRST, standard_offset, util_zone
 
 DAY = 86_400
 
@@ -78,15 +78,17 @@ def julian_days_of(year: Node, month: Node, day: Node) -> Node:
 
 
 def java_days_of(year: Node, month: Node, day: Node) -> Node:
-    """Return the days since 1970 of a date of Java's calendar, Julian before 1582-10-15."""
+    """Return the days since 1970 of a date of Java's calendar, Julian before 1582-10-15.
+
+    The days of a year before 1582 are Julian ones, however many they are.
+    """
 
     def body(year: Node, month: Node, day: Node) -> Node:
         return sql(
-            "if({gregorian} >= {cut} AND ({gregorian} - {day} + 1L >= {cut} OR {julian} >= {cut}),"
-            " {gregorian}, {julian})",
+            "if({year} >= 1582L AND {gregorian} >= {cut}, {gregorian}, {julian})",
+            year=year,
             gregorian=days_of(year, month, day),
             julian=julian_days_of(year, month, day),
-            day=day,
             cut=long(CUTOVER),
         )
 
@@ -148,7 +150,6 @@ _UTC = frozenset({"UTC", "GMT", "Etc/UTC", "Etc/GMT"})
 
 _CYCLE = 146_097 * DAY
 _FIRST_CYCLED = 253_000_000_000
-_CYCLED_TO = 951_782_400
 
 
 def is_known_zone(name: str) -> bool:
@@ -207,7 +208,7 @@ def _cycled(seconds: Node, convert: Callable[[Node], Node]) -> Node:
     """Convert a datetime after 9986 as the one of the same place in a cycle of 400 years."""
 
     def body(n: Node) -> Node:
-        cycle = floor_div(inline("{n} - {to}", n=n, to=long(_CYCLED_TO)), _CYCLE)
+        cycle = floor_div(inline("{n} - {to}", n=n, to=long(CYCLED_TO)), _CYCLE)
         moved = sql(
             "if({n} < {limit}, 0L, {cycle} * {size})",
             n=n,
@@ -243,7 +244,10 @@ def any_local_at(seconds: Node, zone: str) -> Node:
 
 
 def any_instant_of(seconds: Node, zone: str) -> Node:
-    """Return the instant of any local seconds: `instant_of`, but standard time before 1900."""
+    """Return the instant of any local seconds: `instant_of`, but standard time before 1900.
+
+    1900 begins by the offset of its first instant, in the zones that Spark has.
+    """
     if fixed_offset(zone) is not None:
         return instant_of(seconds, zone)
     offset = standard_offset(zone)
@@ -252,7 +256,7 @@ def any_instant_of(seconds: Node, zone: str) -> Node:
         lambda n: inline(
             "if({n} < {first}, {n} - {offset}, {cycled})",
             n=n,
-            first=long(FIRST + offset),
+            first=local_at(long(FIRST), zone),
             offset=long(offset),
             cycled=_cycled(n, lambda one: instant_of(one, zone)),
         ),

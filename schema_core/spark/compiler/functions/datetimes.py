@@ -189,12 +189,23 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
 
 # --- strings -----------------------------------------------------------------------------------
 
-#: What Java removes at the ends of a string.
-_BLANKS = "".join(map(chr, range(0x21)))
 _ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
-#: A date may be followed by a space and anything else, unless the string begins with a space.
-_DATE = r"^(?! \s*\S+\s+\S)\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s* .*|\s*)$"
-_TIME = r"^[\x00-\x20]*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.([^+-]*))?)?)?[\x00-\x20]*\z"
+#: What Java's String.trim removes, around each number.
+_BLANKS = r"[\x00- ]*"
+
+
+def _number_shape(digits: int) -> str:
+    """Return the shape of a number with any zeroes before its digits, which are a group."""
+    return rf"{_BLANKS}0*(\d{{1,{digits}}}){_BLANKS}"
+
+
+_DATE = rf"^{_number_shape(4)}(?:-{_number_shape(2)}(?:-{_number_shape(2)})?)?\z"
+# The time zone that may follow has minutes only if the time has seconds.
+_TIME = (
+    rf"(?s)^(?![^:+-]*(?::[^:+-]*)?[+-].*:){_number_shape(2)}(?::{_number_shape(2)}"
+    rf"(?::{_number_shape(2)}(?:\.{_BLANKS}([^+-]*?){_BLANKS}(?=[+-]|\z))?)?)?"
+    rf"(?:([+-]){_number_shape(2)}(?::{_number_shape(2)})?)?\z"
+)
 _STAMP = (
     r"^(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?\z"
@@ -270,15 +281,24 @@ def _has_mask(node: Node, mask: str) -> Node:
     return all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
 
 
+def date_part_of(node: Node) -> Node:
+    """Return a string up to its first space, unless it starts with that."""
+    return call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
+
+
 def any_date_of_string(node: Node) -> Node:
     """Parse a date of any shape: a year, optionally with month and day."""
-    parts = (_part(node, _DATE, group, 1) for group in (1, 2, 3))
-    return inline(
-        "if(rlike({s}, {shape}), {date}, NULL)",
-        s=node,
-        shape=_DATE,
-        date=call("make_date", *parts),
-    )
+
+    def parsed(text: Node) -> Node:
+        parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
+        return inline(
+            "if(rlike({s}, {shape}), {date}, NULL)",
+            s=text,
+            shape=_DATE,
+            date=call("make_date", *parts),
+        )
+
+    return let(date_part_of(node), parsed)
 
 
 def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
@@ -299,7 +319,11 @@ def _fraction(digits: int) -> str:
 
 
 def any_time_of_string(node: Node, target: TimeType) -> Node:
-    """Parse a time of any shape; its fourth digit rounds, and letters in its fraction are 0."""
+    """Parse a time of any shape, and move it by the time zone that may follow.
+
+    Milliseconds are rounded by the fourth digit; anything else than a digit among them is a zero.
+    A time beyond the day, which Flink cannot return, fails the job.
+    """
     hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
     parts = {"h": hours, "m": minutes, "s": seconds}
     valid = inline(
@@ -308,11 +332,22 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
         shape=_TIME,
         **parts,
     )
+    fraction = inline(
+        "CAST(rpad(regexp_replace(left({digits}, 3), '[^0-9]', '0'), 3, '0') AS INT)"
+        " + if(substring({digits}, 4, 1) >= '5', 1, 0)",
+        digits=call("regexp_extract", node, _TIME, 4),
+    )
+    moved = inline(
+        "if(regexp_extract({text}, {shape}, 5) = '-', -60000L, 60000L) * ({h} * 60 + {m})",
+        text=node,
+        shape=_TIME,
+        h=_part(node, _TIME, 6),
+        m=_part(node, _TIME, 7),
+    )
     count = inline(
-        "(({h} * 60 + {m}) * 60 + {s}) * 1000L"
-        " + CAST(rpad(regexp_replace({fraction}, '[^0-9]', '0'), 3, '0') AS INT)"
-        " + if(substring({fraction}, 4, 1) >= '5', 1, 0)",
-        fraction=call("btrim", call("regexp_extract", node, _TIME, 4), _BLANKS),
+        "(({h} * 60 + {m}) * 60 + {s}) * 1000L + {fraction} + {moved}",
+        fraction=fraction,
+        moved=moved,
         **parts,
     )
     count = let(count, _within_day)
@@ -324,9 +359,9 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
 
 
 def _within_day(count: Node) -> Node:
-    """Return a count of milliseconds; Flink rounds 23:59:59.9995 to 24:00:00."""
-    problem = fail("Spark has no TIME 24:00:00, to which Flink rounds the string")
-    return inline("if({n} >= 86400000, {problem}, {n})", n=count, problem=problem)
+    """Return milliseconds of a day: Flink rounds up to 24:00:00, and a zone moves beyond the day."""
+    problem = fail("Spark has no TIME beyond the day, which Flink reads in the string")
+    return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
 
 
 def timestamp_of_string(node: Node, target: TimestampType) -> Node:

@@ -16,7 +16,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
 from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported
 from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, coarse, is_fine
-from schema_core.types import DataType
+from schema_core.types import DataType, TimestampType
 
 #: Functions whose rules take and return the structs.
 EXACT = frozenset(
@@ -43,6 +43,9 @@ WHOLE = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
     | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING"}
 )
+
+#: Units to which the nanoseconds of a timestamp are rounded up.
+DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
 
 #: Functions that add an interval to a timestamp, or subtract one: its nanoseconds stay.
 SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
@@ -101,7 +104,9 @@ def translated(translate: Translate, called: TranslatedCall) -> Node:
             for place, one in enumerate(called.call.arguments)
         ),
     )
-    part = _rounded_up if name in {"CEIL", "CEILING"} else whole
+    is_local = isinstance(called.types[places[0]], TimestampType)
+    is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
+    part = _rounded_up if is_up else whole
     node = translate(replace(_changed(called, places, part), call=call))
     if not is_fine(called.type):
         return node

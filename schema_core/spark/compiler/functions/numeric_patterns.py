@@ -24,7 +24,6 @@ from schema_core.spark.compiler.functions.calendars import (
     DAY,
     any_instant_of,
     any_local_at,
-    days_of,
     floor_div,
     instant_of,
     is_known_zone,
@@ -36,12 +35,12 @@ from schema_core.spark.compiler.functions.calendars import (
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Cast,
+    Element,
     Literal,
     Node,
     all_of,
     call,
     let,
-    let_all,
     rarely,
     string_of,
 )
@@ -103,22 +102,29 @@ def _numeric(text: str, parse: Callable[[str], tuple[Part, ...]]) -> NumericPatt
 
 # --- strings of the pattern's width --------------------------------------------------------------
 
-_CERTAIN = {"y": r"(?:19[1-9]\d|[2-8]\d{3})"}
+#: The years that begin with 1910: later all calendars and zones agree.
+_CERTAIN_YEAR = "(?:2...|19[1-9].|[3-8]...)"
 
 
 def _certain_shape(pattern: NumericPattern) -> str:
     """Return the regular expression of strings that Spark parses as Java does, if it parses them.
 
-    The years begin with 1910: later all calendars and zones agree.
+    It checks where the numbers start and end. Spark reads their digits anyway, and only at the end
+    of a string accepts anything else: blanks, or a time zone.
     """
     pieces = []
-    for part in pattern.parts:
+    for place, part in enumerate(pattern.parts, 1):
         if part.letter == "'":
             pieces.append(_escaped(part.text))
-        elif part.letter in _CERTAIN:
-            pieces.append(_CERTAIN[part.letter])
+        elif part.letter == "y":
+            pieces.append(_CERTAIN_YEAR)
+        elif part.count == 1:
+            pieces.append(r"\d{1,2}")
+        elif part.letter == "S":
+            pieces.append(r"\d{3}")
         else:
-            pieces.append(r"\d{1,2}" if part.count == 1 else rf"\d{{{part.count}}}")
+            last = r"\d" if place == len(pattern.parts) else "."
+            pieces.append("." * (part.count - 1) + last)
     return rf"^{''.join(pieces)}\z"
 
 
@@ -132,9 +138,19 @@ def _certain(node: Node, pattern: NumericPattern) -> Node:
         read: Node = Cast(node, "TIMESTAMP_NTZ", safe=True)
     else:
         read = Cast(call("try_to_timestamp", node, pattern.text), "TIMESTAMP_NTZ")
-    return sql(
-        "if({same}, {read}, NULL)", same=call("rlike", node, _certain_shape(pattern)), read=read
-    )
+    return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+
+
+def _is_certain(node: Node, pattern: NumericPattern) -> Node:
+    """Return whether a string has the pattern's width and a year from 1910 on.
+
+    The year is compared with the string, which is faster than a part of the regular expression.
+    """
+    shape = _certain_shape(pattern)
+    if pattern.letters[0] != "y" or pattern.parts[0].letter == "'":
+        return call("rlike", node, shape)
+    shape = shape.replace(_CERTAIN_YEAR, "....")
+    return inline("{s} >= '191' AND {s} < '9' AND rlike({s}, {shape})", s=node, shape=shape)
 
 
 def _seconds(timestamp: Node) -> Node:
@@ -184,6 +200,10 @@ def _adjacent(count: int) -> str:
     return rf"(?=.{{{count}}})({'|'.join(cases)})"
 
 
+#: Letter -> the milliseconds of its unit.
+UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
+
+
 def _wrapped(text: Node) -> Node:
     """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
     return Cast(
@@ -196,8 +216,8 @@ def _wrapped(text: Node) -> Node:
     )
 
 
-def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node, Node], Node]) -> Node:
-    """Call a body with local seconds since 1970 and milliseconds; they are NULL if unparseable."""
+def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) -> Node:
+    """Call a body with local milliseconds since 1970, which wrap; NULL if unparseable."""
     shape = _lenient_shape(pattern)
 
     def parsed(text: Node) -> Node:
@@ -206,21 +226,11 @@ def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node, Node], N
             for group, letter in enumerate(pattern.letters, 1)
         }
         days = java_days_of(*(found.get(one, long(1970 if one == "y" else 1)) for one in "yMd"))
-        time = {one: found.get(one, long(0)) for one in "HmsS"}
-        return let_all(
-            [
-                inline(
-                    "{days} * 86400L + {H} * 3600L + {m} * 60L + {s}"
-                    if "S" not in found
-                    else "{days} * 86400L + {H} * 3600L + {m} * 60L + {s} + {carried}",
-                    days=days,
-                    carried=floor_div(time["S"], 1000),
-                    **{one: time[one] for one in "Hms"},
-                ),
-                inline("pmod({S}, 1000L)", S=time["S"]),
-            ],
-            body,
-        )
+        millis = inline("{days} * 86400000L", days=days)
+        for letter, unit in UNITS.items():
+            if letter in found:
+                millis = inline("{v} + {n} * {unit}", v=millis, n=found[letter], unit=long(unit))
+        return let(millis, body)
 
     return let(
         _ascii_digits(node),
@@ -247,11 +257,10 @@ def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
             lambda s: _lenient(
                 s,
                 pattern,
-                lambda seconds, millis: let(
-                    any_instant_of(seconds, zone),
-                    lambda n: inline(
-                        "{n} + if({n} < 0L AND {millis} > 0L, 1L, 0L)", n=n, millis=millis
-                    ),
+                lambda millis: inline(
+                    "({n} * 1000L + pmod({millis}, 1000L)) DIV 1000L",
+                    n=any_instant_of(floor_div(millis, 1000), zone),
+                    millis=millis,
                 ),
             ),
         )
@@ -273,6 +282,23 @@ def _truncated(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
     return inline("if({n} >= 0L, {n}, NULL)", n=seconds)
 
 
+def _counted_days(days: Node) -> Node:
+    """Return days as Flink counts them: it rounds leap years towards the year -4800."""
+    shown = inline("date_from_unix_date(CAST(pmod({n}, 146097L) AS INT))", n=days)
+    return inline(
+        "if({n} >= -2472632L, {n}, {more})",
+        n=days,
+        more=let(
+            inline("year(add_months({date}, -2))", date=shown),
+            lambda year: inline(
+                "{n} + if({y} % 4 = 0, 0, 1) - if({y} % 100 = 0, 0, 1) + if({y} % 400 = 0, 0, 1)",
+                n=days,
+                y=year,
+            ),
+        ),
+    )
+
+
 _UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
 
 
@@ -282,7 +308,11 @@ def to_date(node: Node, pattern: NumericPattern) -> Node:
     def body(text: Node) -> Node:
         lenient = rarely(
             text,
-            lambda s: _lenient(s, pattern, lambda seconds, millis: floor_div(seconds, DAY)),
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda millis: let(floor_div(millis, 1000 * DAY), _counted_days),
+            ),
         )
         days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
         return inline(
@@ -308,7 +338,9 @@ def convert_tz(node: Node, source: str, target: str, output: NumericPattern | No
             lambda s: _lenient(
                 s,
                 pattern,
-                lambda seconds, millis: _formatted(any_instant_of(seconds, source), shown, target),
+                lambda millis: _formatted(
+                    any_instant_of(floor_div(millis, 1000), source), shown, target
+                ),
             ),
         )
         return inline(
@@ -393,7 +425,13 @@ def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
 
 # --- java.time -----------------------------------------------------------------------------------
 
-_STANDARD_SHAPE = r"^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?)?\s*\z"
+_TRIMMED = r"[\x00- ]*"
+_DATE = r"[+\d]\d{3}-(?:\+?[1-9]|0[1-9]|1[0-2])-(?:\+?[1-9]|0[1-9]|[12]\d|3[01])"
+_STANDARD_DATE = rf"^{_TRIMMED}({_DATE}){_TRIMMED}\z"
+_GROUPED = _DATE.replace("(?:", "(").replace("-", ")-", 1)
+_STANDARD_SHAPE = (
+    rf"^{_TRIMMED}({_GROUPED} ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{{1,9}}))?{_TRIMMED}\z"
+)
 
 
 def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
@@ -421,50 +459,58 @@ def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
         for place, part in enumerate(pattern.parts)
     ]
     shape = rf"^{''.join(pieces)}\z"
-    names = pattern.letters
-    digits = [call("regexp_extract", text, shape, group + 1) for group in range(len(names))]
-    values = [
-        call("rpad", one, 3, "0") if letter == "S" else one
-        for one, letter in zip(digits, names, strict=True)
-    ]
+    groups = ",".join(f"${group}" for group in range(1, len(pattern.letters) + 1))
+    numbers = inline(
+        "transform(split(regexp_replace({text}, {shape}, {groups}), ','),"
+        " one -> try_cast(one AS BIGINT))",
+        text=text,
+        shape=shape,
+        groups=groups,
+    )
     return inline(
         "coalesce(if(rlike({text}, {shape}), {strict}, NULL), {standard})",
         text=text,
         shape=shape,
-        strict=let_all(
-            [Cast(one, "BIGINT", safe=True) for one in values],
-            lambda *found: _strict_value(dict(zip(names, found, strict=True))),
+        strict=let(
+            numbers,
+            lambda found: _strict_value(
+                {letter: Element(found, place) for place, letter in enumerate(pattern.letters)}
+            ),
         ),
         standard=_standard_millis(text),
     )
 
 
 def _strict_value(found: dict[str, Node]) -> Node:
-    """Return the milliseconds of fields within their ranges, or NULL."""
+    """Return the milliseconds of fields within their ranges, or NULL.
+
+    A day beyond the end of its month is the last day.
+    """
     year, month, day = (found.get(one, long(1970 if one == "y" else 1)) for one in "yMd")
-    time = {one: found.get(one, long(0)) for one in "HmsS"}
     valid = [
         inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
         for letter, (least, most) in RANGES.items()
         if letter in found
     ]
+    time = {one: found.get(one, long(0)) for one in "HmsS"}
     if "H" in found:
         valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
-    following = inline("{month} + 1L", month=month)
-    value = let_all(
-        [days_of(year, month, long(1)), days_of(year, following, long(1))],
-        lambda first, last: inline(
-            "((({first} + least({day}, {last} - {first}) - 1L) * 24L + {H}) * 60L + {m}) * 60000L"
-            " + {s} * 1000L + {S}",
+    first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
+    date: Node = first
+    if "d" in found:
+        date = inline(
+            "least(date_add({first}, CAST({day} AS INT) - 1), last_day({first}))",
             first=first,
-            last=last,
             day=day,
-            **time,
-        ),
-    )
+        )
+    value = inline("unix_date({date}) * 86400000L", date=date)
+    for letter, unit in UNITS.items():
+        if letter in found:
+            value = inline("{v} + {n} * {unit}", v=value, n=found[letter], unit=long(unit))
     if "y" in found:
+        valid.append(inline("{year} > 0L", year=year))
         value = inline(
-            "if({year} BETWEEN -290000L AND 290000L, {value}, raise_error({problem}))",
+            "if({year} <= 290000L, {value}, raise_error({problem}))",
             year=year,
             value=value,
             problem="the year of a timestamp is out of Spark's range",
@@ -477,51 +523,51 @@ def _strict_value(found: dict[str, Node]) -> Node:
 
 
 def _standard_millis(text: Node) -> Node:
-    """Parse a string in the standard form in Java's calendar; its date is a Gregorian one then."""
-    groups = [
-        Cast(
-            call(
-                "coalesce",
-                call("nullif", call("regexp_extract", text, _STANDARD_SHAPE, one), ""),
-                "0",
-            ),
-            "BIGINT",
-            safe=True,
-        )
-        for one in range(1, 7)
-    ]
-    fraction = call("rpad", call("regexp_extract", text, _STANDARD_SHAPE, 7), 3, "0")
+    """Parse a string as java.sql.Timestamp does, in Java's calendar.
 
-    def body(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
-        seconds = inline(
-            "{days} * 86400L + ({h} * 60L + {m}) * 60L + {s}",
-            days=java_days_of(y, month, d),
-            h=h,
-            m=m,
-            s=s,
+    Its fields are then those of a Gregorian date; the year before 1 counts as 1.
+    """
+
+    def parsed(shown: Node) -> Node:
+        numbers = inline(
+            "transform(split(regexp_replace({s}, {shape}, '$1,$2,$3,$4,$5,$6'), ','),"
+            " one -> CAST(try_cast(one AS INT) AS BIGINT))",
+            s=shown,
+            shape=_STANDARD_SHAPE,
         )
-        value = let(
-            seconds,
-            lambda n: with_java_date(
-                floor_div(n, DAY),
-                lambda *date: inline(
-                    "({days} * 86400L + pmod({n}, 86400L)) * 1000L + CAST({fraction} AS BIGINT)",
-                    days=days_of(*date),
-                    n=n,
-                    fraction=fraction,
-                ),
-            ),
+        fraction = call("rpad", call("regexp_extract", shown, _STANDARD_SHAPE, 7), 3, "0")
+        millis = let(
+            numbers, lambda found: _standard_seconds(*(Element(found, n) for n in range(6)))
         )
         return inline(
-            "if({month} BETWEEN 1L AND 12L AND {d} BETWEEN 1L AND 31L, {value}, NULL)",
-            month=month,
-            d=d,
-            value=value,
+            "if(rlike({s}, {shape}), {seconds} * 1000L + CAST({fraction} AS BIGINT), NULL)",
+            s=shown,
+            shape=_STANDARD_SHAPE,
+            seconds=millis,
+            fraction=fraction,
         )
 
-    return inline(
-        "if(rlike({text}, {shape}), {value}, NULL)",
-        text=text,
-        shape=_STANDARD_SHAPE,
-        value=let_all(groups, body),
+    shown = call("regexp_replace", _ascii_digits(text), _STANDARD_DATE, "$1 0:0:0")
+    return let(shown, parsed)
+
+
+def _standard_seconds(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
+    """Return the seconds since 1970 of the fields of a timestamp, or NULL."""
+
+    def body(n: Node) -> Node:
+        date = with_java_date(
+            floor_div(n, DAY),
+            lambda year, month, day: inline(
+                "make_date(CAST(if({y} > 0, {y}, 1 - {y}) AS INT), CAST({m} AS INT),"
+                " CAST({d} AS INT))",
+                y=year,
+                m=month,
+                d=day,
+            ),
+        )
+        return inline("unix_date({date}) * 86400L + pmod({n}, 86400L)", date=date, n=n)
+
+    days = java_days_of(y, month, d)
+    return let(
+        inline("{days} * 86400L + ({h} * 60L + {m}) * 60L + {s}", days=days, h=h, m=m, s=s), body
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import TranslatedCall, TranslationRule, rewritten
-from schema_core.spark.compiler.tree import Node, call, fail, let, let_all, unsupported
+from schema_core.spark.compiler.tree import Node, call, fail, let, unsupported
 from schema_core.spark.compiler.value_types import FLOATS, sql_type
 from schema_core.types import (
     DataType,
@@ -41,12 +41,16 @@ def rounding(*, up: bool) -> TranslationRule:
 
 
 def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
-    """Round an instant in local time of a zone, with the offset from UTC at the instant itself."""
+    """Round an instant in local time of a zone, with the offset from UTC at the instant itself.
+
+    Flink ignores what it has beyond milliseconds, also when it rounds up.
+    """
 
     def body(clock: Node) -> Node:
+        millis = datetimes.truncated(clock, 6, 3, TimestampType(3)) if up else clock
         return inline(
             "timestamp_micros({step} - ({clock} - {instant}))",
-            step=datetimes.micros(stepped(unit, clock, TimestampType(3), up=up)),
+            step=datetimes.micros(stepped(unit, millis, TimestampType(3), up=up)),
             clock=datetimes.micros(clock),
             instant=datetimes.micros(node),
         )
@@ -77,33 +81,33 @@ def stepped(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
     """Round a datetime without a zone down (or up) to the start of a unit."""
     if unit in MILLIS and not isinstance(type_, DateType):
         return _stepped_time(MILLIS[unit], node, type_, up=up)
-    if unit == "DAY" and isinstance(type_, DateType | TimeType):
-        return node
 
-    def body(value: Node, day: Node) -> Node:
-        return let(_reread(day), lambda shown: _stepped_day(unit, value, type_, day, shown, up=up))
+    def body(day: Node) -> Node:
+        return let(_reread(day), lambda shown: _stepped_day(unit, type_, day, shown, up=up))
 
-    return let_all([node, datetimes.convert(node, type_, DateType(), "UTC")], body)
+    return let(datetimes.convert(node, type_, DateType(), "UTC"), body)
 
 
-def _stepped_day(
-    unit: str, value: Node, type_: DataType, day: Node, shown: Node, *, up: bool
-) -> Node:
+def _stepped_day(unit: str, type_: DataType, day: Node, shown: Node, *, up: bool) -> Node:
     """Return the start of the unit of a day, which before 1582 is printed as another day."""
     start = _start(unit, shown, day)
     if up:
-        start = let(
-            start,
-            lambda first: inline(
-                "if({first} = {shown} AND {midnight} = {value}, {first}, {next})",
-                first=first,
-                shown=shown,
-                midnight=datetimes.convert(day, DateType(), type_, "UTC"),
-                value=value,
-                next=_following(unit, first),
-            ),
-        )
+        start = let(start, lambda first: _rounded_up(unit, first, shown))
     return datetimes.convert(start, DateType(), type_, "UTC")
+
+
+def _rounded_up(unit: str, start: Node, shown: Node) -> Node:
+    """Return the start of the next unit; of years to weeks, the first day itself stays.
+
+    Flink ignores the time of the day here, and of quarters only the first one of a year stays.
+    """
+    following = _following(unit, start)
+    if unit not in STAYING:
+        return following
+    first = call("trunc", shown, "YEAR") if unit == "QUARTER" else start
+    return inline(
+        "if({first} = {shown}, {first}, {next})", first=first, shown=shown, next=following
+    )
 
 
 def _reread(day: Node) -> Node:
@@ -154,9 +158,15 @@ def _stepped_time(size: int, node: Node, type_: DataType, *, up: bool) -> Node:
     return let(count, body)
 
 
+#: Units that are not rounded up on their first day.
+STAYING = frozenset({"WEEK", "MONTH", "QUARTER", "YEAR"})
+
+
 def _start(unit: str, shown: Node, day: Node) -> Node:
     """Return the first day of a unit; the day of the week is that of the day itself."""
     match unit:
+        case "DAY":
+            return shown
         case "WEEK":
             return inline("date_sub({shown}, dayofweek({day}) - 1)", shown=shown, day=day)
         case "MONTH" | "QUARTER" | "YEAR":
@@ -175,8 +185,8 @@ def _start(unit: str, shown: Node, day: Node) -> Node:
 
 def _following(unit: str, start: Node) -> Node:
     """Return the start of the next unit."""
-    if unit == "WEEK":
-        return call("date_add", start, 7)
+    if unit in ("DAY", "WEEK"):
+        return call("date_add", start, 7 if unit == "WEEK" else 1)
     return call("add_months", start, MONTHS.get(unit, 0))
 
 

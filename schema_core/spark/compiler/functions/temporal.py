@@ -182,16 +182,14 @@ def timestamp_add(called: TranslatedCall) -> Node:
 
 
 def timestamp_diff(called: TranslatedCall) -> Node:
-    """TIMESTAMPDIFF(unit, from, to): full units, towards zero."""
+    """TIMESTAMPDIFF(unit, from, to): full units, towards zero; of instants in UTC."""
     unit = _unit_argument(called)
     pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
     if len({isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs}) > 1:
         raise unsupported(
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
-    clocks = [datetimes.clock(node, type_, called.zone) for node, type_ in pairs]
-    if all(isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs):
-        clocks = [node for node, _ in pairs] if unit not in MONTHS else clocks
+    clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
     if unit in _MONTH_UNITS:
         count = months_between(clocks[1], clocks[0])
         return inline("CAST({n} DIV {size} AS INT)", n=count, size=_MONTH_UNITS[unit])
@@ -300,17 +298,17 @@ def to_date(called: TranslatedCall) -> Node:
 def _date_of_string(node: Node) -> Node:
     """Parse a date of any shape; a year beyond INT fails the job."""
     return inline(
-        "if(CAST(regexp_extract({s}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
+        "if(CAST(regexp_extract({start}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
         " {problem}, {date})",
-        s=node,
-        shape=r"^\s*(\d{1,38})(?:-|\s*$)",
+        start=datetimes.date_part_of(node),
+        shape=r"^[\x00- ]*(\d{1,38})[\x00- ]*(?:-|\z)",
         problem=fail("the year of a date is too large"),
         date=datetimes.any_date_of_string(node),
     )
 
 
 def to_instant(called: TranslatedCall) -> Node:
-    """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 1 to 9999."""
+    """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 0 to 9999."""
     type_ = called.types[0]
     if isinstance(type_, CHARACTERS):
         return _instant_of_string(called)
@@ -333,8 +331,8 @@ def _nanos_of_float(node: Node, digits: int) -> Node:
     )
 
 
-#: The microseconds since 1970 of the first day of the year 1, and of that of the year 10000.
-_FIRST, _END = -62_135_596_800_000_000, 253_402_300_800_000_000
+#: The microseconds since 1970 of the first day of the year 0, and of that of the year 10000.
+_FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
 
 
 def _instant(count: Node, digits: int, type_: DataType) -> Node:

@@ -67,14 +67,13 @@ def julian_date_of(days: int) -> Date:
 def java_days_of(year: int, month: int, day: int) -> int:
     """Return the days since 1970 of a date of Java's calendar; the ten skipped days overflow.
 
+    The days of a year before 1582 are Julian ones, however many they are.
+
     >>> java_days_of(1582, 10, 14) == days_of(1582, 10, 24), java_days_of(1, 1, 1)
     (True, -719164)
     """
     days = days_of(year, month, day)
-    if days >= CUTOVER and days_of(year, month, 1) >= CUTOVER:
-        return days
-    julian = julian_days_of(year, month, day)
-    return days if julian >= CUTOVER and days >= CUTOVER else julian
+    return days if year >= 1582 and days >= CUTOVER else julian_days_of(year, month, day)
 
 
 def java_date_of(days: int) -> Date:

@@ -366,6 +366,10 @@ def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> No
     parser.take(_ascii(re.escape(part.text)))
 
 
+#: Letter -> the count with which a number has a fixed width, for those that may have another one.
+_FIXED_WIDTHS = {"M": 2, "u": 2, "y": 2, "D": 3}
+
+
 def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
     """Return the regular expression of a number; adjacent fixed-width numbers keep their digits."""
     count = part.count
@@ -379,7 +383,7 @@ def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
         for one in rest:
             if one.letter not in "MdHhkKmsDuyS" or one.count == 1:
                 break
-            if one.letter == "M" and one.count > 2:
+            if one.count != _FIXED_WIDTHS.get(one.letter, one.count):
                 break
             follow += one.count
         ahead = rf"(?=\d{{{follow}}}(?!\d))" if follow else ""
@@ -397,7 +401,7 @@ def _time_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> Non
         number += 2000
     if part.letter == "S":
         number = int(value.ljust(9, "0"))
-    _set(parser, {"L": "M", "y": "u"}.get(part.letter, part.letter), number)
+    _set(parser, {"L": "M"}.get(part.letter, part.letter), number)
 
 
 def _time_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
@@ -572,6 +576,25 @@ RANGES: Mapping[str, tuple[int, int]] = {
 }  # fmt: skip
 
 
+def _year_of_fields(found: Mapping[str, int]) -> dict[str, int]:
+    """Return the year `u` of the fields, which may be given by an era and the year in it.
+
+    Raises:
+        MismatchError: for the year 0 of an era, or for an era that contradicts the year.
+    """
+    if "y" in found:
+        if found["y"] < 1:
+            raise MismatchError
+        year = found["y"] if found.get("G", 1) else 1 - found["y"]
+    elif "u" in found:
+        year = found["u"]
+    else:
+        return {}
+    if found.get("u", year) != year or found.get("G", year > 0) != (year > 0):
+        raise MismatchError
+    return {"u": year}
+
+
 def _strict_nanos(found: Mapping[str, int]) -> int:
     """Return nanoseconds since 1970; missing fields are those of 1970-01-01 00:00.
 
@@ -583,6 +606,7 @@ def _strict_nanos(found: Mapping[str, int]) -> int:
     for letter, (least, greatest) in RANGES.items():
         if letter in found and not least <= found[letter] <= greatest:
             raise MismatchError
+    found = {**found, **_year_of_fields(found)}
     year = found.get("u", 1970)
     month, day = found.get("M", 1), found.get("d", 1)
     last = days_of(year, month + 1, 1) - days_of(year, month, 1)
@@ -603,21 +627,33 @@ def _strict_nanos(found: Mapping[str, int]) -> int:
     return days * DAY + nanos
 
 
+#: What `java.lang.String.trim` removes.
+TRIMMED = "".join(map(chr, range(33)))
 _STANDARD = re.compile(
-    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?)?\s*", re.ASCII
+    r"([+\d]\d{3})-(\+?\d|\d\d)-(\+?\d|\d\d)"
+    r"(?: ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?)?"
 )
 
 
 def _standard_nanos(text: str) -> int | None:
-    """Parse a string in the standard form, leniently and in Java's calendar."""
-    found = _STANDARD.fullmatch(text)
-    if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
+    """Parse a string as java.sql.Timestamp or java.sql.Date: leniently and in Java's calendar.
+
+    Its fields are then those of a Gregorian date; the year before 1 counts as 1.
+    """
+    found = _STANDARD.fullmatch(text.strip(TRIMMED))
+    if found is None:
         return None
-    hour, minute, second = (int(found[group] or 0) for group in (4, 5, 6))
-    days = java_days_of(*(int(found[group]) for group in (1, 2, 3)))
+    year, month, day, hour, minute, second = (int(found[group] or 0) for group in range(1, 7))
+    time = (hour, minute, second)
+    if not (1 <= month <= 12 and 1 <= day <= 31) or any(_wrapped(one) != one for one in time):
+        return None
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
-    nanos = seconds * SECOND + int((found[7] or "0").ljust(9, "0"))
-    return days_of(*java_date_of(days + carried)) * DAY + nanos
+    year, month, day = java_date_of(java_days_of(year, month, day) + carried)
+    year = year if year > 0 else 1 - year
+    days = days_of(year, month, day)
+    if date_of(days) != (year, month, day):
+        return None
+    return days * DAY + seconds * SECOND + int((found[7] or "0").ljust(9, "0"))
 
 
 # --- from fields to datetimes: SimpleDateFormat --------------------------------------------------
@@ -650,7 +686,7 @@ def _lenient_millis(found: Mapping[str, int], zone: str) -> int:
     hour = found["K"] + 12 * found.get("a", 0) if half else found.get("H", 12 * found.get("a", 0))
     seconds = _lenient_days(found) * 86_400 + hour * 3600 + found.get("m", 0) * 60
     millis = (seconds + found.get("s", 0)) * 1000 + found.get("S", 0)
-    seconds, rest = divmod(millis, 1000)
+    seconds, rest = divmod(_long(millis), 1000)
     if "Z" in found:
         return (seconds - found["Z"]) * 1000 + rest
     return util_instant(zone, seconds) * 1000 + rest
@@ -693,7 +729,11 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
         return None
     except MismatchError:
         nanos = _standard_nanos(text)
-    return None if nanos is None else nanos // 1_000_000 * 1000
+    if nanos is None:
+        return None
+    if abs(nanos) > 2**63 * 1000 - DAY:
+        raise UdfError("the year of a timestamp is out of Spark's range")
+    return nanos // 1_000_000 * 1000
 
 
 # --- functions of SimpleDateFormat ---------------------------------------------------------------
@@ -713,7 +753,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
     """
     if seconds is None or pattern is None:
         return None
-    millis = (seconds * 1000 + 2**63) % 2**64 - 2**63
+    millis = _long(seconds * 1000)
     offset = util_offset(zone, millis // 1000)
     days, rest = divmod(millis + offset * 1000, 86_400_000)
     local = LocalDateTime(
@@ -739,7 +779,9 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
         parser = SIMPLE.parse(text, SIMPLE.valid_parts(pattern))
     except MismatchError:
         return UNPARSEABLE
-    return _lenient_millis(parser.found, zone) if parser.position else UNPARSEABLE
+    if not parser.position:
+        return UNPARSEABLE
+    return _long(_lenient_millis(parser.found, zone))
 
 
 def reformat_datetime(text: str | None, pattern: str | None) -> str | None:
@@ -767,7 +809,9 @@ def unix_timestamp(text: str | None, pattern: str | None, zone: str) -> int | No
 
 
 def to_date(text: str | None, pattern: str | None) -> int | None:
-    """Return TO_DATE with a pattern: days since 1970, for `UNPARSEABLE` with Java's overflow.
+    """Return TO_DATE with a pattern: days since 1970, also of `UNPARSEABLE`.
+
+    Flink computes them in 32 bits, with leap years rounded towards the year -4800.
 
     >>> to_date("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29)
     True
@@ -775,10 +819,16 @@ def to_date(text: str | None, pattern: str | None) -> int | None:
     millis = simple_parse(text, pattern, "UTC")
     if millis is None:
         return None
-    year, month, day = date_of(millis // 86_400_000)
-    if millis != UNPARSEABLE:
-        return days_of(year, month, day)
-    return _wrapped(days_of(year, month, day) - 365 * year + _wrapped(365 * year)) + 1
+    days = millis // 86_400_000
+    year, month, _ = date_of(days)
+    if (from_march := year + 4800 - (month <= 2)) < 0:
+        days += sum(sign * bool(from_march % size) for sign, size in ((1, 4), (-1, 100), (1, 400)))
+    return _wrapped(days)
+
+
+def _long(value: int) -> int:
+    """Wrap an integer to 64 bits."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _wrapped(value: int) -> int:

@@ -24,6 +24,8 @@ _FIXED = re.compile(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 #: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800
 _CYCLE = 146_097 * 86_400
+#: 2400-03-01, from which on datetimes stand for those of the same place in later cycles.
+CYCLED_TO = 951_782_400 + _CYCLE
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -47,10 +49,13 @@ def util_zone(name: str) -> dt.tzinfo:
 
 
 def _local_datetime(seconds: int) -> dt.datetime:
-    """Return the datetime of seconds since 1970, moved by 400-year cycles into Python's range."""
+    """Return the datetime of seconds since 1970, moved by 400-year cycles into Python's range.
+
+    Later ones are moved to the years from 2400 on, in which the rules of today hold.
+    """
     cycles = 0
     if not -62_000_000_000 < seconds < 253_000_000_000:
-        cycles = (seconds - 951_782_400) // _CYCLE
+        cycles = (seconds - CYCLED_TO) // _CYCLE
     return (_EPOCH + dt.timedelta(seconds=seconds - cycles * _CYCLE)).replace(tzinfo=None)
 
 
@@ -106,7 +111,7 @@ def util_instant(name: str, seconds: int) -> int:
     18000
     """
     zone = util_zone(name)
-    if seconds < FIRST + standard_offset(name):
+    if seconds < FIRST + util_offset(name, FIRST):
         return seconds - standard_offset(name)
     local = _local_datetime(seconds)
     return seconds - min(_offset_in(zone, local), _offset_in(zone, local.replace(fold=1)))
