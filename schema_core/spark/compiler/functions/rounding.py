@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import TranslatedCall, TranslationRule, rewritten
@@ -33,11 +34,23 @@ def rounding(*, up: bool) -> TranslationRule:
         type_ = called.types[0]
         if isinstance(type_, TimeType) and unit not in TIME_UNITS:
             raise unsupported(f"{name.upper()} of a TIME to {unit} is not run on Spark")
+        if _is_repeated(called):
+            return value
         if isinstance(type_, LocalZonedTimestampType):
             return let(value, lambda v: _step_instant(unit, v, called.zone, up=up))
         return stepped(unit, value, type_, up=up)
 
     return rewritten(translate)
+
+
+def _is_repeated(called: TranslatedCall) -> bool:
+    """Return whether a rounding to a unit is rounded again, which Flink's planner removes."""
+    outer, inner = called.call, called.call.arguments[0]
+    return (
+        isinstance(inner, FunctionCall)
+        and inner.function is outer.function
+        and inner.arguments[1:] == outer.arguments[1:]
+    )
 
 
 def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
