@@ -83,7 +83,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
                    "environment/table.py"),
     "pyspark":    ("formats/spark/pyspark_types.py", "formats/arrow/spark.py", "spark/",
                    "catalogs/hive/", "environment/table_environment.py", "environment/table.py",
-                   "environment/inline.py"),
+                   "environment/inline.py", "testing/killed_writes.py"),
     "pandas":     ("spark/", "formats/arrow/tables.py", "environment/inline.py",
                    "environment/table.py", "environment/table_environment.py"),
     "numpy":      ("spark/connectors/csv_survey.py",),

@@ -6,11 +6,14 @@ what it cannot do is refused before anything is lost. Each test runs few Spark j
 
 from __future__ import annotations
 
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,7 +26,7 @@ from schema_core.environment.connector import Ability, Connector
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.spark.connectors import SparkConnector, WriteContext
+from schema_core.spark.connectors import WriteContext
 from schema_core.sql.printer import print_path, print_string
 from schema_core.testing.connector_cases import (
     NAMES,
@@ -32,10 +35,22 @@ from schema_core.testing.connector_cases import (
     Sample,
     predicates,
 )
+from schema_core.testing.killed_writes import (
+    COMMITTED,
+    COMMITTING,
+    DONE,
+    FAILED,
+    PREPARED,
+    WRITTEN,
+    Delegate,
+    HeldWrite,
+    State,
+    active_settings,
+    kill_writes,
+)
 
 if TYPE_CHECKING:
     from schema_core.environment.options import ConfigOption
-    from schema_core.spark.connectors import ReadContext
     from schema_core.spark.transactions import Stage
 
 PUSH_DOWN = frozenset({
@@ -71,24 +86,7 @@ class MakeTable(Protocol):
         """
 
 
-class _Delegate:
-    """A connector with other abilities, or whose jobs end before they commit."""
-
-    def __init__(self, connector: SparkConnector, abilities: frozenset[Ability]) -> None:
-        self._connector = connector
-        self.abilities = abilities
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connector, name)
-
-    def read(self, context: ReadContext) -> Any:
-        return self._connector.read(context)
-
-    def write(self, frame: Any, context: WriteContext) -> None:
-        self._connector.write(frame, context)
-
-
-class _Killed(_Delegate):
+class _Killed(Delegate):
     """A connector whose process ends when all rows are written: nothing commits or aborts them."""
 
     def stage(self, context: WriteContext) -> Stage:
@@ -135,6 +133,16 @@ class ConnectorContract(ABC):
     exists_empty = True
     #: Whether several jobs may append to a table at the same time.
     concurrent = True
+    #: Why no other process can see the rows, if so: writes of a killed process are not tried.
+    in_process_only = ""
+    #: In how many places a process is killed within a commit, for each kind of write. 0 if a
+    #: commit waits for those of all other tables.
+    commit_kills = 2
+    #: ``module:name`` of a callable that returns the connector in another process; its class if
+    #: empty.
+    connector_path = ""
+    #: After how many seconds the process that is to be killed counts as stuck.
+    kill_timeout = 300.0
 
     @abstractmethod
     def make_connector(self) -> Connector:
@@ -158,13 +166,14 @@ class ConnectorContract(ABC):
     @pytest.fixture(scope="class")
     @classmethod
     def installed(cls) -> Iterator[list[Any]]:
-        """Install the connector: tables use the last one of the list."""
+        """Install the connector: each table has a new one, or the last that a test appended."""
         current: list[Any] = [cls().make_connector()]
         find = connectors.find_connector
 
         def found(options: Mapping[str, str]) -> Connector:
-            own = options.get("connector") == current[0].identifier
-            return current[-1] if own else find(options)
+            if options.get("connector") != current[0].identifier:
+                return find(options)
+            return current[-1] if len(current) > 1 else cls().make_connector()
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(connectors, "find_connector", found)
@@ -189,12 +198,18 @@ class ConnectorContract(ABC):
         return count()
 
     @pytest.fixture
+    def definitions(self) -> dict[str, str]:
+        """Return the statements that created the tables, by name."""
+        return {}
+
+    @pytest.fixture
     def table(
         self,
         environment: TableEnvironment,
         connector: Connector,
         tmp_path: Path,
         numbers: Iterator[int],
+        definitions: dict[str, str],
     ) -> MakeTable:
         """Return a function that creates tables."""
         known: dict[str, Mapping[str, str]] = {}
@@ -219,7 +234,8 @@ class ConnectorContract(ABC):
             )
             by = f" PARTITIONED BY ({partitions})" if partitions else ""
             kind = "TEMPORARY TABLE" if temporary else "TABLE"
-            environment.execute_sql(f"CREATE {kind} {name} ({columns}){by} WITH ({listed})")
+            definitions[name] = f"CREATE {kind} {name} ({columns}){by} WITH ({listed})"
+            environment.execute_sql(definitions[name])
             return name
 
         return make
@@ -519,6 +535,84 @@ class ConnectorContract(ABC):
         run(f"INSERT INTO {name} VALUES (3)")
         assert [(1,), (3,)] == run(f"SELECT * FROM {name}")
 
+    def test_a_killed_process_leaves_all_rows_or_none(
+        self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any,
+        definitions: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        """A process killed before, within or after its commit: old or new rows, and no others.
+
+        Rows that were not committed when it was killed are not visible, a commit has effect
+        completely or not at all, and the same write succeeds afterwards.
+        """
+        _need_write(connector)
+        _need(connector, Ability.STAGING)
+        if self.in_process_only or not hasattr(os, "killpg"):
+            pytest.skip(self.in_process_only or "the system cannot kill a process with its JVM")
+        kills = self._kills(table, connector, definitions)
+        run("SELECT a FROM (VALUES (1)) AS v(a)")  # starts Spark
+        path = self.connector_path or _import_path(type(connector))
+        states = kill_writes(
+            path, [one.write for one in kills], active_settings(), self.kill_timeout
+        )
+        failed = {key: one.error for key, one in states.items() if one.name == FAILED}
+        assert not failed, f"writes failed: {failed}"
+
+        everything = " UNION ALL ".join(
+            f"SELECT '{one.write.table}' AS t, a, p FROM {one.write.table}" for one in kills
+        )
+        found = _rows_by_table(run(everything))
+        partial = {
+            one.place: found.get(one.write.table, [])
+            for one in kills
+            if found.get(one.write.table, []) not in one.allowed(states[one.write.table])
+        }
+        assert not partial, f"visible after the kill: {partial}"
+        assert found == _rows_by_table(run(everything)), "the rows changed between two reads"
+        for one in kills:
+            name = one.write.table
+            again = found[name] != one.new
+            run(one.write.write if again else f"INSERT INTO {name} SELECT 31, 'x'")
+        later = _rows_by_table(run(everything))
+        expected = {
+            one.write.table: one.new if found[one.write.table] != one.new else [*one.new, (31, "x")]
+            for one in kills
+        }
+        wrong = {
+            one.place: later[one.write.table]
+            for one in kills
+            if later[one.write.table] != expected[one.write.table]
+        }
+        assert not wrong, f"visible after the next write: {wrong}"
+
+    def _kills(
+        self, table: MakeTable, connector: Connector, definitions: Mapping[str, str]
+    ) -> list[Kill]:
+        """Return writes that stop at every moment, of INSERT and of INSERT OVERWRITE."""
+        by = "p" if Ability.PARTITIONS in connector.abilities else ""
+        kinds = ["INTO", *(["OVERWRITE"] if Ability.OVERWRITE in connector.abilities else [])]
+        found: list[Kill] = []
+
+        def add(kind: str, moment: str, part: float = 0.0, measured: str = "") -> str:
+            name = table("a INT, p STRING", partitions=by)
+            before = (definitions[name], f"INSERT INTO {name} {_values(OLD)}")
+            statement = f"INSERT {kind} {name} {_values(NEW)}"
+            write = HeldWrite(name, before, statement, moment, part, measured)
+            found.append(Kill(write, f"INSERT {kind}, {moment} {part:.0%}", kind == "OVERWRITE"))
+            return name
+
+        # the writes before a commit stop first: a commit may hold a lock
+        for kind, moment in zip([*kinds, kinds[0]], (PREPARED, WRITTEN), strict=False):
+            add(kind, moment)
+        for kind in kinds:
+            measured = add(kind, COMMITTED)
+            number = self.commit_kills
+            for place in range(number):
+                # the two kinds of writes stop at different places
+                evenly, between = (place + 1) / (number + 1), (2 * place + 1) / (2 * number)
+                part = evenly if kind == "OVERWRITE" else between
+                add(kind, COMMITTING, part, measured)
+        return found
+
     # --- push-down -------------------------------------------------------------------------------
 
     def test_push_down_keeps_rows(
@@ -541,7 +635,7 @@ class ConnectorContract(ABC):
         queries = _pushing_queries(name, predicates(columns))
         union = " UNION ALL ".join(queries.values())
         found = run(union)
-        installed.append(_Delegate(connector, connector.abilities - PUSH_DOWN))
+        installed.append(Delegate(connector, connector.abilities - PUSH_DOWN))
         try:
             expected = run(union)
         finally:
@@ -602,6 +696,68 @@ class ConnectorContract(ABC):
             except SchemaCoreError as error:
                 shown = _chain(error)
             assert [] == [one for one in secrets if one in shown], statement
+
+
+# --- writes of a killed process ------------------------------------------------------------------
+
+OLD = [(1, "x"), (2, "y"), (3, "z")]
+NEW = [(11, "x"), (12, "y"), (13, "z")]
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A write of the process that is killed, and the rows that may be visible afterwards."""
+
+    write: HeldWrite
+    place: str
+    replaces: bool
+
+    @property
+    def new(self) -> list[tuple[Any, ...]]:
+        """The rows of the table with those of the write."""
+        return NEW if self.replaces else [*OLD, *NEW]
+
+    def allowed(self, state: State) -> list[list[tuple[Any, ...]]]:
+        """Return what a reader may see."""
+        if state.name in (COMMITTED, DONE):
+            return [self.new]
+        return [OLD, self.new] if state.name == COMMITTING else [OLD]
+
+
+def _values(rows: Sequence[tuple[int, str]]) -> str:
+    listed = ", ".join(f"({number}, '{text}')" for number, text in rows)
+    return f"SELECT a, p FROM (VALUES {listed}) AS v(a, p)"
+
+
+def _rows_by_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for name, *values in sorted(rows):
+        found.setdefault(name, []).append(tuple(values))
+    return found
+
+
+def _import_path(connector: type) -> str:
+    """Return where another process finds a class.
+
+    Raises:
+        AssertionError: if it is not at the top of a module.
+    """
+    name, module = connector.__qualname__, sys.modules.get(connector.__module__)
+    assert module is not None, "set connector_path"
+    assert "<locals>" not in name, "set connector_path"
+    spec = getattr(module, "__spec__", None)
+    file = getattr(module, "__file__", None)
+    if spec is None or not _is_importable(spec.name):
+        assert file, "set connector_path"
+        return f"{file}:{name}"
+    return f"{spec.name}:{name}"
+
+
+def _is_importable(module: str) -> bool:
+    try:
+        return PathFinder.find_spec(module.partition(".")[0]) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 # --- helpers -------------------------------------------------------------------------------------

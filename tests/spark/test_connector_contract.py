@@ -12,6 +12,7 @@ from schema_core.connectors import Connector
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
+from tests.spark import wrong_file_connectors
 from tests.spark.memory_connector import WRONG, MemoryConnector
 from tests.test_docs import blocks
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 class MemoryContract(ConnectorContract):
     metadata_values = {"writer": "'me'"}
     secret_options = {"pin": "canary-5519"}
+    in_process_only = "the rows are in the memory of this process"
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -46,6 +48,7 @@ class FilesContract(MemoryContract):
 
     metadata_values = {}
     secret_options = {}
+    in_process_only = ""
     exists_empty = False  # there is no directory before anything is written
     format = ""
 
@@ -71,6 +74,7 @@ class FormatContract(FilesContract):
     test_inserts_append = test_overwriting_replaces_all_rows = test_create_table_as = None  # type: ignore[assignment]
     test_temporary_tables = test_partitions = test_options_are_validated = None  # type: ignore[assignment]
     test_a_failed_job_leaves_no_rows = test_a_killed_job_leaves_no_rows = None  # type: ignore[assignment]
+    test_a_killed_process_leaves_all_rows_or_none = None  # type: ignore[assignment]
 
 
 class TestOrc(FormatContract):
@@ -113,27 +117,32 @@ class TestDocumentedConnector(documented()["TestSqlite"]):  # type: ignore[misc]
 
 
 class Noted:
-    """A plugin of pytest: the tests that failed, by class."""
+    """A plugin of pytest: the tests that failed, by class, and why."""
 
     def __init__(self) -> None:
         self.failed: dict[str, list[str]] = {}
+        self.reasons: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             _, name, test = report.nodeid.split("::")
             self.failed.setdefault(name.removeprefix("Test"), []).append(test)
+            self.reasons[name.removeprefix("Test")] = report.longreprtext
+
+
+KILLED = "test_a_killed_process_leaves_all_rows_or_none"
 
 
 @pytest.fixture(scope="module")
-def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Wrong connector -> the tests that it failed, of those that are meant for it.
+def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Noted:
+    """Run for each wrong connector the test that is meant for it.
 
     The tests run in this process, whose Spark they share.
     """
     file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
     lines = [
-        "from tests.spark import memory_connector as wrong",
-        "from tests.spark.test_connector_contract import MemoryContract, pytest",
+        "from tests.spark import memory_connector as wrong, wrong_file_connectors as files",
+        "from tests.spark.test_connector_contract import FilesContract, MemoryContract, pytest",
         "class Wrong(MemoryContract):",
         "    kept = ('int', 'empty string', 'timestamp(3)')",
         "    types = {name: MemoryContract.types[name] for name in kept}",
@@ -148,16 +157,30 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict
             f"class Test{one.__name__}(Wrong):",
             f"    def make_connector(self): return wrong.{one.__name__}()",
         ]
+    for other in wrong_file_connectors.WRONG:
+        lines += [
+            f"class Test{other.__name__}(FilesContract):",
+            "    format = 'csv'",
+            "    spark_session = Wrong.spark_session",
+            f"    def make_connector(self): return files.{other.__name__}()",
+        ]
     file.write_text("\n".join(lines))
     found = Noted()
     tests = [f"{file}::Test{one.__name__}::{test}" for one, test in WRONG.items()]
+    tests += [f"{file}::Test{one.__name__}::{KILLED}" for one in wrong_file_connectors.WRONG]
     options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
     pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[found])
-    return found.failed
+    return found
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.__name__)
 def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
-    noted: dict[str, list[str]], wrong: type[MemoryConnector]
+    noted: Noted, wrong: type[MemoryConnector]
 ) -> None:
-    assert noted.get(wrong.__name__) == [WRONG[wrong]]
+    assert noted.failed.get(wrong.__name__) == [WRONG[wrong]]
+
+
+@pytest.mark.parametrize("wrong", wrong_file_connectors.WRONG, ids=lambda one: one.__name__)
+def test_a_wrong_commit_is_found_when_a_process_is_killed(noted: Noted, wrong: type) -> None:
+    assert noted.failed.get(wrong.__name__) == [KILLED]
+    assert wrong_file_connectors.WRONG[wrong] in noted.reasons[wrong.__name__]
