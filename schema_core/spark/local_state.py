@@ -56,8 +56,8 @@ def is_file_settled(state: FileState) -> bool:
 def path_of(uri: str) -> str | None:
     """Return the path of a local file; None for other file systems.
 
-    >>> path_of("file:///tmp/a%20b"), path_of("file:/tmp/c"), path_of("hdfs://host/d")
-    ('/tmp/a b', '/tmp/c', None)
+    >>> path_of("file:///data/a%20b"), path_of("file:/data/c"), path_of("hdfs://host/d")
+    ('/data/a b', '/data/c', None)
     """
     if not uri.startswith("file:"):
         return None
