@@ -159,11 +159,10 @@ def test_intervals_are_converted_to_their_physical_type(type_: str) -> None:
         ("w > v", "`w` > floor(`v`, 0)"),
         ("v >= w", "`w` <= floor(`v`, 0)"),
         ("u IN (w, v)", "`u` = `w` OR `u` = `v`"),
-        # equal if their strings are
-        ("x IN (1e0, x)", "CAST(`x` AS STRING) = CAST(CAST('1e0' AS DOUBLE) AS STRING)"),
+        ("x IN (1e0, x)", "`x` = CAST('1e0' AS DOUBLE) OR `x` = `x`"),
         # the second is computed only where the first is not equal
         ("i IN (1, 1 / i)", "`i` = 1 OR `i` ="),
-        ("x > 0.5", "`x` > CAST(CAST(0.5 AS DECIMAL(2, 1)) AS DOUBLE) AND NOT isnan(`x`)"),
+        ("x > 0.5", "`x` > CAST(CAST(0.5 AS DECIMAL(2, 1)) AS DOUBLE)"),
         ("x <= 1", "`x` <= CAST(1 AS DOUBLE)"),
         ("1e0 < x", "CAST('1e0' AS DOUBLE) < `x` AND NOT isnan(`x`)"),
         ("x > CAST(NULL AS DOUBLE)", "if(isnan(`x`), "),
