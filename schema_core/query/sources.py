@@ -200,7 +200,7 @@ def join(
     _check_form(source)
     left_misses, right_misses = MAY_MISS[source.kind]
     seen = preceding if left_misses else (*preceding, *left.bindings)
-    right = resolve_source(source.right, chain, seen)
+    right = _apart(source, resolve_source(source.right, chain, seen), (*preceding, *left.bindings))
     merged = _merged(source, left, right)
     matching = _condition(source, merged, left, right)
     inferred = {
@@ -217,6 +217,23 @@ def join(
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
     inferred |= _inferred(SelectScope(chain, bindings, inferred=inferred), together.values())
     return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
+
+
+def _apart(
+    source: syntax.Join, right: ResolvedSource, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    """Return the right side under a generated alias that no source before it has.
+
+    In RIGHT and FULL joins it is resolved without them.
+    """
+    relation = right.relation
+    is_named = isinstance(source.right, (syntax.Aliased, syntax.TableName))
+    if is_named or not isinstance(relation, rel.Named):
+        return right
+    if relation.alias not in {binding.alias for binding in preceding}:
+        return right
+    name = generated_name(preceding)
+    return named(relation.input, name, relation.columns, lateral=relation.lateral)
 
 
 def _typed(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:

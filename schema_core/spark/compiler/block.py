@@ -16,7 +16,7 @@ from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.query.correlation import columns_of, expressions_of, operands
 from schema_core.query.relation import Join, Named
 from schema_core.query.scope import OF_GROUPING
-from schema_core.spark.compiler.correlation import grouped_subqueries
+from schema_core.spark.compiler.correlation import conditions_of, grouped_subqueries
 from schema_core.spark.compiler.functions.aggregates import grouping
 from schema_core.spark.compiler.lifting import (
     AGGREGATED,
@@ -111,7 +111,12 @@ class Block:
         self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
     ) -> Callable[[Typed], Node]:
         """Return a function that compiles; sub-queries can use some projections of the block."""
-        writer = replace(self.writer, around=around, computed=computed or {})
+        block = self.block
+        conditions = conditions_of(
+            [one for one in (block.where, block.having, block.qualify) if one is not None],
+            [*(item.expression for item in block.items), *self.hidden],
+        )
+        writer = replace(self.writer, around=around, computed=computed or {}, conditions=conditions)
         if self.block.grouping is not None:
             found = grouped_subqueries(self.block, self.hidden)
             writer = replace(writer, in_group=writer.in_group | found)

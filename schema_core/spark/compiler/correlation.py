@@ -101,6 +101,25 @@ def _subqueries(expression: Typed) -> list[Subquery]:
     return [one for one in _parts(expression) if isinstance(one, Subquery)]
 
 
+def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozenset[int]:
+    """Return the identities of the calls whose NULL has the effect of FALSE.
+
+    They are the conditions of clauses and of CASE, and the operands of AND, OR and NOT in these.
+    """
+    rest = list(filters)
+    for one in (*filters, *values):
+        for part in _parts(one):
+            if isinstance(part, FunctionCall) and part.function.name == "CASE":
+                rest.extend(part.arguments[:-1:2])
+    found = set()
+    while rest:
+        one = rest.pop()
+        found.add(id(one))
+        if isinstance(one, FunctionCall) and one.function.name in ("AND", "OR", "NOT"):
+            rest.extend(one.arguments)
+    return frozenset(found)
+
+
 def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]:
     """Return the identities of the sub-queries that are computed from any row of a group.
 

@@ -32,6 +32,7 @@ from schema_core.spark.compiler.functions.nanoseconds import (
     require_micros,
     translated,
 )
+from schema_core.spark.compiler.negation import without_negation
 from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
@@ -113,6 +114,7 @@ class TranslationContext:
     `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
     `subquery` a query used as a value, `user` a call of a user's function. `computed` are
     expressions that a query below has computed already, outside of arguments of aggregates.
+    `conditions` are the identities of the calls whose NULL has the effect of FALSE.
     """
 
     zone: str = "UTC"
@@ -120,6 +122,7 @@ class TranslationContext:
     subquery: Callable[[Select], Node] = no_subquery
     user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
     computed: Mapping[Typed, Node] = field(default_factory=dict)
+    conditions: frozenset[int] = frozenset()
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
@@ -158,11 +161,13 @@ def _compile(typed: Typed, context: TranslationContext) -> Node:
 
 def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
     """Compile a call from its innermost first argument: left-deep trees are long on that side."""
+    call = without_negation(call)
     chain = [(call, _context_of(call, context))]
     while (outer := chain[-1][0]).arguments and isinstance(outer.arguments[0], FunctionCall):
         inner, place = outer.arguments[0], chain[-1][1]
         if place.computed and inner in place.computed:
             break
+        inner = without_negation(inner)
         chain.append((inner, _context_of(inner, place)))
     compiled: tuple[Node, ...] = ()
     for one, place in reversed(chain):
@@ -193,6 +198,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         context.zone,
         None if call.filter is None else _compile(call.filter, context),
         None if call.over is None else _window(call.over, context, call.function.name),
+        id(call) in context.conditions,
     )
     node = translated(translate, compiled)
     if node.facts & Fact.UDF_IN_LAMBDA:

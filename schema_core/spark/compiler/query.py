@@ -38,7 +38,7 @@ from schema_core.query.relation import (
 )
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.block import SORT_KEY, Block, Scope, aliases_of
-from schema_core.spark.compiler.correlation import require_near_columns
+from schema_core.spark.compiler.correlation import conditions_of, require_near_columns
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -50,6 +50,7 @@ from schema_core.spark.compiler.expression import (
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import (
     Field,
     Node,
@@ -65,6 +66,7 @@ from schema_core.types import (
     DataType,
     DayTimeIntervalType,
     MapType,
+    MultisetType,
     RowType,
     YearMonthIntervalType,
 )
@@ -208,11 +210,17 @@ class Writer:
     computed: Mapping[Typed, Node] = field(default_factory=dict)
     #: identities of the sub-queries that are computed from the rows of a group
     in_group: frozenset[int] = frozenset()
+    #: identities of the calls that are conditions, whose NULL has the effect of FALSE
+    conditions: frozenset[int] = frozenset()
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
         context = TranslationContext(
-            self.zone, subquery=self.subquery, user=self.user, computed=self.computed
+            self.zone,
+            subquery=self.subquery,
+            user=self.user,
+            computed=self.computed,
+            conditions=self.conditions,
         )
         return compile_expression(expression, context)
 
@@ -480,7 +488,8 @@ class Writer:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
             lifting = Lifting(own=own, outer=self.around, hiding=hiding)
-            on = f" ON {to_sql(replace(self, around=()).compile(join.condition), lifting)}"
+            writer = replace(self, around=(), conditions=conditions_of([join.condition], []))
+            on = f" ON {to_sql(writer.compile(join.condition), lifting)}"
         writer = replace(self, around=(left,)) if is_lateral else self
         other = writer.source_of(join.right, scope) + right.laterals()
         if isinstance(join.right, Join) or right.columns:
@@ -500,9 +509,18 @@ class Writer:
                 row = type_.element_type
                 if isinstance(row, RowType):
                     fields = [Field(element, one.name) for one in row.fields]
+                    if row.is_nullable and not unnest.ordinality:
+                        collection = inline("filter({v}, e -> e IS NOT NULL)", v=collection)
             case MapType():
                 collection = call("map_entries", collection)
                 fields = [Field(element, "key"), Field(element, "value")]
+            case MultisetType():
+                collection = inline(
+                    "flatten(transform(map_entries({v}), e -> array_repeat(e.key, e.value)))",
+                    v=collection,
+                )
+                if isinstance(type_.element_type, RowType):
+                    fields = [Field(element, one.name) for one in type_.element_type.fields]
             case _:
                 raise unsupported(f"UNNEST of {type_.as_summary_string()} is not run on Spark")
         columns = list(map(to_sql, fields))

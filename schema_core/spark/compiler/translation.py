@@ -36,6 +36,7 @@ class TranslatedCall:
     """A typed call whose arguments are already Spark nodes.
 
     `zone` is the session's time zone as Flink sees it; `filter` and `window` belong to aggregates.
+    `in_condition` is set where NULL and FALSE have the same effect.
     """
 
     call: FunctionCall
@@ -43,6 +44,7 @@ class TranslatedCall:
     zone: str = "UTC"
     filter: Node | None = None
     window: Window | None = None
+    in_condition: bool = False
 
     @property
     def type(self) -> DataType:

@@ -28,6 +28,7 @@ from schema_core.spark.compiler.tree import (
     Literal,
     Node,
     Operator,
+    Subquery,
     all_of,
     any_null,
     any_of,
@@ -109,6 +110,10 @@ def compared(
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
         return operator(symbol, a, datetimes.instant(b, zone))
+    if isinstance(left, LocalZonedTimestampType) and isinstance(right, CHARACTERS):
+        return operator(symbol, a, convert(b, right, left.nullable(), zone))
+    if isinstance(left, CHARACTERS) and isinstance(right, LocalZonedTimestampType):
+        return operator(symbol, convert(a, left, right.nullable(), zone), b)
     _require_comparable(symbol, left, right)
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
         return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right))
@@ -479,11 +484,45 @@ def _may_raise(nodes: Sequence[Node]) -> bool:
 
 
 def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
-    """Return membership in the rows of a query; a row is compared column by column."""
+    """Return membership in the rows of a query; a row is compared column by column.
+
+    Spark's IN is false where Flink's is NULL: conditions do not distinguish them, values do.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for rows whose comparison may be NULL.
+    """
+    symbol = "NOT IN" if negated else "IN"
     value, type_ = called[0], called.types[0]
-    if isinstance(type_, RowType) and len(query.rows.columns) > 1:
+    columns = query.rows.columns
+    is_row = isinstance(type_, RowType) and len(columns) > 1
+    types = [type_]
+    if isinstance(type_, RowType) and is_row:
         value = Call("", tuple(Field(value, one.name) for one in type_.fields))
-    return operator("NOT IN" if negated else "IN", value, called[1])
+        types = [one.data_type for one in type_.fields]
+    may_miss = any(one.is_nullable for _, one in columns)
+    is_known = not may_miss and not any(one.is_nullable for one in types)
+    rows = called[1]
+    if called.in_condition or is_known or not isinstance(rows, Subquery):
+        return operator(symbol, value, rows)
+    if is_row:
+        raise unsupported(
+            "a row in the rows of a query is not a value on Spark: it may be NULL",
+            hint="write it in WHERE or as a condition of CASE",
+        )
+
+    def body(one: Node) -> Node:
+        missing: list[Node] = []
+        if may_miss:
+            nulls = f"(SELECT 1 FROM {rows.sql} AS `members`(`member`) WHERE `member` IS NULL)"
+            missing.append(operator("EXISTS", Subquery(nulls)))
+        if type_.is_nullable:
+            missing.append(all_of([inline("{v} IS NULL", v=one), operator("EXISTS", rows)]))
+        found = operator("IN", one, rows)
+        unknown = Cast(NULL, "BOOLEAN")
+        inside, outside = (FALSE, TRUE) if negated else (TRUE, FALSE)
+        return Case(((found, inside), (any_of(missing), unknown)), outside)
+
+    return let(value, body)
 
 
 def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
