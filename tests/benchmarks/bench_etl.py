@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench_tpc import processor_time  # type: ignore[import-not-found]
-
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.spark.session import MEANING, start
 from schema_core.sql.parser import parse_statements
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is run as a script
+from tests.benchmarks.bench_tpc import processor_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

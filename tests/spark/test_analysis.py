@@ -72,7 +72,8 @@ def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) 
     [
         "SELECT an_int FROM t GROUP BY 1, an_int HAVING SUM(a_decimal) > (SELECT MAX(d) FROM u)",
         "SELECT SUM(a_decimal) / (SELECT COUNT(*) FROM u) FROM t",
-        "SELECT (an_int, a_string) IN (SELECT id, s FROM u) FROM t",
+        "SELECT (SELECT SUM(d) FROM u) / SUM(a_decimal) FROM t",
+        "SELECT an_int FROM t WHERE (an_int, a_string) IN (SELECT id, s FROM u)",
         "SELECT an_int IN (1, (SELECT MAX(id) FROM u)), (SELECT MAX(id) FROM u) IN (1, 2) FROM t",
         "SELECT COUNT(*) OVER (ORDER BY a_timestamp RANGE INTERVAL '1' HOUR PRECEDING) FROM t",
         "SELECT COUNT(*) OVER (ORDER BY a_timestamp RANGE INTERVAL '2' MONTH PRECEDING) FROM t",

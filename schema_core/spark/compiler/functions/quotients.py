@@ -12,10 +12,21 @@ Flink's. Otherwise it is corrected by the remainder of the division, which is ex
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let_all, operator, rarely
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Fact,
+    Literal,
+    Node,
+    call,
+    let,
+    let_all,
+    operator,
+    rarely,
+)
 from schema_core.types.decimal_arithmetic import MAX_PRECISION
 
 #: Precision and scale.
@@ -45,10 +56,15 @@ def quotient(
 
     def body(x: Node, y: Node) -> Node:
         found = inline(_SIMPLE, a=x, b=y, zero=zero_of(right))
-        exact = rarely(found, lambda one: _corrected(one, x, left, y, right, result))
+        exact = _bind(found)(found, lambda one: _corrected(one, x, left, y, right, result))
         return call("if", _is_beyond(x, left, limit), exact, found)
 
     return let_all([a, b], body)
+
+
+def _bind(node: Node) -> Callable[[Node, Callable[[Node], Node]], Node]:
+    """Return `rarely`, or `let` where a sub-query is used, which no lambda may contain."""
+    return let if node.facts & Fact.SUBQUERY else rarely
 
 
 def zero_of(digits: Digits) -> Node:
@@ -121,7 +137,8 @@ def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, resul
     def of_divisor(divisor: Node) -> Node:
         lack = inline("{b} - {r} - {r}", b=divisor, r=remainder)
         units = _magnitude(found, scale)
-        return rarely(lack, lambda one: rarely(units, lambda n: of_lack(divisor, one, n)))
+        return bind(lack, lambda one: bind(units, lambda n: of_lack(divisor, one, n)))
 
-    corrected = rarely(_magnitude(b, right[1]), of_divisor)
+    bind = _bind(found)
+    corrected = bind(_magnitude(b, right[1]), of_divisor)
     return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)
