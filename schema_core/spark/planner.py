@@ -265,13 +265,12 @@ class SparkPlanner:
             kept = self._scans.add(request, connector, context, frame)
         else:
             connector, context = kept.connector, kept.context
+        if kept is not None:
+            names.at_end(partial(self._scans.release, kept))
         reads.append((connector, context))
         if noted is not None and demand is not None:
             noted.scan(connector, context, demand)
-        if kept is None:
-            return names.view(frame)
-        names.at_end(partial(self._scans.release, kept))
-        return quote(kept.name)
+        return names.view(frame) if kept is None else quote(kept.name)
 
     def _read(
         self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None

@@ -1,10 +1,10 @@
 """Writes of a separate process that is killed: `kill_writes` starts it, `main` runs within it.
 
-The process has a Spark of its own. Each of its writes stops at a moment of its job: when the rows
-are written, when the stage is prepared, within the commit (before one of the calls with which it
-changes files, sockets or databases), or when the commit is done. When every write has stopped,
-the process and its JVM are ended with SIGKILL, so one process serves all moments. The contract of
-connectors then reads the tables.
+The process starts its own Spark. Each write stops at one point of its job: after the rows are
+written, after the stage is prepared, within the commit (before one of the calls that change files,
+sockets or databases), or after the commit. When all writes have stopped, the process and its JVM
+are ended with SIGKILL, so one process is enough for all points. `ConnectorContract` then reads the
+tables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from schema_core.spark.connectors import ReadContext, SparkConnector, WriteContext
     from schema_core.spark.transactions import Stage
 
-#: The moments of a job at which a write can stop.
+#: The points of a job at which a write can stop.
 WRITTEN, PREPARED, COMMITTING, COMMITTED = "written", "prepared", "committing", "committed"
 #: How a write ended, if it did not stop.
 DONE, FAILED = "done", "failed"
@@ -55,13 +55,13 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class HeldWrite:
-    """A write that stops at a moment.
+    """A write that stops at one point of its job.
 
     Attributes:
         table: The name of the table.
         before: The statements that run first.
         write: The statement that stops.
-        moment: The moment of its job.
+        moment: The point at which it stops.
         part: For `COMMITTING`: after which part of the calls of a commit, between 0 and 1.
         measured: The table whose write counts these calls; it is an earlier one.
     """

@@ -137,7 +137,7 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     value = Cast(called[0], sql_type(type_))
     if isinstance(type_, DecimalType):
         total, squares = decimal_sum(type_), decimal_sum(decimal_result("*", type_, type_))
-        count = Cast(count, "DECIMAL(20, 0)")
+        count = Cast(count, f"DECIMAL({COUNT_DIGITS}, 0)")
     elif isinstance(type_, INTEGERS):
         value, divide = Cast(value, "BIGINT"), "DIV"
     added = Cast(aggregated("sum", called, value), sql_type(total))
@@ -352,7 +352,7 @@ def distinct_count(called: TranslatedCall) -> Node:
     return aggregated("approx_count_distinct", called, value, Literal("0.01", "D"))
 
 
-_UNLISTED = "it is internal to Flink"
+_INTERNAL = "it is internal to Flink"
 _BITMAPS = "Spark has no bitmaps of Flink's format"
 
 RULES: dict[str, TranslationRule] = {
@@ -378,7 +378,7 @@ RULES: dict[str, TranslationRule] = {
     "FIRST_VALUE": of_values("first_value"),
     "LAST_VALUE": of_values("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
-    **{name: refused(_UNLISTED) for name in ("$SUM0", "AUXILIARY_GROUP")},
+    **{name: refused(_INTERNAL) for name in ("$SUM0", "AUXILIARY_GROUP")},
     **{
         f"BITMAP_{name}": refused(_BITMAPS)
         for name in (
