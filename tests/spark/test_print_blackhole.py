@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from schema_core.environment.descriptor import TableDescriptor
@@ -90,6 +92,37 @@ def test_intervals_are_periods_and_durations(
         "+I[P1Y, PT-0.5S]",
         "+I[P1Y2M, PT26H3M4.5S]",
     ]
+
+
+def test_intervals_within_other_values_keep_their_length(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In rows, arrays and maps, printed and returned."""
+    months = DataTypes.INTERVAL(DataTypes.YEAR(), DataTypes.MONTH())
+    seconds = DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))
+    row = DataTypes.ROW([DataTypes.FIELD("a", months), DataTypes.FIELD("b", seconds)])
+    schema = (
+        Schema.new_builder()
+        .column("r", row)
+        .column("x", DataTypes.ARRAY(seconds))
+        .column("m", DataTypes.MAP(DataTypes.STRING(), row))
+    )
+    descriptor = TableDescriptor.for_connector("print").schema(schema.build()).build()
+    environment.create_table("p", descriptor)
+    pair = "ROW(INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04.5' DAY TO SECOND(3))"
+    query = (
+        f"SELECT {pair}, ARRAY[INTERVAL '1' SECOND(3), INTERVAL '-60' SECOND(3)], MAP['k', {pair}]"
+    )
+    environment.execute_sql(f"INSERT INTO p {query}")
+
+    printed = "+I[P1Y2M, PT26H3M4.5S]"
+    assert capsys.readouterr().out == f"+I[{printed}, [PT1S, PT-1M], {{k={printed}}}]\n"
+    [found] = environment.execute_sql(query).collect()
+    lengths = dt.timedelta(seconds=1), dt.timedelta(minutes=-1)
+    length = dt.timedelta(days=1, hours=2, minutes=3, seconds=4.5)
+    assert tuple(found[0]) == (14, length)
+    assert tuple(found[1]) == lengths
+    assert tuple(found[2]["k"]) == (14, length)
 
 
 def test_identifier_task_partition_and_stream(

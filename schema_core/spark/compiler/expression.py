@@ -46,12 +46,26 @@ from schema_core.spark.compiler.tree import (
     SortKey,
     UserSql,
     Window,
+    call,
+    function,
+    let,
     let_all,
+    null_or,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import is_fine
+from schema_core.spark.compiler.value_types import INTERVALS, is_fine
 from schema_core.sql.syntax import Interval
-from schema_core.types import DataType, DayTimeIntervalType, TypeRoot, YearMonthIntervalType
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DayTimeIntervalType,
+    MapType,
+    MultisetType,
+    RowType,
+    StructuredType,
+    TypeRoot,
+    YearMonthIntervalType,
+)
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -314,6 +328,8 @@ def from_physical(node: Node, type_: DataType) -> Node:
                 "CAST(CAST(CAST({v} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)",
                 v=node,
             )
+        case _ if has_intervals(type_):
+            return _converted(node, type_, from_physical)
         case _:
             return node
 
@@ -327,5 +343,45 @@ def to_physical(node: Node, type_: DataType) -> Node:
             return inline("make_ym_interval(0, {v})", v=node)
         case DayTimeIntervalType():
             return inline("make_dt_interval(0, 0, 0, CAST({v} AS DECIMAL(20, 6)) / 1000)", v=node)
+        case _ if has_intervals(type_):
+            return _converted(node, type_, to_physical)
         case _:
             return node
+
+
+def has_intervals(type_: DataType) -> bool:
+    """Return whether a type is an interval or contains one, which expressions see as a number."""
+    return any(isinstance(part, INTERVALS) for part in type_.walk())
+
+
+def _converted(node: Node, type_: DataType, convert: Callable[[Node, DataType], Node]) -> Node:
+    """Return a nested value with converted parts."""
+
+    def entry(one: Node) -> Node:
+        key = convert(Field(one, "key"), type_.children()[0])
+        value: Node = Field(one, "value")
+        if isinstance(type_, MapType):
+            value = convert(value, type_.value_type)
+        return call("named_struct", "key", key, "value", value)
+
+    match type_:
+        case ArrayType(element_type=element):
+            return call("transform", node, function(lambda one: convert(one, element)))
+        case MapType() | MultisetType():
+            entries = call("transform", call("map_entries", node), function(entry))
+            return call("map_from_entries", entries)
+        case RowType() | StructuredType():
+            return let(node, lambda row: _converted_row(row, type_, convert))
+        case _:
+            return node
+
+
+def _converted_row(
+    row: Node, type_: RowType | StructuredType, convert: Callable[[Node, DataType], Node]
+) -> Node:
+    parts = [
+        part
+        for one in type_.fields
+        for part in (one.name, convert(Field(row, one.name), one.data_type))
+    ]
+    return null_or(call("isnull", row), call("named_struct", *parts))

@@ -43,6 +43,7 @@ from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
     from_physical,
+    has_intervals,
     sort_key,
     to_physical,
     user_call,
@@ -64,11 +65,9 @@ from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
     DataType,
-    DayTimeIntervalType,
     MapType,
     MultisetType,
     RowType,
-    YearMonthIntervalType,
 )
 
 if TYPE_CHECKING:
@@ -152,8 +151,7 @@ def _precedence(relation: Relation) -> bool | None:
 
 def _is_plain(scan: Scan) -> bool:
     """Return whether expressions see the columns of a table as they are stored."""
-    intervals = (YearMonthIntervalType, DayTimeIntervalType)
-    return not any(isinstance(one.type, intervals) or is_fine(one.type) for one in scan.columns)
+    return not any(has_intervals(one.type) or is_fine(one.type) for one in scan.columns)
 
 
 def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
