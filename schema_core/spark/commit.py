@@ -20,13 +20,13 @@ import re
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.files import Entry, FileSystem, Release, visible_files
@@ -469,19 +469,26 @@ def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
 # --- a stage -------------------------------------------------------------------------------------
 
 
+#: The values of the partition columns in the names of directories.
+Values: TypeAlias = tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which files of the table a commit replaces.
 
     `everything` replaces all of them; `partitions` is the number of partition directories in a
     path: partitions that get files are replaced, and `fixed`, the values of one partition, is
-    replaced also if it gets none. `empty` requires that there is no file to replace.
+    replaced also if it gets none. `canonical` maps the values in directories to those that a job
+    writes for the same partition, such as ``01`` to ``1``; without it they are compared as strings.
+    `empty` requires that there is no file to replace.
     """
 
     everything: bool = False
     partitions: int = 0
-    fixed: tuple[str, ...] | None = None
+    fixed: Values | None = None
     empty: bool = False
+    canonical: Callable[[Collection[Values]], Mapping[Values, Values]] | None = None
 
     def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
         """The `old` files that are deleted when the `new` ones are committed."""
@@ -491,13 +498,21 @@ class Scope:
             return ()
         touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
         touched.discard(None)
-        return tuple(path for path in old if partition_of(path, self.partitions) in touched)
+        found = {path: partition_of(path, self.partitions) for path in old}
+        known: Mapping[Values, Values] = {}
+        if touched and self.canonical is not None:
+            known = self.canonical({one for one in found.values() if one is not None})
+        return tuple(
+            path
+            for path, one in found.items()
+            if one is not None and known.get(one, one) in touched
+        )
 
 
 _ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
 
 
-def partition_of(path: str, count: int) -> tuple[str, ...] | None:
+def partition_of(path: str, count: int) -> Values | None:
     """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
     *folders, _ = path.split("/")
     if len(folders) < count or not all("=" in one for one in folders[:count]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Hashable, Iterator
@@ -312,6 +313,27 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
             system.delete(path)
 
     return release
+
+
+def absolute(session: SparkSession, path: str) -> str:
+    """Return a path; a relative one of a local file below the current directory of this process.
+
+    Spark would resolve it against the directory in which its JVM was started. On another default
+    file system (``fs.defaultFS``) the file system resolves it.
+    """
+    if not is_relative(path):
+        return path
+    system, _ = located(session, path)
+    return os.path.abspath(path) if isinstance(system, LocalFiles) else path  # noqa: PTH100
+
+
+def is_relative(path: str) -> bool:
+    """Return whether a path begins with neither a scheme nor the root.
+
+    >>> is_relative("data/t"), is_relative("/data/t"), is_relative("s3a://data/t")
+    (True, False, False)
+    """
+    return not os.path.isabs(path) and re.match("[A-Za-z][A-Za-z0-9+.-]*:", path) is None  # noqa: PTH117
 
 
 def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -376,8 +377,10 @@ def test_a_partition_is_overwritten_in_the_time_zone_of_the_session(
         "INSERT OVERWRITE t PARTITION (p = '2024-01-01 13:00:00') SELECT 99"
     ).wait()
 
-    rows_ = environment.execute_sql("SELECT a FROM t").collect()
-    assert [12, 14, 99] == sorted(row[0] for row in rows_)
+    rows_ = environment.execute_sql("SELECT a, CAST(p AS STRING) FROM t").collect()
+    clocks = {12: 12, 14: 14, 99: 13}
+    expected = [(a, f"2024-01-01 {hour}:00:00") for a, hour in clocks.items()]
+    assert expected == sorted(map(tuple, rows_))
 
 
 @pytest.mark.parametrize("folder", [".", "p=5", "P=5/q=1"])
@@ -466,3 +469,75 @@ def test_timestamps_without_nanoseconds_are_read_as_they_were_written(
     written = "t > TIMESTAMP '2020-01-02 03:04:05.123455999'"
     found = environment.execute_sql(f"SELECT t FROM fine WHERE {written}").collect()
     assert ["2020-01-02 03:04:05.123456"] == [str(value) for (value,) in found]
+
+
+SPELLINGS = (
+    ("INT", "01", "1", "1", True),
+    ("TIMESTAMP(3)", "2024-01-01 00:00:00", "2024-01-01 00:00:00.000",
+     "TIMESTAMP '2024-01-01 00:00:00'", True),
+    ("STRING", "01", "1", "'1'", False),
+    ("DATE", "unreadable", "2024-01-01", "DATE '2024-01-01'", False),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_", "other", "written", "value", "is_same"), SPELLINGS)
+def test_overwriting_replaces_a_partition_by_its_value(
+    environment: TableEnvironment, tmp_path: Path, type_: str, other: str, written: str, value: str,
+    is_same: bool,
+) -> None:  # fmt: skip
+    """Another program may write the value of a partition differently; other values stay."""
+    for number, name in enumerate((other, written, "__DEFAULT_PARTITION__")):
+        directory = tmp_path / "t" / f"p={name}".replace(":", "%3A")
+        directory.mkdir(parents=True)
+        (directory / "f.json").write_text(f'{{"a": {number}}}')
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT, p {type_}) PARTITIONED BY (p)"
+        f" WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'json')"
+    )
+    for query in (f"t SELECT 8, {value}", f"t SELECT 9, {value}"):
+        environment.execute_sql(f"INSERT OVERWRITE {query}").wait()
+    left = [one.read_text() for one in (tmp_path / "t").glob("p=*/*.json")]
+    found = sorted(json.loads(one)["a"] for one in left)
+    assert found == ([2, 9] if is_same else [0, 2, 9])
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_columns_may_have_the_name_of_sparks_metadata(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    """In the files and as a partition column, also where json and csv are not parsed by Spark."""
+    options = {
+        "json": ", 'json.ignore-parse-errors' = 'true'",
+        "csv": ", 'csv.allow-comments' = 'true'",
+    }
+    for name, by, other in (
+        ("t", "", ""),
+        ("u", "", options.get(form, "")),
+        ("v", " PARTITIONED BY (`_metadata`)", options.get(form, "")),
+    ):
+        environment.execute_sql(
+            f"CREATE TABLE {name} (k INT, `_metadata` INT, s BIGINT METADATA FROM 'file.size'"
+            f" VIRTUAL){by} WITH ('connector' = 'filesystem', 'path' = '{tmp_path}/{name}',"
+            f" 'format' = '{form}'{other})"
+        )
+        environment.execute_sql(f"INSERT INTO {name} (k, `_metadata`) VALUES (1, 2)").wait()
+        query = f"SELECT k, `_metadata`, s > 0 FROM {name} WHERE `_metadata` = 2"
+        assert [(1, 2, True)] == [tuple(one) for one in environment.execute_sql(query).collect()]
+
+
+@pytest.mark.parametrize("connector", ["filesystem", "spark"])
+def test_a_relative_path_is_below_the_current_directory(
+    environment: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, connector: str
+) -> None:
+    """It is that of this process, not of Spark's JVM, when the table is read or written."""
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT) WITH ('connector' = '{connector}', 'path' = 'x/t',"
+        " 'format' = 'parquet')"
+    )
+    for number, name in enumerate(("one", "two", "one")):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)
+        environment.execute_sql(f"INSERT INTO t VALUES ({number})").wait()
+        assert list((tmp_path / name / "x" / "t").glob("*.parquet"))
+        found = [row[0] for row in environment.execute_sql("SELECT a FROM t").collect()]
+        assert sorted(found) == {0: [0], 1: [1], 2: [0, 2]}[number]

@@ -446,7 +446,7 @@ def read_csv(
 ) -> DataFrame:
     """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is a struct `_metadata` that describes the file, as in Spark.
+    With `metadata` there is also `FILE_METADATA`.
     """
     from pyspark.sql import DataFrame
     from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -459,11 +459,11 @@ def read_csv(
     reader = reader.option("__globPaths__", "false")
     if not partitions:
         reader = reader.option("recursiveFileLookup", "true")
-    given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"_metadata.file_path AS {FILE}"]
+    given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"{FILE_METADATA}.file_path AS {FILE}"]
     # `mapInArrow` does not quote names of columns
     given += [f"{quote(name)} AS {PARTITION}{place}" for place, name in enumerate(partitions)]
-    given += [f"_metadata.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
-    frame = reader.load(path).selectExpr(*given)
+    given += [f"{FILE_METADATA}.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
+    frame = with_file_metadata(reader.load(path)).selectExpr(*given)
     strings = [StructField(name, StringType()) for name in dialect.columns]
     place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
     names = [*partitions, *(ABOUT.values() if metadata else ())]
@@ -481,12 +481,22 @@ def read_csv(
     if not metadata:
         return parsed
     about = ", ".join(f"'{key}', {name}" for key, name in {"file_path": FILE, **ABOUT}.items())
-    return parsed.selectExpr("*", f"named_struct({about}) AS _metadata")
+    return parsed.selectExpr("*", f"named_struct({about}) AS {FILE_METADATA}")
+
+
+def with_file_metadata(frame: DataFrame) -> DataFrame:
+    """Return the rows of files with `FILE_METADATA`.
+
+    Spark's own name of this column, ``_metadata``, may be that of a column of the files.
+    """
+    return frame.select("*", frame.metadataColumn("_metadata").alias(FILE_METADATA))
 
 
 CONTENT, PARTITION = "schema_core_content", "schema_core_partition"
+#: The struct that describes the file of a row.
+FILE_METADATA = "schema_core_file_metadata"
 
-#: Field of `_metadata` besides the path -> the column that it is in.
+#: Field of `FILE_METADATA` besides the path -> the column that it is in.
 ABOUT = {
     "file_name": "schema_core_file_name",
     "file_size": "schema_core_file_size",

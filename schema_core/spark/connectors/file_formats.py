@@ -23,6 +23,7 @@ from schema_core.spark.connectors.csv_files import (
     DELIMITER,
     ESCAPE,
     FILE,
+    FILE_METADATA,
     HEADER,
     LINE,
     NO_QUOTE,
@@ -159,7 +160,7 @@ def is_scalar(type_: DataType) -> bool:
 #: Format -> the place of a row in its files, for messages.
 PLACES: dict[str, Node] = {
     "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
-    "json": call("concat", " in ", Field(Column("_metadata"), "file_path")),
+    "json": call("concat", " in ", Field(Column(FILE_METADATA), "file_path")),
 }
 
 

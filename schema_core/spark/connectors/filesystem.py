@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -27,6 +28,7 @@ from schema_core.spark.commit import (
     FileStage,
     Kind,
     Scope,
+    Values,
     read_consistently,
     unescaped,
 )
@@ -39,10 +41,11 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.value_types import FLOATS, is_fine, sql_type
+from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sql_type
 from schema_core.spark.connectors import metadata_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
+    FILE_METADATA,
     NULL,
     CsvColumn,
     Dialect,
@@ -52,6 +55,7 @@ from schema_core.spark.connectors.csv_files import (
     escaped,
     header_options,
     read_csv,
+    with_file_metadata,
 )
 from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_files
 from schema_core.spark.connectors.file_formats import (
@@ -69,7 +73,14 @@ from schema_core.spark.connectors.file_formats import (
     rendered,
 )
 from schema_core.spark.connectors.file_schemas import FOOTERS, check_files
-from schema_core.spark.files import FileSystem, LocalFiles, is_hidden, located
+from schema_core.spark.files import (
+    FileSystem,
+    LocalFiles,
+    absolute,
+    is_hidden,
+    is_relative,
+    located,
+)
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
 from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
@@ -99,9 +110,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructField, StructType
 
-    from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+    from schema_core.catalog.objects import CatalogTable
     from schema_core.paths import ObjectIdentifier
-    from schema_core.spark.connectors import ReadContext, WriteContext
+    from schema_core.spark.connectors import ReadContext, TableContext, WriteContext
     from schema_core.spark.transactions import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
@@ -112,12 +123,20 @@ MAX_REUSED = 5_000
 #: The digits of a fraction of a second that Spark's types hold.
 MICROSECONDS = 6
 
+#: The time zone of a TIMESTAMP_LTZ in the name of a directory, whatever that of the session.
+PARTITION_ZONE = "UTC"
 #: The name of a directory from which Spark reads NULL.
 SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
 #: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
 COPYING = "._COPYING_"
 
-PATH = ConfigOption("path", str, None, "the directory, or a file to read", required=True)
+PATH = ConfigOption(
+    "path",
+    str,
+    None,
+    "the directory, or a file to read; if relative, below the current directory of the process",
+    required=True,
+)
 FORMAT = ConfigOption(
     "format", str, None, "csv, json, parquet, orc, avro, raw or text", required=True
 )
@@ -157,7 +176,7 @@ _SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
 
 
 def _file(field: str) -> Node:
-    return Field(ColumnNode("_metadata"), field)
+    return Field(ColumnNode(FILE_METADATA), field)
 
 
 def _decoded(path: Node) -> Node:
@@ -219,9 +238,11 @@ class FilesystemConnector:
             ExternalError: with code `files-not-found` where there is no such directory.
         """
         self._listed = None
-        layout = Layout(context.table)
+        layout = Layout(context)
         system, root = located(context.session, layout.path)
-        state = state_of(root) if isinstance(system, LocalFiles) else None
+        # a relative path may be another one for the next query
+        reused = isinstance(system, LocalFiles) and not is_relative(PATH.of(layout.options) or "")
+        state = state_of(root) if reused else None
         if state is not None and (len(state) > MAX_REUSED or not is_settled(state)):
             state = None
         frame = self._frame(context, layout, system, root)
@@ -282,7 +303,7 @@ class FilesystemConnector:
 
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
-        layout = Layout(context.table, is_exact=True)
+        layout = Layout(context, is_exact=True)
         if layout.form is not CSV or not _is_of_a_record(error):
             return None
         try:
@@ -309,7 +330,7 @@ class FilesystemConnector:
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
-        layout = Layout(context.table)
+        layout = Layout(context)
         system, root = located(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
@@ -328,7 +349,7 @@ class FilesystemConnector:
         """Write rows into the stage of the job."""
         stage = context.stage
         assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes what `stage` returned
-        layout = Layout(context.table)
+        layout = Layout(context)
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
         frame = select(frame, (layout.written(*one) for one in types.items()))
@@ -451,8 +472,12 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """Return the absolute path of a table's files, or None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
-    path = PATH.of(table.options)
-    return located(session, path.removeprefix("file://"))[1] if path else None
+    path = _path(table.options, session)
+    return located(session, path)[1] if path else None
+
+
+def _path(options: Mapping[str, str], session: SparkSession) -> str:
+    return absolute(session, (PATH.of(options) or "").removeprefix("file://"))
 
 
 def _scope(context: WriteContext, layout: Layout) -> Scope:
@@ -461,16 +486,67 @@ def _scope(context: WriteContext, layout: Layout) -> Scope:
     keys = layout.partitions
     if not overwrite or not keys:
         return Scope(everything=overwrite)
+    canonical = partial(_canonical, context, layout)
     if set(partition) != set(keys):
-        return Scope(partitions=len(keys))
-    types = {one.name: one.data_type for one in layout.schema.columns}
+        return Scope(partitions=len(keys), canonical=canonical)
+    types = context.physical_columns
     given = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
         literal = convert(Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
         given.append((to_physical(literal, types[key]), key))
     stored = [layout.written(key, types[key]) for key in keys]
     row = select(select(context.session.range(1), given), stored).first()
-    return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
+    fixed = tuple(map(str, row or ()))
+    return Scope(partitions=len(keys), fixed=fixed, canonical=canonical)
+
+
+def _canonical(
+    context: WriteContext, layout: Layout, places: Collection[Values]
+) -> Mapping[Values, Values]:
+    """Return the values in the names of directories as a job writes them.
+
+    Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.
+    """
+    written = [
+        _canonical_of_column(context, layout, key, {one[number] for one in places})
+        for number, key in enumerate(layout.partitions)
+    ]
+    return {
+        place: tuple(known.get(text, text) for known, text in zip(written, place, strict=True))
+        for place in places
+    }
+
+
+def _canonical_of_column(
+    context: WriteContext, layout: Layout, key: str, texts: Collection[str]
+) -> Mapping[str, str]:
+    """Return the values of a partition column as they are written, where they may differ.
+
+    A value that is not of the type of the column is left out.
+    """
+    type_ = context.physical_columns[key].nullable()
+    default = DEFAULT_PARTITION.of(layout.options)
+    asked = [(one,) for one in texts if one != default and not is_canonical(one, type_)]
+    if not asked:
+        return {}
+    rows = context.session.createDataFrame(asked, f"{CONTENT} STRING")
+    text = ColumnNode(CONTENT)
+    value = to_physical(convert(text, TEXT, type_, PARTITION_ZONE, try_=True), type_)
+    values = select(rows, [(text, CONTENT), (value, key)]).where(f"{quote(key)} IS NOT NULL")
+    return dict(map(tuple, select(values, [(text, CONTENT), layout.written(key, type_)]).collect()))
+
+
+def is_canonical(text: str, type_: DataType) -> bool:
+    """Return whether a partition of a type has a directory with this value, and no other one.
+
+    >>> is_canonical("1", IntType()), is_canonical("01", IntType())
+    (True, False)
+    """
+    if not is_plain(text, type_):
+        return False
+    if isinstance(type_, CharType | VarCharType | DateType):
+        return True
+    return isinstance(type_, INTEGERS) and str(int(text)) == text
 
 
 def field_names(type_: DataType) -> Iterator[str]:
@@ -520,7 +596,8 @@ def format_of(options: Mapping[str, str]) -> Format:
 class Layout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
-    def __init__(self, table: ResolvedCatalogTable, *, is_exact: bool = False) -> None:
+    def __init__(self, context: TableContext, *, is_exact: bool = False) -> None:
+        table = context.table
         self.options = table.options
         self.is_exact = is_exact
         #: How Spark's reader reads the csv files; None if the exact parser does.
@@ -528,7 +605,7 @@ class Layout:
         self.schema = table.resolved_schema
         self.partitions = tuple(table.partition_keys)
         self.form = format_of(self.options)
-        self.path = (PATH.of(self.options) or "").removeprefix("file://")
+        self.path = _path(self.options, context.session)
         self._require_names()
         if self.form.codec is not None:
             self.form.codec.require(self.inner(), self.options)
@@ -580,17 +657,21 @@ class Layout:
         )
 
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
-        """The rows of all files, strings where the format holds text."""
+        """The rows of all files, strings where the format holds text.
+
+        With `metadata`, and for json, whose errors name the file, there is also `FILE_METADATA`.
+        """
         if self.form is JSON and JSON_ERRORS.of(self.options):
-            return self._objects(session, metadata=metadata)
+            return self._objects(session)
         if self.form is not CSV:
-            return self.reader(session).load(self.path)
+            frame = self.reader(session).load(self.path)
+            return with_file_metadata(frame) if metadata or self.form is JSON else frame
         self._require_scalars()
         columns = [one.name for one in self.stored().fields]
         dialect = dialect_of(self.options, columns)
         frame = None if self.is_exact else self._native(session, dialect)
         if frame is not None:
-            return frame
+            return with_file_metadata(frame) if metadata else frame
         return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
 
     def _native(self, session: SparkSession, dialect: Dialect) -> DataFrame | None:
@@ -615,19 +696,18 @@ class Layout:
             return None
         return frame if reader_of(survey) == expected else load()
 
-    def _objects(self, session: SparkSession, *, metadata: bool) -> DataFrame:
+    def _objects(self, session: SparkSession) -> DataFrame:
         """The lines of json files that hold an object; all others are skipped, as in Flink."""
         from pyspark.sql.functions import col, from_json
         from pyspark.sql.types import StructType
 
         fields = [to_struct_field(name, TEXT) for name in (CONTENT, *self.partitions)]
         reader = self._listed(session.read.format("text").schema(StructType(fields)))
-        lines = reader.load(self.path).where(f"json_object_keys({CONTENT}) IS NOT NULL")
+        lines = with_file_metadata(reader.load(self.path))
+        lines = lines.where(f"json_object_keys({CONTENT}) IS NOT NULL")
         stored = StructType(self._inner())
         record = from_json(col(CONTENT), stored, self.form.reading(self.options))
-        others = [col(quote(name)) for name in self.partitions]
-        if metadata:
-            others.append(col("_metadata"))
+        others = [col(quote(name)) for name in (*self.partitions, FILE_METADATA)]
         rows = lines.select(record.alias(CONTENT), *others)
         names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
         return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
@@ -749,7 +829,7 @@ class Layout:
             asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune
-                value = convert(node, TEXT, type_, context.zone, try_=True)
+                value = convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
                 found[key] = to_physical(value, type_)
                 continue
             branches = tuple(
@@ -769,8 +849,8 @@ class Layout:
         """Return strings that Spark casts to the values of directories, by these values."""
         type_ = context.physical_columns[key].nullable()
         rows = context.session.createDataFrame([(one,) for one in texts], "v STRING")
-        value = convert(ColumnNode("v"), TEXT, type_, context.zone, try_=True)
-        as_text = convert(value, type_, TEXT, context.zone)
+        value = convert(ColumnNode("v"), TEXT, type_, PARTITION_ZONE, try_=True)
+        as_text = convert(value, type_, TEXT, PARTITION_ZONE)
         cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")
         read = {
             row[0]: row[1] for row in select(rows, [(ColumnNode("v"), "v"), (cast, "c")]).collect()
@@ -808,7 +888,7 @@ class Layout:
         """Return a column as it is written to files."""
         node: Node = ColumnNode(name)
         if name in self.partitions:
-            shown = convert(from_physical(node, type_), type_, TEXT)
+            shown = convert(from_physical(node, type_), type_, TEXT, PARTITION_ZONE)
             node = let(shown, lambda value: self._directory(name, value, type_))
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
