@@ -14,9 +14,13 @@ from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
 from schema_core.spark.compiler.functions import RULES
 from schema_core.spark.compiler.translation import Translation
+from schema_core.spark.connectors import SupportsFilterExplanation
+from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.pushdown import conjuncts, obstacle
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from schema_core.spark.connectors import ReadContext, SparkConnector
     from schema_core.spark.pushdown import ScanDemand
 
@@ -29,15 +33,28 @@ class Explanation:
     computed: list[Typed] = field(default_factory=list)
     text: str = ""
 
-    def scan(self, connector: SparkConnector, context: ReadContext, demand: ScanDemand) -> None:
-        """Note what a connector gets of the columns, filters and limit of a query."""
+    def scan(
+        self,
+        connector: SparkConnector,
+        context: ReadContext,
+        demand: ScanDemand,
+        frame: DataFrame | None,
+    ) -> None:
+        """Note what a connector gets of the columns, filters and limit of a query.
+
+        `frame` is what it returned, None if that was used by an earlier query.
+        """
         physical = context.physical_columns
         lines = [f"{context.identifier.as_summary_string()} by connector {connector.identifier!r}"]
         used = [name for name in physical if name in demand.columns]
         lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
         accepted = {str(one) for one in context.filters}
-        for one in map(to_sql, demand.filters):
-            by = "the connector" if one in accepted else "Spark (see its plan)"
+        for one in (Filter(each, context.zone) for each in demand.filters):
+            by = "Spark (see its plan)"
+            if str(one) in accepted:
+                by = "the connector"
+            elif frame is not None and isinstance(connector, SupportsFilterExplanation):
+                by = connector.explain_filter(one, frame, context)
             lines.append(f"  filter for {by}: {one}")
         if context.limit is not None:
             lines.append(f"  limit: {context.limit}")

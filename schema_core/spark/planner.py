@@ -32,6 +32,7 @@ from schema_core.spark.connectors import (
     ReadContext,
     SparkConnector,
     SupportsStaging,
+    SupportsWriteValidation,
     WriteContext,
     for_spark,
     metadata_types,
@@ -260,6 +261,7 @@ class SparkPlanner:
             return names.view(inline_frame(bound.table.rows, session))
         request = ScanRequest.of(bound, demand, self.context.options, self._zone)
         kept = self._scans.find(session, request)
+        frame: DataFrame | None = None
         if kept is None:
             connector, context, frame = self._read(session, request, demand)
             kept = self._scans.add(request, connector, context, frame)
@@ -269,8 +271,8 @@ class SparkPlanner:
             names.at_end(partial(self._scans.release, kept))
         reads.append((connector, context))
         if noted is not None and demand is not None:
-            noted.scan(connector, context, demand)
-        return names.view(frame) if kept is None else quote(kept.name)
+            noted.scan(connector, context, demand, frame)
+        return quote(kept.name) if kept is not None else names.view(frame)
 
     def _read(
         self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None
@@ -383,6 +385,9 @@ class SparkPlanner:
         mode, registration = transaction
         with using(context.identifier, context.options, "write"):
             stage: Stage = Unstaged()
+            if isinstance(connector, SupportsWriteValidation):
+                with spark_errors():
+                    connector.validate_write(context)
             if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:
                 with spark_errors():
                     stage = connector.stage(context)

@@ -65,6 +65,9 @@ class Tables:
         plan = self.environment.explain_sql(query)
         return str(re.findall(r"PushedFilters: \[(.*?)\], ", plan)[-1])
 
+    def scans(self, query: str) -> str:
+        return self.environment.explain_sql(query).partition("== Scans ==")[2].partition("==")[0]
+
     def code(self, statement: str) -> tuple[str, str]:
         with pytest.raises(SchemaCoreError) as caught:
             list(self.environment.execute_sql(statement).collect())
@@ -252,6 +255,10 @@ def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
 
     assert lite.rows("SELECT * FROM t") == [row, (2, *[None] * 9)]
     assert "GreaterThan(id,1)" in lite.pushed("SELECT id FROM t WHERE id > 1 AND s = 'x'")
+    scans = lite.scans("SELECT id FROM t WHERE id > 1 AND s = 'x' AND d > DATE '2020-01-01'")
+    assert "filter for the database as GreaterThan(id,1): `id` > 1" in scans
+    assert "filter for Spark (SQLite compares strings such as 's' by other rules): " in scans
+    assert "filter for Spark (SQLite stores 'd' as a string): " in scans
     for update, problem in (
         ("id = 5000000000", "column 'id': a value is not a valid INT"),
         ("b = 'abc'", "column 'b': a value is not a valid BIGINT"),
@@ -315,6 +322,13 @@ def test_predicates_are_pushed_down(pg: Tables) -> None:
     }
     for predicate, pushed in predicates.items():
         assert pushed in pg.pushed(f"SELECT id FROM t WHERE {predicate}")
+    scans = pg.scans(
+        "SELECT d FROM t WHERE id IN (2, 3) AND s LIKE 'y%' AND n < id AND id IS NOT NULL"
+    )
+    assert "filter for the database as In(id, [2,3]): `id` IN (2, 3)" in scans
+    assert "filter for the database as StringStartsWith(s,y): `s` LIKE 'y%'" in scans
+    assert "filter for the database as IsNotNull(id): `id` IS NOT NULL" in scans
+    assert "filter for Spark (its JDBC source has no such condition): `n` < `id`" in scans
     each = (f"SELECT {i}, id FROM t WHERE {one}" for i, one in enumerate(predicates))
     assert pg.rows(" UNION ALL ".join(each)) == [(i, 2) for i in range(len(predicates))]
     assert "LIMIT 2" in pg.environment.explain_sql("SELECT s FROM t LIMIT 2")

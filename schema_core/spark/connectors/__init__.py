@@ -195,6 +195,18 @@ class SupportsFilterPushDown(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsFilterExplanation(SparkConnector, Protocol):
+    """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
+
+    def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
+        """Return what evaluates a filter that the connector did not accept, with the reason.
+
+        It is part of a line of EXPLAIN, such as ``Spark: b is compared as a string``. `frame` is
+        that of the last `read`.
+        """
+
+
+@runtime_checkable
 class SupportsStatisticReport(SparkConnector, Protocol):
     """A connector that knows columns without NULL, which the planner then does not check."""
 
@@ -222,6 +234,17 @@ class SupportsDiagnosis(SparkConnector, Protocol):
         """Return the error that names the place, or None if the job failed for another reason.
 
         `error` is the error of the job; the conditions of Spark's error are in its cause.
+        """
+
+
+@runtime_checkable
+class SupportsWriteValidation(SparkConnector, Protocol):
+    """A connector whose options determine whether it can write."""
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Raise if the table cannot be written.
+
+        It is called before the job, and before CREATE TABLE AS creates the table.
         """
 
 

@@ -42,6 +42,7 @@ from schema_core.spark.connectors import (
     TableContext,
     WriteContext,
 )
+from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.connectors.jdbc_connection import (
     Connection,
     Database,
@@ -160,6 +161,10 @@ class JdbcConnector(
         UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, *WITHOUT_EFFECT,
     )  # fmt: skip
 
+    def __init__(self) -> None:
+        #: What `read` selects.
+        self._scan: Scan | None = None
+
     def read(self, context: ReadContext) -> DataFrame:
         """Return the columns of a table, as Spark's JDBC source reads them.
 
@@ -174,7 +179,19 @@ class JdbcConnector(
         table.check_types(context.columns)
         with table.database.connection() as connection:
             found = table.resolve(connection, context.columns)
-        return table.load(context, found)
+        self._scan = scan = Scan(table, found)
+        return table.load(context, scan)
+
+    def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
+        """Return which conditions Spark sends to the database, or why it sends none."""
+        pushed = pushed_filters(frame.where(given.spark_sql)) - pushed_filters(frame)
+        if given.comparison is None or given.comparison.operator != "IS NOT NULL":
+            pushed = {one for one in pushed if not one.startswith("IsNotNull(")}  # Spark adds them
+        if pushed:
+            return f"the database as {', '.join(sorted(pushed))}"
+        assert self._scan is not None  # noqa: S101 - `read` returned the frame
+        reasons = filter(None, map(self._scan.obstacle, given.columns))
+        return f"Spark ({'; '.join(reasons) or 'its JDBC source has no such condition'})"
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
         """Return the columns declared NOT NULL: `read` has checked what the database allows."""
@@ -301,9 +318,8 @@ class DatabaseTable:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def load(self, context: ReadContext, columns: Sequence[Found]) -> DataFrame:
+    def load(self, context: ReadContext, scan: Scan) -> DataFrame:
         """Return the rows of the table, each column with the Spark type of its declared type."""
-        scan = Scan(self, columns)
         reader: DataFrameReader = context.session.read
         settings = {**self._reading(), "customSchema": scan.schema}
         if COLUMN.of(self.options) is not None:
@@ -555,6 +571,20 @@ class Scan:
         types = {name: (type_, column) for name, type_, column in self.columns}
         return select(frame, ((self._value(name, *types[name]), name) for name in names))
 
+    def obstacle(self, name: str) -> str | None:
+        """Return why no filter on a column is sent to the database; None if it may be."""
+        type_, column = next((one[1], one[2]) for one in self.columns if one[0] == name)
+        if isinstance(self._value(name, type_, column), ColumnNode):
+            return None
+        database, shown = self.table.dialect.name, type_.nullable().as_summary_string()
+        if isinstance(type_, STRINGS):
+            return f"{database} compares strings such as {name!r} by other rules"
+        if self.selected[name].as_string:
+            return f"{database} stores {name!r} as a string"
+        if isinstance(type_, LocalZonedTimestampType) and not self._fixed_zone:
+            return f"the time zone of the JVM has no fixed offset for {name!r}"
+        return f"{name!r} is converted to {shown}"
+
     def _value(self, name: str, type_: DataType, column: DatabaseColumn) -> Node:
         node: Node = ColumnNode(name)
         if self.selected[name].as_string:
@@ -576,6 +606,16 @@ class Scan:
                 return datetimes.truncated(node, 6, type_.precision, type_)
             case _:
                 return node
+
+
+def pushed_filters(frame: DataFrame) -> set[str]:
+    """Return the conditions that Spark sends to the database for a frame of one scan."""
+    leaf = frame._jdf.queryExecution().sparkPlan().collectLeaves().head()  # noqa: SLF001
+    found = leaf.handledFilters().iterator()
+    pushed = set()
+    while found.hasNext():
+        pushed.add(str(found.next().toString()))
+    return pushed
 
 
 def _string(text: str) -> str:
