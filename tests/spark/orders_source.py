@@ -63,5 +63,22 @@ class Orders(DataSource):  # type: ignore[misc, unused-ignore]
         return Writer(self.options, overwrite)
 
 
+class ReadOnly(DataSource):  # type: ignore[misc, unused-ignore]
+    """A data source that cannot be written."""
+
+    def schema(self) -> str:
+        return "id INT"
+
+    def reader(self, schema: Any) -> Reader:
+        return Reader(self.options)
+
+
+class WriteOnly(DataSource):  # type: ignore[misc, unused-ignore]
+    """A data source that cannot be read."""
+
+    def writer(self, schema: Any, overwrite: bool) -> Writer:
+        return Writer(self.options, overwrite)
+
+
 class NoSource:
     """Not a data source."""

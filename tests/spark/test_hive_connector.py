@@ -124,6 +124,21 @@ def test_tables_of_spark_and_create_table_as(lake: TableEnvironment, spark: Spar
     assert rows(lake, "SELECT * FROM made") == [(3,)]
 
 
+@pytest.mark.parametrize("by", ["", "PARTITIONED BY (p)"])
+def test_a_table_that_the_query_reads_is_overwritten(lake: TableEnvironment, by: str) -> None:
+    """Also in a sub-query, and with rows that cannot be computed, which leave the old ones."""
+    lake.execute_sql(f"CREATE TABLE t (a INT, p INT) {by} " + HIVE.format("parquet"))
+    lake.execute_sql("INSERT INTO t VALUES (1, 1), (2, 2)").wait()
+    lake.execute_sql("INSERT OVERWRITE t SELECT a + 10, p FROM t").wait()
+    assert rows(lake, "SELECT * FROM t") == [(11, 1), (12, 2)]
+    with pytest.raises(SchemaCoreError, match="cannot cast"):
+        lake.execute_sql("INSERT OVERWRITE t SELECT CAST('x' AS INT), p FROM t").wait()
+    lake.execute_sql(
+        "INSERT OVERWRITE t SELECT v, 1 FROM (VALUES (5)) AS x (v) WHERE v < (SELECT MIN(a) FROM t)"
+    ).wait()
+    assert rows(lake, "SELECT * FROM t") == ([(12, 2), (5, 1)] if by else [(5, 1)])
+
+
 def test_a_table_that_the_metastore_does_not_have(lake: TableEnvironment) -> None:
     lake.execute_sql("CREATE TEMPORARY TABLE t (a INT) WITH ('connector' = 'hive')")
     lake.execute_sql("USE CATALOG default_catalog")

@@ -80,15 +80,22 @@ def test_overwriting_and_partitions(environment: TableEnvironment, tmp_path: Pat
     environment.execute_sql("INSERT INTO p VALUES (1, 1), (2, 2)")
     environment.execute_sql("INSERT INTO p PARTITION (k = 1) VALUES (3)")
     environment.execute_sql("INSERT OVERWRITE p VALUES (9, 2)")
-    error = refused(environment, "INSERT OVERWRITE p PARTITION (k = 1) VALUES (7)")
+    assert rows(environment, "SELECT * FROM p") == [(1, 1), (3, 1), (9, 2)]
+    environment.execute_sql("INSERT OVERWRITE p PARTITION (k = 1) VALUES (7)")
+    nothing = "INSERT OVERWRITE p PARTITION (k = 2) SELECT a FROM p WHERE a > 9"
+    error = refused(environment, nothing)
 
     assert error.code == "unsupported-ability"
-    assert rows(environment, "SELECT * FROM p") == [(1, 1), (3, 1), (9, 2)]
+    assert rows(environment, "SELECT * FROM p") == [(7, 1), (9, 2)]
     plain = {**options, "path": tmp_path / "q"}
     create(environment, "q", "(a INT)", **plain)
     environment.execute_sql("INSERT INTO q VALUES (1)")
     environment.execute_sql("INSERT OVERWRITE q VALUES (2)")
     assert rows(environment, "SELECT * FROM q") == [(2,)]
+    least = "SELECT v FROM (VALUES (3)) AS x (v) WHERE v < (SELECT a FROM q)"
+    for query, value in (("SELECT a + 5 FROM q", 7), (least, 3)):
+        environment.execute_sql(f"INSERT OVERWRITE q {query}")
+        assert rows(environment, "SELECT * FROM q") == [(value,)]
     statement = (
         f"CREATE TABLE r WITH ('connector' = 'spark', 'format' = 'orc', 'path' = '{plain['path']}')"
     )
@@ -114,8 +121,8 @@ def test_a_table_of_a_catalog(environment: TableEnvironment, spark: Any) -> None
         assert rows(environment, "SELECT * FROM p") == [(1, "x"), (2, "y")]
         create(environment, "r", "(a INT)", connector="spark", table="default.of_spark")
         assert "further columns: 'b'" in str(refused(environment, "INSERT INTO r VALUES (1)"))
-        environment.execute_sql("INSERT OVERWRITE q VALUES ('z', 3)")
-        assert rows(environment, "SELECT * FROM p") == [(3, "z")]
+        environment.execute_sql("INSERT OVERWRITE q SELECT b, a + 1 FROM p WHERE a = 2")
+        assert rows(environment, "SELECT * FROM p") == [(3, "y")]
     finally:
         spark.sql("DROP TABLE IF EXISTS default.of_spark")
 
@@ -188,3 +195,23 @@ def test_what_is_not_a_data_source(environment: TableEnvironment, path: str, cod
     create(environment, "p", "(a INT)", **{"connector": "python", "class": path})
 
     assert refused(environment, "SELECT * FROM p").code == code
+
+
+def test_create_table_as_writes_or_is_refused_before_anything_is_created(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    """A class without `writer` cannot be written, one without `reader` cannot be read."""
+    environment.get_config().set(ALLOWED, MODULE)
+    query = "AS SELECT 1 AS id, 'x' AS name"
+    options = f"'connector' = 'python', 'option.log' = '{tmp_path / 'log'}', 'class' = '{MODULE}."
+    environment.execute_sql(f"CREATE TABLE p WITH ({options}Orders') {query}").wait()
+    assert json.loads((tmp_path / "log").read_text()) == [False, 1, "x"]
+
+    for name, code in (("ReadOnly", "unsupported-direction"), ("No", "data-source-not-loadable")):
+        error = refused(environment, f"CREATE TABLE q WITH ({options}{name}') {query}")
+        assert error.code == code
+    error = refused(environment, f"CREATE TABLE q WITH ('connector' = 'spark') {query}")
+    assert error.code == "missing-option"
+    assert environment.list_tables() == ["p"]
+    create(environment, "w", "(id INT)", **{"connector": "python", "class": f"{MODULE}.WriteOnly"})
+    assert refused(environment, "SELECT * FROM w").code == "unsupported-direction"

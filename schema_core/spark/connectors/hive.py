@@ -26,6 +26,7 @@ from schema_core.spark.connectors import (
     TableContext,
     WriteContext,
 )
+from schema_core.spark.connectors.shared_tables import exclusive, shares_source
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import TemporaryNames
 from schema_core.types import (
@@ -83,21 +84,25 @@ class HiveConnector(
 
         INSERT OVERWRITE replaces all rows of a table without partitions; else those of each
         partition that gets rows and, where a PARTITION clause gives a value for every partition
-        key, those of this partition, even if it gets none.
+        key, those of this partition, even if it gets none. The rows of a query that reads the
+        table are computed before.
 
         Raises:
             NotFoundError, UnsupportedError: as `read`.
         """
         name = hive_table(context)
         session = context.session
-        stored = {field.name: field.dataType for field in session.table(name).schema.fields}
+        table = session.table(name)
+        if context.overwrite and shares_source(frame, table):
+            frame = frame.localCheckpoint(eager=True)
+        stored = {field.name: field.dataType for field in table.schema.fields}
         zone, types = jvm_zone(session), context.physical_columns
         frame = select(frame, (_written(one, types[one], stored[one], zone) for one in stored))
         fixed = _fixed_partition(context)
         clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
         columns = ", ".join(quote(one) for one in stored if one not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
-        with TemporaryNames(session) as names, _settings(session):
+        with exclusive(f"table {name}"), TemporaryNames(session) as names, _settings(session):
             view = names.view(frame)
             session.sql(f"INSERT {verb} TABLE {name}{clause} SELECT {columns} FROM {view}")
 

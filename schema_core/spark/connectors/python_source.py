@@ -6,7 +6,7 @@ allows are imported, and none by default.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,9 +24,9 @@ from schema_core.spark.session import active_session
 from schema_core.text import show
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-    from schema_core.spark.connectors import ReadContext, WriteContext
+    from schema_core.spark.connectors import ReadContext, TableContext, WriteContext
 
 CLASS = ConfigOption("class", str, None, "the class, as `module.Class`", required=True)
 #: An option of the session, not of tables.
@@ -51,12 +51,21 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
 
         Raises:
-            UnsupportedError: with code `module-not-allowed`.
+            UnsupportedError: with code `module-not-allowed`, or `unsupported-direction` for a class
+                without `reader`.
             NotFoundError: with code `data-source-not-loadable`.
             ExternalError: with code `source-schema-mismatch`.
         """
-        name = registered(context.session, context.options, context.configuration)
+        name = registered(context, "reader")
         return checked(load(context.session.read.format(name), context), context)
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse a class that cannot be loaded or has no `writer`.
+
+        Raises:
+            UnsupportedError, NotFoundError: as `read`.
+        """
+        loaded(context, "writer")
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows with the writer of the data source.
@@ -64,25 +73,42 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         Raises:
             UnsupportedError, NotFoundError: as `read`.
         """
-        name = registered(context.session, context.options, context.configuration)
+        name = registered(context, "writer")
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
         with active_session(context.session):
             writer.options(**passed_on(context.options)).save()
 
 
-def registered(
-    session: SparkSession, options: Mapping[str, str], configuration: Mapping[str, str]
-) -> str:
+def registered(context: TableContext, method: str) -> str:
     """Register the class of a table with the session; return its name as a data source.
 
     Raises:
-        UnsupportedError: with code `module-not-allowed`.
+        UnsupportedError, NotFoundError: as `loaded`.
+    """
+    source = loaded(context, method)
+    context.session.conf.set(PUSH_FILTERS, "true")
+    context.session.dataSource.register(source)
+    return str(source.name())
+
+
+def loaded(context: TableContext, method: str) -> Any:
+    """Return the class of a table, which has a method: ``reader`` or ``writer``.
+
+    Raises:
+        UnsupportedError: with code `module-not-allowed` or `unsupported-direction`.
         NotFoundError: with code `data-source-not-loadable`.
     """
-    loaded = _loaded(CLASS.of(options) or "", ALLOWED.of(configuration) or [])
-    session.conf.set(PUSH_FILTERS, "true")
-    session.dataSource.register(loaded)
-    return str(loaded.name())
+    from pyspark.sql.datasource import DataSource
+
+    path = CLASS.of(context.options) or ""
+    found = _loaded(path, ALLOWED.of(context.configuration) or [])
+    if getattr(found, method) is getattr(DataSource, method):
+        raise UnsupportedError(
+            f"the data source {path!r} has no method {method!r}",
+            code="unsupported-direction",
+            hint=f"define {method!r} in the class, as in pyspark.sql.datasource.DataSource",
+        )
+    return found
 
 
 def _loaded(path: str, allowed: Sequence[str]) -> Any:

@@ -19,6 +19,8 @@ from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.connectors.file_formats import exact
+from schema_core.spark.connectors.shared_tables import exclusive, shares_source, sources
+from schema_core.spark.files import absolute, located
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.projection import select
 from schema_core.spark.sources import comparable
@@ -26,15 +28,22 @@ from schema_core.spark.sources import comparable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader
     from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructType
 
-    from schema_core.spark.connectors import ReadContext, WriteContext
+    from schema_core.spark.connectors import ReadContext, TableContext, WriteContext
     from schema_core.types import DataType
 
 FORMAT = ConfigOption(
     "format", str, None, "the data source: its short name, such as delta, or its class"
 )
 TABLE = ConfigOption("table", str, None, "instead of a format: a table of Spark's catalogs")
-PATH = ConfigOption("path", str, None, "where the data lies, for data sources of files")
+PATH = ConfigOption(
+    "path",
+    str,
+    None,
+    "where the data is, for data sources of files; if relative, below the current directory of "
+    "the process",
+)
 PASSED_ON = ConfigOption(
     "option", str, None, "`option.key` is the option `key` of the data source", is_map=True
 )
@@ -67,6 +76,8 @@ PACKAGES: Mapping[str, str] = {
 BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
 #: Data sources with an option to replace only the partitions that get rows.
 DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "delta"})
+#: Data sources whose path is that of files; for others it may be any name.
+OF_FILES = DYNAMIC | {"binaryfile", "hudi"}
 
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
 
@@ -92,33 +103,69 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 frame = context.session.table(table)
             else:
                 reader = context.session.read.format(source)
-                frame = load(reader, context, PATH.of(context.options))
+                path = _path(source, context)
+                frame = load(reader, context, path)
+                if (schema := _with_partitions(source, frame, context)) is not None:
+                    frame = reader.schema(schema).load(path)
         return checked(frame, context)
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse options without a data source, and what the data source cannot overwrite.
+
+        Raises:
+            SchemaError: with code `missing-option`, as `read`.
+            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of partitions
+                where the data source would replace all rows.
+        """
+        source, table = _source_of(context.options)
+        keys = context.table.partition_keys
+        if context.overwrite and keys and (table is not None or source.lower() not in DYNAMIC):
+            replaced = (
+                f"the data source {source!r}" if table is None else f"Spark's table {table!r}"
+            )
+            raise UnsupportedError(
+                f"INSERT OVERWRITE replaces all rows of {replaced}, not single partitions",
+                code="unsupported-ability",
+                hint="use INSERT INTO, or the connector 'filesystem'",
+            )
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows.
 
         Raises:
             SchemaError, NotFoundError, ExternalError: as `read`.
-            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of partitions
-                where the data source would replace all rows.
+            UnsupportedError: with code `unsupported-ability` for INSERT OVERWRITE of one partition
+                by no rows: Spark replaces the partitions of the rows that it writes.
         """
         source, table = _source_of(context.options)
         if table is not None:
             _write_table(frame, table, context)
             return
         keys = context.table.partition_keys
-        if context.overwrite and (context.partition or (keys and source.lower() not in DYNAMIC)):
+        replaced = set(context.partition or ()) if context.overwrite else set()
+        if replaced and replaced == set(keys) and frame.isEmpty():
             raise UnsupportedError(
-                f"the data source {source!r} replaces all rows of a table, not single partitions",
+                f"the data source {source!r} cannot replace a partition by no rows",
                 code="unsupported-ability",
-                hint="use INSERT INTO, or the connector 'filesystem'",
+                hint="delete the partition, or use the connector 'filesystem'",
             )
+        path = _path(source, context)
+        if context.overwrite and path is not None and source.lower() in OF_FILES:
+            frame = _apart(frame, path, context)
         writer = frame.write.format(source).mode(mode_of(context, MODE.of(context.options)))
         if keys:
             writer = writer.partitionBy(*keys).option("partitionOverwriteMode", "dynamic")
-        with found(source, context.session.version):
-            writer.options(**passed_on(context.options)).save(PATH.of(context.options))
+        with found(source, context.session.version), exclusive(f"{source} {path}"):
+            writer.options(**passed_on(context.options)).save(path)
+
+
+def _apart(frame: DataFrame, path: str, context: WriteContext) -> DataFrame:
+    """Return rows that replace those of a directory, computed before if they are read from it."""
+    _, root = located(context.session, path)
+    read = {one.partition("file:")[2] or one for one in sources(frame)}
+    if any(f"{one}/".startswith(f"{root}/") for one in read):
+        return frame.localCheckpoint(eager=True)
+    return frame
 
 
 def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
@@ -135,6 +182,34 @@ def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
             hint="'format' = 'parquet', or 'table' = 'spark_catalog.default.orders'",
         )
     return source or "", table
+
+
+def _with_partitions(source: str, frame: DataFrame, context: ReadContext) -> StructType | None:
+    """Return the schema of files with the declared types of the partition columns.
+
+    Spark infers them from the names of directories. None if they are those of the table.
+    """
+    if source.lower() not in DYNAMIC - {"delta"}:
+        return None
+    from pyspark.sql.types import StructField, StructType
+
+    declared = {
+        key: to_spark(context.physical_columns[key]) for key in context.table.partition_keys
+    }
+    schema = StructType(
+        [
+            StructField(one.name, declared.get(one.name, one.dataType), one.nullable, one.metadata)
+            for one in frame.schema.fields
+        ]
+    )
+    return None if schema == frame.schema else schema
+
+
+def _path(source: str, context: TableContext) -> str | None:
+    path = PATH.of(context.options)
+    if path is None or source.lower() not in OF_FILES:
+        return path
+    return absolute(context.session, path)
 
 
 def passed_on(options: Mapping[str, str]) -> dict[str, str]:
@@ -190,12 +265,6 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
     if context.creates and not context.overwrite:
         frame.write.mode("error").saveAsTable(table)
         return
-    if context.overwrite and (context.partition or context.table.partition_keys):
-        raise UnsupportedError(
-            f"INSERT OVERWRITE replaces all rows of Spark's table {table!r}, not single partitions",
-            code="unsupported-ability",
-            hint="use INSERT INTO",
-        )
     target = context.session.table(table)
     compare(target, context.physical_columns)
     if extra := sorted(set(target.columns) - set(context.physical_columns)):
@@ -204,8 +273,11 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
             code="source-schema-mismatch",
             hint="declare them to write the table",
         )
+    if context.overwrite and shares_source(frame, target):
+        frame = frame.localCheckpoint(eager=True)
     ordered = select(frame, [(Column(name), name) for name in target.columns])
-    ordered.write.insertInto(table, overwrite=context.overwrite)
+    with exclusive(f"table {table}"):
+        ordered.write.insertInto(table, overwrite=context.overwrite)
 
 
 # --- types ---------------------------------------------------------------------------------

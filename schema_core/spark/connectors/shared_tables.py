@@ -1,0 +1,70 @@
+"""Writes of Spark into a table that other jobs write, or that the same query reads.
+
+Spark's committer of files has one temporary directory for each table: the first of two jobs that
+commits deletes the files of the other. It also deletes the old files of a table before it computes
+the rows that replace them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class _Lock:
+    """A lock that is kept while a job uses it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+#: The locks of this process, by what jobs write; all environments share one Spark.
+_LOCKS: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+_GUARD = threading.Lock()
+
+
+@contextmanager
+def exclusive(target: str) -> Iterator[None]:
+    """Wait until no other job of this process writes into a table or directory."""
+    with _GUARD:
+        held = _LOCKS.setdefault(target, _Lock())
+    with held.lock:
+        yield
+
+
+def shares_source(frame: DataFrame, target: DataFrame) -> bool:
+    """Return whether a frame, its sub-queries included, reads a table or directory of another."""
+    return not sources(frame).isdisjoint(sources(target))
+
+
+def sources(frame: DataFrame) -> set[str]:
+    """Return the names of the tables and the directories that a frame reads."""
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no access to plans
+    plans = [plan, *_each(plan.subqueriesAll())]
+    return {name for one in plans for leaf in _each(one.collectLeaves()) for name in _names(leaf)}
+
+
+def _names(leaf: Any) -> Iterator[str]:
+    """Yield the name of the table of a relation, and its directories."""
+    kind = leaf.getClass().getSimpleName()
+    if kind == "HiveTableRelation":
+        yield f"table {leaf.tableMeta().identifier().unquotedString()}"
+    if kind != "LogicalRelation":
+        return
+    if leaf.catalogTable().isDefined():
+        yield f"table {leaf.catalogTable().get().identifier().unquotedString()}"
+    if leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
+        yield from (str(one.toString()) for one in _each(leaf.relation().location().rootPaths()))
+
+
+def _each(found: Any) -> Iterator[Any]:
+    """Yield the elements of a collection of Scala."""
+    iterator = found.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
