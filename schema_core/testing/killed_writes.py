@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from schema_core.spark.connectors import ReadContext, SparkConnector, WriteContext
     from schema_core.spark.transactions import Stage
 
-#: The points of a job at which a write can stop.
+#: The kill points of a job: where a write can stop.
 WRITTEN, PREPARED, COMMITTING, COMMITTED = "written", "prepared", "committing", "committed"
 #: How a write ended, if it did not stop.
 DONE, FAILED = "done", "failed"
@@ -61,7 +61,7 @@ class HeldWrite:
         table: The name of the table.
         before: The statements that run first.
         write: The statement that stops.
-        moment: The point at which it stops.
+        kill_point: The point at which it stops.
         part: For `COMMITTING`: after which part of the calls of a commit, between 0 and 1.
         measured: The table whose write counts these calls; it is an earlier one.
     """
@@ -69,14 +69,14 @@ class HeldWrite:
     table: str
     before: tuple[str, ...]
     write: str
-    moment: str
+    kill_point: str
     part: float = 0.0
     measured: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a write had done when its process was killed: a moment, `DONE` or `FAILED`."""
+    """What a write had done when its process was killed: a kill point, `DONE` or `FAILED`."""
 
     name: str
     error: str = ""
@@ -190,15 +190,15 @@ class Delegate:
 
 
 class HeldConnector(Delegate):
-    """A connector whose jobs stop at the moment that `moments` has for their table."""
+    """A connector whose jobs stop at the kill point of their table in `kill_points`."""
 
-    def __init__(self, connector: Any, moments: Mapping[str, Moment]) -> None:
+    def __init__(self, connector: Any, kill_points: Mapping[str, KillPoint]) -> None:
         super().__init__(connector, connector.abilities)
-        self._moments = moments
+        self._kill_points = kill_points
 
     def stage(self, context: WriteContext) -> Stage:
-        moment = self._moments.get(context.identifier.object_name, Moment(DONE))
-        return HeldStage(self._connector.stage(context), moment)  # type: ignore[attr-defined]
+        kill_point = self._kill_points.get(context.identifier.object_name, KillPoint(DONE))
+        return HeldStage(self._connector.stage(context), kill_point)  # type: ignore[attr-defined]
 
     def write(self, frame: Any, context: WriteContext) -> None:
         assert isinstance(context.stage, HeldStage)  # noqa: S101 - `stage` returned it
@@ -206,39 +206,39 @@ class HeldConnector(Delegate):
 
 
 class HeldStage:
-    """A stage that stops at a moment."""
+    """A stage that stops at a kill point."""
 
-    def __init__(self, held: Stage, moment: Moment) -> None:
+    def __init__(self, held: Stage, kill_point: KillPoint) -> None:
         self.held = held
-        self._moment = moment
+        self._kill_point = kill_point
 
     @property
     def committed(self) -> bool | None:
         return self.held.committed
 
     def prepare(self) -> None:
-        self._moment.reach(WRITTEN)
+        self._kill_point.reach(WRITTEN)
         self.held.prepare()
-        self._moment.reach(PREPARED)
+        self._kill_point.reach(PREPARED)
 
     def commit(self) -> None:
-        sys.setprofile(self._moment.profile)
+        sys.setprofile(self._kill_point.profile)
         try:
             self.held.commit()
         finally:
             sys.setprofile(None)
-        self._moment.reach(COMMITTED)
+        self._kill_point.reach(COMMITTED)
 
     def abort(self) -> None:
         self.held.abort()
 
 
 @dataclass
-class Moment:
-    """The moment at which a job stops, and how many calls its commit has made.
+class KillPoint:
+    """The point at which a job stops, and how many calls its commit has made.
 
     Attributes:
-        name: The moment.
+        name: The point.
         stop: The call of the commit before which it stops, from 1.
         report: Called when the job stops.
         calls: The number of calls.
@@ -250,7 +250,7 @@ class Moment:
     calls: int = 0
 
     def reach(self, name: str) -> None:
-        """Stop the thread for good at the moment of this name."""
+        """Stop the thread for good if this is its kill point."""
         if name == self.name:
             self.report(name)
             threading.Event().wait()
@@ -313,11 +313,11 @@ def main() -> None:
     """Run the writes of the plan in the first line of the input; end when the input ends."""
     plan = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    moments: dict[str, Moment] = {}
-    _install(load_factory(plan["connector"]), moments)
+    kill_points: dict[str, KillPoint] = {}
+    _install(load_factory(plan["connector"]), kill_points)
     environment = _start(plan["settings"])
     for fields in plan["writes"]:
-        _run(environment, HeldWrite(**fields), moments)
+        _run(environment, HeldWrite(**fields), kill_points)
     _report("", "ready")
     threading.Event().wait()
 
@@ -332,13 +332,13 @@ def _report(table: str, name: str, error: str = "") -> None:
     sys.stdout.flush()
 
 
-def _install(make: Callable[[], Connector], moments: Mapping[str, Moment]) -> None:
+def _install(make: Callable[[], Connector], kill_points: Mapping[str, KillPoint]) -> None:
     find, identifier = connectors.find_connector, make().identifier
 
     def found(options: Mapping[str, str]) -> Connector:
         if options.get("connector") != identifier:
             return find(options)
-        held: Any = HeldConnector(make(), moments)
+        held: Any = HeldConnector(make(), kill_points)
         return held  # type: ignore[no-any-return]
 
     connectors.find_connector = found
@@ -354,7 +354,7 @@ def _start(settings: Mapping[str, str]) -> TableEnvironment:
     return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=builder.getOrCreate())
 
 
-def _run(environment: TableEnvironment, one: HeldWrite, moments: dict[str, Moment]) -> None:
+def _run(environment: TableEnvironment, one: HeldWrite, kill_points: dict[str, KillPoint]) -> None:
     """Run one write in a thread until it stops or ends, and report which."""
     stopped = threading.Event()
 
@@ -366,8 +366,8 @@ def _run(environment: TableEnvironment, one: HeldWrite, moments: dict[str, Momen
         try:
             for statement in one.before:
                 environment.execute_sql(statement).wait()
-            stop = round(moments[one.measured].calls * one.part) if one.measured else 0
-            moments[one.table] = Moment(one.moment, stop, report)
+            stop = round(kill_points[one.measured].calls * one.part) if one.measured else 0
+            kill_points[one.table] = KillPoint(one.kill_point, stop, report)
             environment.execute_sql(one.write).wait()
             report(DONE)
         except BaseException as error:  # noqa: BLE001 - reported to the parent
