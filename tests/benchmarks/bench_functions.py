@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: A round counts at least so many processor seconds, which the system counts by hundredths.
-ENOUGH = 0.1
+ENOUGH = 0.5
 
 STORE = Path(__file__).parent.parent.parent / "docs" / "function_speed.json"
 

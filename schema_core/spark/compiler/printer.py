@@ -54,8 +54,14 @@ from schema_core.spark.compiler.tree import (
 #: Characters of one expression: Spark would plan a longer one for minutes.
 MAX_SQL_LENGTH = 200_000
 
-#: Values of a `Let` up to this many characters are repeated.
+#: Values of a `Let` up to this many characters are repeated, unless they contain one of `COSTLY`.
 MAX_REPEATED = 48
+
+#: Functions that cost much more than the column of a projection.
+COSTLY = re.compile(
+    r"\b(regexp_\w+|rlike|split|translate|unbase64|try_to_binary|try_to_timestamp|try_parse_json"
+    r"|get_json_object|from_json)\("
+)
 
 #: The same for values that read aggregates, each of which Spark computes once a query, and for
 #: those that no projection can compute, because they read both sides of a join or of a sub-query.
@@ -346,7 +352,7 @@ def is_repeated(facts: int, text: str, body: Node) -> bool:
         return False
     if facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
         return not body.facts & Fact.LAMBDA and len(text) <= MAX_REPEATED_AGGREGATE
-    return len(text) <= MAX_REPEATED
+    return len(text) <= MAX_REPEATED and not COSTLY.search(text)
 
 
 def is_repeated_unlifted(facts: int, text: str, body: Node, mode: int) -> bool:

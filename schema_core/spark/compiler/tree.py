@@ -412,6 +412,19 @@ def operator(symbol: str, *operands: Node | str | int | None) -> Operator:
     return Operator(symbol, tuple(map(node_of, operands)))
 
 
+def byte_of(node: Node, place: int) -> Node:
+    """Return a byte of a string in UTF-8 by its place: from 1, or backwards from -1.
+
+    Spark finds it at once, and a character only by counting from the start.
+    """
+    return call("substring", Cast(node, "BINARY"), place, 1)
+
+
+def byte(character: str) -> Literal:
+    """Return the byte of an ASCII character."""
+    return Literal(character.encode("ascii").hex().upper(), "X")
+
+
 def null_or(condition: Node, value: Node) -> Call:
     """Return NULL where the condition holds, else the value."""
     return Call("if", (condition, NULL, value))

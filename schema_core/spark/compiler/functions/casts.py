@@ -22,6 +22,8 @@ from schema_core.spark.compiler.tree import (
     Node,
     any_null,
     any_of,
+    byte,
+    byte_of,
     call,
     fail,
     function,
@@ -271,29 +273,36 @@ def _decimal_of_string(node: Node, target: DecimalType) -> Node:
 
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
     """
+    type_ = sql_type(target)
+    is_found = "{found} IS NOT NULL" if target.precision > SHORT else "{found} <> 0"
 
-    def body(v: Node, usual: Node) -> Node:
+    def body(v: Node, found: Node) -> Node:
         return inline(
-            "if({is_usual}, {usual}, if({v} IS NULL, NULL, {odd}))",
-            is_usual=_is_usual_decimal(v, usual, target),
+            f"if({is_found}, {{found}}, if({{v}} IS NULL, NULL,"
+            " if({v} IN ('0', '0.0', '0.00'), {zero}, {odd})))",
+            found=found,
             v=v,
-            usual=usual,
+            zero=Cast(Literal(0), type_),
             odd=rarely(v, lambda one: _odd_decimal(one, target)),
         )
 
-    return let(node, lambda v: let(Cast(v, sql_type(target)), lambda usual: body(v, usual)))
+    return let(node, lambda v: let(_usual_decimal(v, target), lambda found: body(v, found)))
 
 
-def _is_usual_decimal(v: Node, usual: Node, target: DecimalType) -> Node:
-    """Return whether Spark's cast of a string is Flink's: no odd blanks, digits or exponents."""
-    trimmed = "{v} >= '!' AND right({v}, 1) > ' '"
+def _usual_decimal(v: Node, target: DecimalType) -> Node:
+    """Return what Spark casts as Flink does, without odd blanks or digits, else NULL.
+
+    A short string that Spark casts to 0 may be another number for Flink, or none.
+    """
+    usual = Cast(v, sql_type(target))
+    trimmed = inline("{v} >= '!' AND {last} > {blank}", v=v, last=byte_of(v, -1), blank=byte(" "))
     if target.precision > SHORT:
-        return inline(f"{trimmed} AND {{usual}} IS NOT NULL", v=v, usual=usual)
+        return inline("if({trimmed}, {usual}, NULL)", trimmed=trimmed, usual=usual)
     return inline(
-        f"{trimmed} AND length({{v}}) = octet_length({{v}}) AND {{usual}} <> 0"
-        " AND ({v} >= '1' OR startswith({v}, '-') AND substring({v}, 2, 1) >= '1'"
-        " OR startswith({v}, '0.') AND octet_length({v}) <= {integers})"
-        " OR {v} IN ('0', '0.0', '0.00')",
+        "if({trimmed} AND length({v}) = octet_length({v})"
+        " AND ({v} >= '1' OR {v} >= '-1' AND {v} < '-:'"
+        " OR startswith({v}, '0.') AND octet_length({v}) <= {integers}), {usual}, NULL)",
+        trimmed=trimmed,
         v=v,
         usual=usual,
         integers=target.precision - target.scale + 3,

@@ -13,7 +13,18 @@ from collections.abc import Callable, Mapping
 
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Literal, Node, all_of, call, fail, let, rarely
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Literal,
+    Node,
+    all_of,
+    byte,
+    byte_of,
+    call,
+    fail,
+    let,
+    rarely,
+)
 from schema_core.spark.compiler.udfs.zones import standard_offset
 from schema_core.spark.compiler.value_types import MAX_PRECISION, coarse, is_fine, sql_type
 from schema_core.types import (
@@ -273,11 +284,16 @@ def _has_mask(node: Node, mask: str) -> Node:
     may begin with a blank.
     """
     marks = [
-        inline("substring({s}, {place}, 1) = {mark}", s=node, place=place, mark=mark)
+        inline("{byte} = {mark}", byte=byte_of(node, place), mark=byte(mark))
         for place, mark in enumerate(mask, 1)
         if mark != "0"
     ]
-    last = inline("substring({s}, {place}, 1) BETWEEN '0' AND '9'", s=node, place=len(mask))
+    last = inline(
+        "{byte} >= {zero} AND {byte} <= {nine}",
+        byte=byte_of(node, -1),
+        zero=byte("0"),
+        nine=byte("9"),
+    )
     return all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
 
 
@@ -375,7 +391,8 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
-    plain = all_of([_has_mask(node, "0000-00-00 00:00:00"), has_year])
+    # in a string that Spark casts, the other separators imply the second "-"
+    plain = all_of([_has_mask(node, "0000-00000 00:00:00"), has_year])
     return _usually(
         node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
     )

@@ -132,12 +132,13 @@ def _escaped(text: str) -> str:
     return text.replace(".", r"\.")
 
 
-def _certain(node: Node, pattern: NumericPattern) -> Node:
-    """Return the timestamp of a string of the pattern's width, or NULL."""
+def _certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
+    """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
         read: Node = Cast(node, "TIMESTAMP_NTZ", safe=True)
     else:
-        read = Cast(call("try_to_timestamp", node, pattern.text), "TIMESTAMP_NTZ")
+        read = call("try_to_timestamp", node, pattern.text)
+    read = Cast(read, type_)
     return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
 
 
@@ -317,7 +318,7 @@ def to_date(node: Node, pattern: NumericPattern) -> Node:
         days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
         return inline(
             "coalesce({certain}, {rest})",
-            certain=Cast(_certain(text, pattern), "DATE"),
+            certain=_certain(text, pattern, "DATE"),
             rest=_unless_null(text, call("date_from_unix_date", Cast(days, "INT"))),
         )
 
