@@ -181,7 +181,7 @@ def _narrowed(value: Node, name: str, narrow: str) -> Node:
         "raise_error(concat({problem}, CAST({v} AS STRING), coalesce({place}, '')))",
         v=value,
         problem=f"column {name!r}: cannot read as {narrow}: ",
-        place=PLACES["json"],
+        place=PLACES["avro"],
     )
     return Case(((inline("CAST({cast} AS INT) <> {v}", cast=cast, v=value), problem),), cast)
 

@@ -157,10 +157,11 @@ def is_scalar(type_: DataType) -> bool:
     return not type_.children()
 
 
+_IN_FILE = call("concat", " in ", Field(Column(FILE_METADATA), "file_path"))
 #: Format -> the place of a row in its files, for messages.
 PLACES: dict[str, Node] = {
     "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
-    "json": call("concat", " in ", Field(Column(FILE_METADATA), "file_path")),
+    **dict.fromkeys(("json", "avro", "raw"), _IN_FILE),
 }
 
 

@@ -659,13 +659,14 @@ class Layout:
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The rows of all files, strings where the format holds text.
 
-        With `metadata`, and for json, whose errors name the file, there is also `FILE_METADATA`.
+        With `metadata`, and for formats whose errors name the file, there is also `FILE_METADATA`.
         """
         if self.form is JSON and JSON_ERRORS.of(self.options):
             return self._objects(session)
         if self.form is not CSV:
             frame = self.reader(session).load(self.path)
-            return with_file_metadata(frame) if metadata or self.form is JSON else frame
+            named = metadata or self.form.identifier in PLACES
+            return with_file_metadata(frame) if named else frame
         self._require_scalars()
         columns = [one.name for one in self.stored().fields]
         dialect = dialect_of(self.options, columns)

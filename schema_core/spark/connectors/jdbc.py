@@ -611,6 +611,8 @@ class Scan:
 def pushed_filters(frame: DataFrame) -> set[str]:
     """Return the conditions that Spark sends to the database for a frame of one scan."""
     leaf = frame._jdf.queryExecution().sparkPlan().collectLeaves().head()  # noqa: SLF001
+    if leaf.getClass().getSimpleName() != "RowDataSourceScanExec":  # Spark knows the rows: none
+        return set()
     found = leaf.handledFilters().iterator()
     pushed = set()
     while found.hasNext():

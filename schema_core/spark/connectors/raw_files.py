@@ -186,7 +186,7 @@ def _wrong_size(value: Node, name: str, type_: DataType, size: int) -> Node:
         v=value,
         problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
         expected=f" bytes, expected {size}",
-        place=PLACES["json"],
+        place=PLACES["raw"],
     )
 
 

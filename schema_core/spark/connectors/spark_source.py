@@ -162,8 +162,8 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
 def _apart(frame: DataFrame, path: str, context: WriteContext) -> DataFrame:
     """Return rows that replace those of a directory, computed before if they are read from it."""
     _, root = located(context.session, path)
-    read = {one.partition("file:")[2] or one for one in sources(frame)}
-    if any(f"{one}/".startswith(f"{root}/") for one in read):
+    read = {one.removeprefix("file:") for one in sources(frame)}
+    if any(f"{one}/".startswith(f"{root}/") or f"{root}/".startswith(f"{one}/") for one in read):
         return frame.localCheckpoint(eager=True)
     return frame
 
