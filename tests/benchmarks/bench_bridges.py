@@ -55,7 +55,12 @@ def main() -> None:
         small = "SELECT id, name FROM t WHERE id > 1"
         values = "SELECT a FROM (VALUES (1), (2), (3)) AS v (a) WHERE a > 1"
         cases: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-            "a million rows: `to_pandas`, `toPandas`": (table.to_pandas, wide.toPandas),
+            "a million rows: `to_pandas`, `toPandas` of a planned frame": (
+                table.to_pandas, wide.toPandas,
+            ),
+            "a million rows: `to_pandas`, `toPandas` of a new frame": (
+                table.to_pandas, lambda: wide.select("*").toPandas(),
+            ),
             "a million rows: `to_arrow`, `toArrow`": (
                 lambda: table.to_arrow().read_all(), wide.toArrow,
             ),
