@@ -624,17 +624,23 @@ class ConnectorContract(ABC):
     def _kills(
         self, table: MakeTable, connector: Connector, definitions: Mapping[str, str]
     ) -> list[Kill]:
-        """Return writes that stop at every kill point, of INSERT and of INSERT OVERWRITE."""
+        """Return writes that stop at every kill point, of INSERT and of INSERT OVERWRITE.
+
+        REPLACE TABLE AS, with the same definition, stops within its commit.
+        """
         by = "p" if Ability.PARTITIONS in connector.abilities else ""
-        kinds = ["INTO", *(["OVERWRITE"] if Ability.OVERWRITE in connector.abilities else [])]
+        overwrites = Ability.OVERWRITE in connector.abilities
+        kinds = ["INSERT INTO", *(["INSERT OVERWRITE"] if overwrites else [])]
         found: list[Kill] = []
 
         def add(kind: str, point: str, part: float = 0.0, measured: str = "") -> str:
             name = table("a INT, p STRING", partitions=by)
             before = (definitions[name], f"INSERT INTO {name} {_values(OLD)}")
-            statement = f"INSERT {kind} {name} {_values(NEW)}"
+            statement = f"{kind} {name} {_values(NEW)}"
+            if kind == "REPLACE":
+                statement = f"{definitions[name].replace('CREATE', kind, 1)} AS {_values(NEW)}"
             write = HeldWrite(name, before, statement, point, part, measured)
-            found.append(Kill(write, f"INSERT {kind}, {point} {part:.0%}", kind == "OVERWRITE"))
+            found.append(Kill(write, f"{kind}, {point} {part:.0%}", kind != "INSERT INTO"))
             return name
 
         # the writes before a commit stop first: a commit may hold a lock
@@ -646,8 +652,10 @@ class ConnectorContract(ABC):
             for place in range(number):
                 # the two kinds of writes stop at different places
                 evenly, between = (place + 1) / (number + 1), (2 * place + 1) / (2 * number)
-                part = evenly if kind == "OVERWRITE" else between
+                part = evenly if kind == "INSERT OVERWRITE" else between
                 add(kind, COMMITTING, part, measured)
+            if kind == "INSERT OVERWRITE" and number:
+                add("REPLACE", COMMITTING, 1 / 2, measured)
         return found
 
     # --- push-down -------------------------------------------------------------------------------
