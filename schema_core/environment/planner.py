@@ -60,7 +60,8 @@ class PlannerContext:
     `options` are the environment's settings as they are at the time of each call. `table` finds a
     table by its identifier (temporary objects first) and raises `NotFoundError` where there is
     none; `source` finds that of a scan, with its hints applied. Scans of views do not occur: the
-    environment replaces them by the relation of the view. `session` is the session of the engine
+    environment replaces them by the relation of the view. `database` returns the name of the
+    current database, None if there is none. `session` is the session of the engine
     that the environment was created with, such as a `SparkSession`, or None: the planner then
     opens one itself.
     """
@@ -68,6 +69,7 @@ class PlannerContext:
     options: Mapping[str, str]
     table: Callable[[ObjectIdentifier], BoundTable]
     session: object | None = None
+    database: Callable[[], str | None] = lambda: None
 
     def source(self, scan: Scan) -> BoundTable:
         """Return the table that a scan reads, with the options of its hints.

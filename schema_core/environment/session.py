@@ -380,7 +380,12 @@ class Session:
         with self._lock:
             if self._planner is None:
                 options = self.config.get_configuration()
-                context = PlannerContext(options, self.bound, self._engine_session)
+                context = PlannerContext(
+                    options,
+                    self.bound,
+                    self._engine_session,
+                    lambda: self.registry.current_database,
+                )
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
 

@@ -322,6 +322,7 @@ class SparkPlanner:
                 self._zone,
                 targets=targets,
                 user=UserCalls(names, self._zone),
+                database=self.context.database(),
             )
             with spark_errors():
                 require_udfs(session, text)

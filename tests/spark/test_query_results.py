@@ -169,3 +169,19 @@ def test_keys_of_json_objects_are_unique(rows_of: TableEnvironment, sql: str, pr
 def test_groups_that_flink_does_not_run_are_refused(rows_of: TableEnvironment, sql: str) -> None:
     with pytest.raises(UnsupportedError, match=r"(is|are) not run on Spark|cannot be run on Spark"):
         rows_of.execute_sql(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k FROM A WHERE ts < '2024-01-01T10:00:00'",
+        "SELECT k FROM A WHERE ts = 'x'",
+        "SELECT k FROM A WHERE dt >= s",
+        "SELECT k FROM A WHERE i < s",
+        "SELECT k FROM A WHERE i < '1e1'",
+        "SELECT k FROM A WHERE i IN ('1', 'x')",
+    ],
+)
+def test_comparisons_with_invalid_strings_fail(rows_of: TableEnvironment, sql: str) -> None:
+    with pytest.raises(ExternalError, match="cannot cast to"):
+        list(rows_of.execute_sql(sql).collect())

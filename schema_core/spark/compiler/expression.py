@@ -128,7 +128,8 @@ class TranslationContext:
     `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
     `subquery` a query used as a value, `user` a call of a user's function. `computed` are
     expressions that a query below has computed already, outside of arguments of aggregates.
-    `conditions` are the identities of the calls whose NULL has the effect of FALSE.
+    `conditions` are the identities of the calls whose NULL has the effect of FALSE. `database` is
+    the current one.
     """
 
     zone: str = "UTC"
@@ -137,6 +138,7 @@ class TranslationContext:
     user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
     computed: Mapping[Typed, Node] = field(default_factory=dict)
     conditions: frozenset[int] = frozenset()
+    database: str | None = None
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
@@ -213,6 +215,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         None if call.filter is None else _compile(call.filter, context),
         None if call.over is None else _window(call.over, context, call.function.name),
         id(call) in context.conditions,
+        context.database,
     )
     node = translated(translate, compiled)
     if node.facts & Fact.UDF_IN_LAMBDA:

@@ -108,17 +108,18 @@ def query_text(
     *,
     targets: Sequence[Column] | None = None,
     user: UserCall = user_call,
+    database: str | None = None,
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
     `source` names the input of a scan: a view that holds all columns of the table in order.
     `targets` are the columns of a sink, which the query's columns fill in order; `user` writes a
-    call of a user's function.
+    call of a user's function; `database` is the current one.
 
     Raises:
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
-    writer = Writer(source, zone, user)
+    writer = Writer(source, zone, user, database=database)
     given = result_columns(relation)
     columns = [
         (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
@@ -210,6 +211,8 @@ class Writer:
     in_group: frozenset[int] = frozenset()
     #: identities of the calls that are conditions, whose NULL has the effect of FALSE
     conditions: frozenset[int] = frozenset()
+    #: the current database
+    database: str | None = None
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
@@ -219,6 +222,7 @@ class Writer:
             user=self.user,
             computed=self.computed,
             conditions=self.conditions,
+            database=self.database,
         )
         return compile_expression(expression, context)
 

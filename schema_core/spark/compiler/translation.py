@@ -36,7 +36,8 @@ class TranslatedCall:
     """A typed call whose arguments are already Spark nodes.
 
     `zone` is the session's time zone as Flink sees it; `filter` and `window` belong to aggregates.
-    `in_condition` is set where NULL and FALSE have the same effect.
+    `in_condition` is set where NULL and FALSE have the same effect. `database` is the current one,
+    where that is known.
     """
 
     call: FunctionCall
@@ -45,6 +46,7 @@ class TranslatedCall:
     filter: Node | None = None
     window: Window | None = None
     in_condition: bool = False
+    database: str | None = None
 
     @property
     def type(self) -> DataType:

@@ -99,7 +99,6 @@ def test_nesting_does_not_double_the_sql() -> None:
         "JSON_OBJECT('at' VALUE ts9)",
         "'7' = i",
         "ROW(i, NULL)",
-        "s SIMILAR TO s",
     ],
 )
 def test_expressions_with_other_results_on_spark_are_refused(expression: str) -> None:

@@ -20,7 +20,13 @@ from schema_core.spark.compiler.functions import (
     strings,
     temporal,
 )
-from schema_core.spark.compiler.translation import TranslationRule, refused
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    native,
+    refused,
+)
+from schema_core.spark.compiler.tree import Literal, Node, unsupported
 
 FAMILIES = (
     numbers,
@@ -37,9 +43,17 @@ FAMILIES = (
     aggregates,
 )
 
+
+def current_database(called: TranslatedCall) -> Node:
+    """CURRENT_DATABASE(): the database of the environment when the query is run."""
+    if called.database is None:
+        raise unsupported("CURRENT_DATABASE has no value here: there is no current database")
+    return Literal(called.database)
+
+
 #: Functions of the session and of plans, which belong to no family.
 OTHERS = {
-    "CURRENT_DATABASE": refused("jobs have no current catalog"),
+    "CURRENT_DATABASE": native(current_database),
     "PRINT": refused("it is internal to Flink"),
 }
 

@@ -15,19 +15,23 @@ from schema_core.spark.compiler.translation import (
     rewritten,
 )
 from schema_core.spark.compiler.tree import (
+    Cast,
     Field,
     Literal,
     Node,
     any_null,
     call,
+    fail,
     function,
     integer_of,
+    is_null,
     let,
     let_all,
     null_or,
+    string_of,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import FLOATS
+from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS
 from schema_core.types import (
     ArrayType,
     MapType,
@@ -35,6 +39,7 @@ from schema_core.types import (
     NullType,
     RowType,
     StructuredType,
+    VariantType,
 )
 
 
@@ -84,6 +89,25 @@ def object_of(called: TranslatedCall) -> Node:
     return call("named_struct", *parts)
 
 
+def updated(called: TranslatedCall) -> Node:
+    """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
+    source, target = called.types[0], called.type
+    if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
+        raise unsupported("an object of this kind is not supported on Spark")
+    names = map(string_of, called.arguments[1::2])
+    pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
+    changes = dict(zip(names, pairs, strict=True))
+
+    def body(value: Node) -> Node:
+        parts: list[Node | str] = []
+        for one, to in zip(source.fields, target.fields, strict=True):
+            node, was = changes.get(one.name, (Field(value, one.name), one.data_type))
+            parts += [to.name, convert(node, was, to.data_type, called.zone)]
+        return null_or(is_null(value), call("named_struct", *parts))
+
+    return let(called[0], body)
+
+
 def item(called: TranslatedCall) -> Node:
     """``array[position]``, ``map[key]`` and ``row[position]``."""
     source, position = called.types[0], integer_of(called[1])
@@ -96,7 +120,46 @@ def item(called: TranslatedCall) -> Node:
         return sql("if({k} IS NULL, NULL, try_element_at({m}, {k}))", m=called[0], k=key)
     if isinstance(source, RowType) and position is not None:
         return Field(called[0], source.fields[position - 1].name)
+    if isinstance(source, RowType) and (name := string_of(called[1])) is not None:
+        return Field(called[0], name)
+    if isinstance(source, VariantType):
+        return _item_of_variant(called)
     raise unsupported(f"an item of {source.as_summary_string()} is not run on Spark")
+
+
+def _item_of_variant(called: TranslatedCall) -> Node:
+    """Return an element of a VARIANT, from position 1 on, or a member of an object.
+
+    It is NULL where there is none; a variant of another kind fails the job.
+    """
+    name = string_of(called[1])
+    if name is None and isinstance(called.types[1], CHARACTERS):
+        raise unsupported("Flink requires a constant name of a member of a VARIANT")
+    kind = "ARRAY" if name is None else "OBJECT"
+    if name is not None:
+        found = _member_of_variant(called[0], name)
+    else:
+        found = sql(  # the cast makes a NULL of the null of JSON
+            "coalesce(get({a}, {i} - 1),"
+            " if({i} BETWEEN 1 AND size({a}), parse_json('null'), NULL))",
+            a=Cast(called[0], "ARRAY<VARIANT>"),
+            i=Cast(called[1], "INT"),
+        )
+    problem = f"the VARIANT is not {'an' if kind[0] in 'AO' else 'a'} {kind.lower()}"
+    return sql(
+        f"if({{v}} IS NULL OR startswith(schema_of_variant({{v}}), '{kind}<'), {{found}},"
+        " {problem})",
+        v=called[0],
+        found=found,
+        problem=fail(problem),
+    )
+
+
+def _member_of_variant(variant: Node, name: str) -> Node:
+    """Return a member of an object by its name."""
+    if "'" in name or "\\" in name:
+        raise unsupported(f"the member {name!r} of a VARIANT is not read on Spark")
+    return call("try_variant_get", variant, f"$['{name}']", "VARIANT")
 
 
 def cardinality(called: TranslatedCall) -> Node:
@@ -302,5 +365,5 @@ RULES: dict[str, TranslationRule] = {
     "MAP_VALUES": native("map_values({0})"),
     "MAP_FROM_ARRAYS": native("map_from_arrays({0}, {1})"),
     "MULTISET": refused("Spark has no constructor of multisets"),
-    "OBJECT_UPDATE": refused("Spark has no structured objects"),
+    "OBJECT_UPDATE": rewritten(updated),
 }

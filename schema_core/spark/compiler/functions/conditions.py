@@ -13,7 +13,6 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     native,
-    refused,
     rewritten,
 )
 from schema_core.spark.compiler.tree import (
@@ -38,6 +37,7 @@ from schema_core.spark.compiler.tree import (
     let_all,
     null_or,
     operator,
+    string_of,
     unsupported,
 )
 from schema_core.spark.compiler.tree import (
@@ -102,6 +102,11 @@ def compared(
     Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
     DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
     """
+    _require_comparable(symbol, left, right)
+    if isinstance(left, CHARACTERS) and isinstance(right, (*TEMPORAL, *NUMBERS)):
+        return compared(symbol, _as_other(symbol, a, left, right, zone), right, b, right, zone)
+    if isinstance(left, (*TEMPORAL, *NUMBERS)) and isinstance(right, CHARACTERS):
+        return compared(symbol, a, left, _as_other(symbol, b, right, left, zone), left, zone)
     if is_fine(left) or is_fine(right):
         instants = any(isinstance(one, LocalZonedTimestampType) for one in (left, right))
         both = LocalZonedTimestampType(9) if instants else TimestampType(9)
@@ -110,11 +115,6 @@ def compared(
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
         return operator(symbol, a, datetimes.instant(b, zone))
-    if isinstance(left, LocalZonedTimestampType) and isinstance(right, CHARACTERS):
-        return operator(symbol, a, convert(b, right, left.nullable(), zone))
-    if isinstance(left, CHARACTERS) and isinstance(right, LocalZonedTimestampType):
-        return operator(symbol, convert(a, left, right.nullable(), zone), b)
-    _require_comparable(symbol, left, right)
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
         return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right))
     if isinstance(left, ArrayType) and isinstance(right, ArrayType) and _differ(left, right):
@@ -150,6 +150,15 @@ def compared(
         if _is_number(constant):
             return sql(without.get(symbol, f"{{a}} {symbol} {{b}}"), a=x, b=y)
     return sql(_NAN[symbol], a=x, b=y)
+
+
+def _as_other(symbol: str, node: Node, source: DataType, target: DataType, zone: str) -> Node:
+    """Return a string as a datetime or number of the type it is compared with, as Flink casts it.
+
+    An invalid string fails the job, unless values are compared by `=` and `<>`: then it is NULL.
+    """
+    try_ = symbol in {"=", "<>"} and string_of(node) is None
+    return convert(node, source, target.nullable(), zone, try_=try_)
 
 
 #: Comparison of a float with a DECIMAL of 0 where that is not Spark's: a predicate pushed to files.
@@ -379,6 +388,12 @@ def indistinct(called: TranslatedCall) -> Node:
                 return operator("<=>", called[0], called[1])
         case AnyTimestampType(), AnyTimestampType() if type(left) is not type(right):
             pass
+        case _ if isinstance(left, CHARACTERS) and isinstance(right, TEMPORAL):
+            cast = _as_other("=", first, left, right, called.zone)
+            return operator("<=>", cast, second)
+        case _ if isinstance(left, TEMPORAL) and isinstance(right, CHARACTERS):
+            cast = _as_other("=", second, right, left, called.zone)
+            return operator("<=>", first, cast)
         case ArrayType(), ArrayType() if _differ(left, right):
             pass
         case MapType() | MultisetType(), MapType() | MultisetType():
@@ -525,6 +540,52 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     return let(value, body)
 
 
+def quantified(symbol: str, *, every: bool) -> TranslationRule:
+    """Return the rule of a comparison with all (or some) values of a list or of a query.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for `= ALL` and `<> SOME` of a query.
+    """
+    rule = equated if symbol in {"=", "<>"} else compared
+
+    def translate(called: TranslatedCall) -> Node:
+        first, *others = zip(called.arguments, called.types, strict=True)
+        if len(others) == 1 and isinstance(called.call.arguments[1], Select):
+            return _with_extreme(called, symbol, every=every)
+
+        def body(value: Node) -> Node:
+            found = [rule(symbol, value, first[1], *one, called.zone) for one in others]
+            return all_of(found) if every else any_of(found)
+
+        return let(first[0], body)
+
+    return rewritten(translate)
+
+
+def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
+    """Return a comparison with the rows of a query, of which only the extreme one matters.
+
+    Without rows it is TRUE for ALL and FALSE for SOME; a NULL among them leaves the result unknown
+    unless another row decides it.
+    """
+    if symbol in {"=", "<>"}:
+        raise unsupported(f"Flink does not run {called.call.function.name} of a query")
+    rows = called[1]
+    if not isinstance(rows, Subquery):
+        raise unsupported("a comparison with the rows of a query is not run on Spark over groups")
+    members = f"FROM {rows.sql} AS `members`(`member`)"
+    extreme_ = "max" if symbol.startswith(">") == every else "min"
+    bound = Subquery(f"(SELECT {extreme_}(`member`) {members})")
+    state = (
+        "CASE WHEN count(1) = 0 THEN TRUE WHEN count(`member`) < count(1) THEN NULL ELSE FALSE END"
+    )
+    is_empty = Subquery(f"(SELECT {state} {members})")  # NULL: there is a NULL among the rows
+    found = compared(symbol, called[0], called.types[0], bound, called.types[1], called.zone)
+    if every:
+        return inline("{e} IS TRUE OR {found} AND NOT {e}", e=is_empty, found=found)
+    return inline("{e} IS NOT TRUE AND ({found} OR {e})", e=is_empty, found=found)
+
+
 def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[Node, DataType]:
     """Return a member of a list, cast to the type of the value if it is of another type.
 
@@ -532,7 +593,9 @@ def _member(value: DataType, node: Node, type_: DataType, zone: str) -> tuple[No
     """
     numbers = isinstance(value, NUMBERS) and isinstance(type_, NUMBERS)
     padded = isinstance(value, CharType) and isinstance(type_, VarCharType)
-    if (numbers and type(value) is not type(type_)) or padded:
+    text = isinstance(value, CHARACTERS) != isinstance(type_, CHARACTERS)
+    is_null = isinstance(value, NullType) or isinstance(type_, NullType)
+    if (numbers and type(value) is not type(type_)) or padded or (text and not is_null):
         return convert(node, type_, value.nullable(), zone), value
     return node, type_
 
@@ -591,9 +654,24 @@ def extreme(name: str) -> TranslationRule:
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
             return values[0]
-        return let_all(values, lambda *names: null_or(any_null(*names), call(name, *names)))
+        found = _extreme_float if isinstance(called.type, FLOATS) else call
+        return let_all(values, lambda *names: null_or(any_null(*names), found(name, *names)))
 
     return rewritten(translate)
+
+
+def _extreme_float(name: str, *values: Node) -> Node:
+    """Return GREATEST or LEAST of floats, of which -0.0 is less than 0.0, unlike in Spark."""
+    sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
+    zeros = [
+        inline(f"{{v}} = 0 AND pow({{v}}, -1D) {sign} 0", v=one)
+        for one in values
+        if _number(one) is None or float(str(_number(one))) == 0
+    ]
+    if not zeros:
+        return call(name, *values)
+    exact = f"if({{found}} = 0 AND ({{is_zero}}), {zero}, {{found}})"
+    return let(call(name, *values), lambda found: inline(exact, found=found, is_zero=any_of(zeros)))
 
 
 RULES: dict[str, TranslationRule] = {
@@ -626,7 +704,7 @@ RULES: dict[str, TranslationRule] = {
     "GREATEST": extreme("greatest"),
     "LEAST": extreme("least"),
     **{
-        f"{symbol} {quantifier}": refused("Spark has no quantified comparisons")
+        f"{symbol} {quantifier}": quantified(symbol, every=quantifier == "ALL")
         for symbol in _NAN
         for quantifier in ("ALL", "SOME")
         if f"{symbol} {quantifier}" not in {"= SOME", "<> ALL"}

@@ -14,12 +14,18 @@ from schema_core.spark.compiler.translation import (
     udf,
 )
 from schema_core.spark.compiler.tree import (
+    NULL,
+    Case,
     Cast,
     Literal,
     Node,
+    any_null,
     call,
+    fail,
     integer_of,
     let,
+    let_all,
+    operator,
     string_of,
     unsupported,
 )
@@ -34,11 +40,24 @@ def hexadecimal(called: TranslatedCall) -> Node:
 
 
 def hashed(called: TranslatedCall) -> Node:
-    """SHA2 with a constant bit length."""
+    """SHA2; a bit length that is not one of the four fails the job."""
     bits = integer_of(called[1])
-    if bits not in {224, 256, 384, 512}:
+    if bits in BITS:
+        return call("sha2", called[0], bits)
+    if isinstance(called[1], Literal):
         raise unsupported("the bit length of SHA2 must be 224, 256, 384 or 512")
-    return call("sha2", called[0], bits)
+
+    def body(text: Node, length: Node) -> Node:
+        hashes = tuple((operator("=", length, one), call("sha2", text, one)) for one in BITS)
+        missing = any_null(text, length)
+        problem = fail("the bit length of SHA2 must be 224, 256, 384 or 512")
+        return Case(((missing, Cast(NULL, "STRING")), *hashes), problem)
+
+    return let_all(called.arguments, body)
+
+
+#: The lengths of SHA-2 in bits.
+BITS = (224, 256, 384, 512)
 
 
 def decoded(called: TranslatedCall) -> Node:

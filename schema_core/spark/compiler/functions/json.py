@@ -31,9 +31,11 @@ from schema_core.spark.compiler.tree import (
     Field,
     Node,
     call,
+    fail,
     function,
     is_null,
     let,
+    let_all,
     node_of,
     null_or,
     string_of,
@@ -213,6 +215,8 @@ def value_of(called: TranslatedCall, index: int) -> Node:
 
 def object_(called: TranslatedCall) -> Node:
     """JSON_OBJECT(NULL behavior, key, value, ...)."""
+    if any(string_of(key) is None for key in called.arguments[1::2]):
+        return _object_by_row(called)
     pairs = {
         _key(called[index]): value_of(called, index + 1)
         for index in range(1, len(called.arguments), 2)
@@ -221,10 +225,32 @@ def object_(called: TranslatedCall) -> Node:
 
 
 def _key(node: Node) -> str:
-    key = string_of(node)
-    if key is None:
-        raise unsupported("the keys of JSON_OBJECT must be constants on Spark")
-    return key
+    return string_of(node) or ""
+
+
+def _object_by_row(called: TranslatedCall) -> Node:
+    """Return an object with keys of the rows: they are sorted, and of equal ones the last stays."""
+    pairs = []
+    for index in range(1, len(called.arguments), 2):
+        text = value_of(called, index + 1)
+        if not called.keyword(0).startswith("ABSENT"):
+            text = call("coalesce", text, "null")
+        pairs.append(call("named_struct", "key", called[index], "value", text))
+
+    def last_ones(given: Node) -> Node:
+        return inline(
+            "array_sort(filter({pairs}, (x, i) -> NOT"
+            " exists(slice({pairs}, i + 2, size({pairs})), y -> y.`key` = x.`key`)))",
+            pairs=given,
+        )
+
+    given = inline("filter({pairs}, x -> x.`value` IS NOT NULL)", pairs=call("array", *pairs))
+    entries = let(given, last_ones)
+
+    def entry(one: Node) -> Node:
+        return call("concat", quoted(Field(one, "key")), ":", Field(one, "value"))
+
+    return joined("{", call("transform", entries, function(entry)), "}")
 
 
 def array(called: TranslatedCall) -> Node:
@@ -435,12 +461,24 @@ def parsed(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 1:
-            raise unsupported(
-                "duplicate keys are not supported on Spark", "omit the second argument"
-            )
+            return let_all(called.arguments, lambda *two: _with_equal_keys(name, *two))
         return call(name, called[0])
 
     return native(translate)
+
+
+def _with_equal_keys(name: str, text: Node, is_allowed: Node) -> Node:
+    """Parse a string as a VARIANT; if allowed, the last of equal keys in an object is kept."""
+    behavior = node_of("NULL")
+    distinct = call_udf("json_query", text, "$", "WITHOUT", behavior, behavior)
+    return inline(
+        "coalesce(try_parse_json({s}), if({allowed}, {name}({distinct}), {name}({s})))".replace(
+            "{name}", name
+        ),
+        s=text,
+        allowed=call("coalesce", is_allowed, fail("PARSE_JSON: the second argument is NULL")),
+        distinct=call("coalesce", distinct, text),
+    )
 
 
 RULES: dict[str, TranslationRule] = {

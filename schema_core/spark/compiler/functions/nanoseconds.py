@@ -21,7 +21,9 @@ from schema_core.types import DataType, TimestampType
 #: Functions whose rules take and return the structs.
 EXACT = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
-    | {"BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "= SOME", "<> ALL"}
+    | {"BETWEEN", "NOT BETWEEN", "IN", "NOT IN"}
+    | {f"{symbol} ALL" for symbol in ("=", "<>", "<", "<=", ">", ">=")}
+    | {f"{symbol} SOME" for symbol in ("=", "<>", "<", "<=", ">", ">=")}
     | {"CASE", "IF", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"}
     | {"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"}
     | {
@@ -41,7 +43,7 @@ EXACT = frozenset(
 #: Functions of a timestamp that do not depend on its nanoseconds.
 WHOLE = frozenset(
     {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
-    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING"}
+    | {"SECOND", "TIMESTAMPDIFF", "FLOOR", "CEIL", "CEILING", "(-)"}
 )
 
 #: Units to which the nanoseconds of a timestamp are rounded up.

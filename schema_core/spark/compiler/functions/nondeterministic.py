@@ -95,6 +95,7 @@ RULES: dict[str, TranslationRule] = {
     "LOCALTIME": _clock(_time),
     "CURRENT_TIMESTAMP": _clock(_instant),
     "NOW": _clock(_instant),
+    "PROCTIME": _clock(partial(_instant, clock=_ROW_CLOCK)),
     "LOCALTIMESTAMP": _clock(_local),
     "CURRENT_ROW_TIMESTAMP": _clock(partial(_instant, clock=_ROW_CLOCK)),
     "RAND": native(rand),

@@ -296,6 +296,9 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
 
 def rounded(called: TranslatedCall) -> Node:
     """ROUND half away from zero, of the digits that the number prints."""
+    if _has_digits_of_rows(called):
+        half = "({v} + sign({v}) * ({unit} DIV 2)) DIV {unit} * {unit}"
+        return _of_digits(called, half)
     digits = _constant_digits("ROUND", called)
     if not isinstance(called.types[0], FLOATS):
         return called.cast(call("round", called[0], digits))
@@ -309,6 +312,29 @@ def rounded(called: TranslatedCall) -> Node:
     )
 
 
+def _has_digits_of_rows(called: TranslatedCall) -> bool:
+    """Return whether an integer is rounded to a number of digits that is not constant."""
+    is_integer = isinstance(called.types[0], INTEGERS)
+    return is_integer and len(called.arguments) > 1 and integer_of(called[1]) is None
+
+
+def _of_digits(called: TranslatedCall, text: str) -> Node:
+    """Return an integer with another last digit, by a template over it and a power of 10."""
+
+    def body(value: Node, digits: Node) -> Node:
+        unit = inline("CAST(pow(10, -{n}) AS BIGINT)", n=digits)
+        moved = inline(text.replace("sign({v})", "CAST(sign({v}) AS BIGINT)"), v=value, unit=unit)
+        return inline(
+            "CAST(if({n} >= 0, {v}, if({n} < -18, 0, {moved})) AS {type})",
+            n=digits,
+            v=value,
+            moved=moved,
+            type=sql_type(called.type),
+        )
+
+    return let_all(called.arguments, body)
+
+
 def sign(called: TranslatedCall) -> Node:
     """-1, 0 or 1 in the argument's own type."""
     value = called[0] if isinstance(called.type, DecimalType) else Cast(called[0], "DOUBLE")
@@ -317,8 +343,10 @@ def sign(called: TranslatedCall) -> Node:
 
 def truncated(called: TranslatedCall) -> Node:
     """TRUNCATE towards zero, of the digits that a number prints."""
-    places = _constant_digits("TRUNCATE", called)
     type_ = called.types[0]
+    if _has_digits_of_rows(called):
+        return _of_digits(called, "{v} DIV {unit} * {unit}")
+    places = _constant_digits("TRUNCATE", called)
     if isinstance(type_, INTEGERS):
         if places >= 0:
             return called[0]

@@ -6,7 +6,6 @@ checked first, while compiling if the pattern is constant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -41,7 +40,9 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
+from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.java_patterns import group_count, may_skip_group
+from schema_core.spark.compiler.udfs.similar_patterns import similar_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,21 +220,26 @@ def _entry(sides: Node) -> Node:
 
 
 def similar(*, negated: bool) -> TranslationRule:
-    """SIMILAR TO a constant pattern without ESCAPE: the entire string must match."""
+    """SIMILAR TO: the entire string must match the pattern, which Flink rewrites for Java."""
 
     def translate(called: TranslatedCall) -> Node:
-        if len(called.arguments) > 2:
-            raise unsupported("SIMILAR TO with ESCAPE is not run on Spark")
-        content = string_of(called[1])
-        if content is None:
-            raise unsupported("SIMILAR TO requires a constant pattern on Spark")
-        if re.search(r"[\\^$.]|\[\[:|\(\?", content):
-            raise unsupported(f"the pattern {content!r} is not run on Spark")
-        pattern = content.replace("_", ".").replace("%", "(?s:.*)")
-        found = call("rlike", called[0], rf"\A(?:{pattern})\z")
+        escape = called[2] if len(called.arguments) > 2 else node_of("")
+        constants = string_of(called[1]), string_of(escape)
+        pattern: Node
+        if None in constants:
+            pattern = call_udf("similar_pattern", called[1], escape)
+        else:
+            try:
+                pattern = node_of(similar_pattern(*constants))
+            except UdfError as failure:
+                raise unsupported(str(failure)) from None
+        shape = sql("concat({start}, {p}, {end})", start=r"\A(?:", p=pattern, end=r")\z")
+        if (text := string_of(pattern)) is not None:
+            shape = node_of(rf"\A(?:{text})\z")
+        found = call("rlike", called[0], shape)
         return not_(found) if negated else found
 
-    return rewritten(translate)
+    return udf(translate)
 
 
 RULES: dict[str, TranslationRule] = {

@@ -101,5 +101,6 @@ def _printed_row(node: Node, source: RowType | StructuredType, zone: str) -> Nod
     parts: list[Node | str] = []
     for field in source.fields:
         parts += [", "] if parts else []
+        parts += [f"{field.name}="] if isinstance(source, StructuredType) else []
         parts.append(_or_null(Field(node, field.name), field.data_type, zone))
     return null_or(is_null(node), call("concat", "(", *parts, ")"))

@@ -17,11 +17,14 @@ from schema_core.spark.compiler.translation import (
     udf,
 )
 from schema_core.spark.compiler.tree import (
+    NULL,
     Call,
+    Case,
     Cast,
     Field,
     Literal,
     Node,
+    any_null,
     call,
     fail,
     integer_of,
@@ -31,7 +34,14 @@ from schema_core.spark.compiler.tree import (
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, MAX_PRECISION, is_fine
+from schema_core.spark.compiler.value_types import (
+    CHARACTERS,
+    FLOATS,
+    INTEGERS,
+    MAX_PRECISION,
+    is_fine,
+    sql_type,
+)
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -313,11 +323,21 @@ def to_instant(called: TranslatedCall) -> Node:
     if isinstance(type_, CHARACTERS):
         return _instant_of_string(called)
     digits = integer_of(called[1]) if len(called.arguments) > 1 else 3
+    if digits is None and isinstance(type_, INTEGERS):
+        return let_all(called.arguments, lambda n, places: _instant_by_row(n, places, called.type))
     if digits is None or digits < 0:
         raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
     if isinstance(type_, FLOATS):
         return let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
     return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
+
+
+def _instant_by_row(count: Node, digits: Node, type_: DataType) -> Node:
+    """Return the instant of an integer, whose digits of a second are those of its row."""
+    number = Cast(count, "BIGINT")
+    branches = tuple((operator("=", digits, n), _instant(number, n, type_)) for n in range(10))
+    problem = fail("TO_TIMESTAMP_LTZ: the precision must be 0 to 9")
+    return Case(((any_null(count, digits), Cast(NULL, sql_type(type_))), *branches), problem)
 
 
 def _nanos_of_float(node: Node, digits: int) -> Node:
@@ -434,7 +454,7 @@ RULES: dict[str, TranslationRule] = {
     **{
         name: refused(_STREAMS)
         for name in (
-            "$HOP", "$SESSION", "$TUMBLE", "CURRENT_WATERMARK", "DESCRIPTOR", "PROCTIME",
+            "$HOP", "$SESSION", "$TUMBLE", "CURRENT_WATERMARK", "DESCRIPTOR",
             "PROCTIME_MATERIALIZE", "SOURCE_WATERMARK", "STREAMRECORD_TIMESTAMP",
             *(
                 f"{window}{ending}"

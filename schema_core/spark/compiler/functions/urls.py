@@ -5,35 +5,49 @@ from __future__ import annotations
 import re
 
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import NULL, Cast, Node, call, let, rarely
+from schema_core.spark.compiler.tree import FALSE, NULL, Cast, Node, call, let, rarely
 
 
-def _shape(part: str, *, mailto: bool) -> str:
+def _shape(part: str) -> str:
     """Return the regular expression of the URLs that have a part, which is its group.
 
     Parts are mandatory only if they are the one that is extracted.
     """
-    stop = "/#" if mailto else "/?#"
 
     def group(name: str, shape: str) -> str:
         return f"({shape})" if name == part else f"(?:{shape})"
 
-    schemes = "mailto" if mailto else "https?|ftp|file|j(?:ar|mod|rt)"
-    host = rf"\[[^\]@{stop}]*+\]|[^:@{stop}]*+"
-    user = "" if part == "USERINFO" else rf"(?:[^@{stop}]*+@)*+"
-    user = user or f"([^{stop}]*)@"
+    host = r"\[[^\]@/?#]*+\]|[^:@/?#]*+"
+    user = "([^/?#]*)@" if part == "USERINFO" else "(?:[^@/?#]*+@)*+"
     authority = f"//{group('AUTHORITY', user + group('HOST', host) + r'(?::[0-9]*+)?')}"
-    authority = f"{authority}(?=[{stop}]|\\z)"
+    authority = rf"{authority}(?=[/?#]|\z)"
     if part not in ("AUTHORITY", "USERINFO"):
         authority = f"(?:{authority}|(?!//))"
     query = r"\?" + group("QUERY", "[^#]*+")
-    query = "" if mailto else query if part == "QUERY" else f"(?:{query})?+"
-    path = group("PATH", "[^#]*+" if mailto else "[^?#]*+")
+    query = query if part == "QUERY" else f"(?:{query})?+"
+    path = group("PATH", "[^?#]*+")
     reference = "#" + group("REF", ".*+")
     reference = reference if part == "REF" else f"(?:{reference})?+"
-    scheme = group("PROTOCOL", f"(?i:{schemes})")
+    scheme = group("PROTOCOL", "(?i:https?|ftp|file|j(?:ar|mod|rt))")
     file = group("FILE", path + query)
     return rf"(?s)\A(?:url:)?{scheme}:{authority}{file}{reference}(?<![ \t\r\n])\z"
+
+
+#: Part -> the regular expression of the URLs of the scheme mailto that have it, after the scheme.
+#: Their query starts at the last question mark; they have no reference.
+_MAIL = {
+    "PROTOCOL": "",
+    "HOST": "()",
+    "PATH": r"([^#]*?)(?:\?[^?#]*)?(?=#|\z)",
+    "QUERY": r"[^#]*\?([^?#]*)(?=#|\z)",
+    "FILE": "([^#]*)",
+}
+
+
+def _mail_shape(part: str) -> str:
+    """Return the regular expression of the addresses that have a part, which is its group."""
+    scheme = "((?i:mailto))" if part == "PROTOCOL" else "(?i:mailto)"
+    return rf"(?s)\A(?:url:)?{scheme}:(?=[^#]*[^\s#]){_MAIL[part]}"
 
 
 #: Parts of URLs; any other one is NULL.
@@ -45,19 +59,18 @@ _KEY = re.compile(r"\w+", re.ASCII)
 def parse_url(node: Node, part: str) -> Node:
     """Return a constant part of a URL, or NULL if the URL is invalid or lacks it."""
     if part not in PARTS:
-        return Cast(NULL, "STRING")
+        return _MISSING
 
     def any_url(url: Node) -> Node:
         return let(
             call("btrim", url, " \t\r\n"),
             lambda text: inline(
-                "CASE WHEN rlike({s}, {usual}) THEN {found} WHEN rlike({s}, {mailto}) THEN {mail}"
-                " END",
+                "CASE WHEN rlike({s}, {usual}) THEN {found} WHEN {is_mail} THEN {mail} END",
                 s=text,
-                usual=_shape(part, mailto=False),
-                mailto=_shape(part, mailto=True),
-                found=_found(text, part, mailto=False),
-                mail=_found(text, part, mailto=True),
+                usual=_shape(part),
+                is_mail=call("rlike", text, _mail_shape(part)) if part in _MAIL else FALSE,
+                found=_found(text, part, _shape(part)),
+                mail=_found(text, part, _mail_shape(part)) if part in _MAIL else _MISSING,
             ),
         )
 
@@ -65,18 +78,19 @@ def parse_url(node: Node, part: str) -> Node:
         node,
         lambda url: inline(
             "coalesce(nullif({usual}, ''), if({s} IS NULL, NULL, {rest}))",
-            usual=_found(url, part, mailto=False),
+            usual=_found(url, part, _shape(part)),
             s=url,
             rest=rarely(url, any_url),
         ),
     )
 
 
-def _found(text: Node, part: str, *, mailto: bool) -> Node:
+_MISSING = Cast(NULL, "STRING")
+
+
+def _found(text: Node, part: str, shape: str) -> Node:
     """Return a part, or the empty string for a URL that lacks it."""
-    if mailto and part == "QUERY":
-        return Cast(NULL, "STRING")
-    found = call("regexp_extract", text, _shape(part, mailto=mailto), 1)
+    found = call("regexp_extract", text, shape, 1)
     return call("lower", found) if part == "PROTOCOL" else found
 
 

@@ -16,6 +16,7 @@ from schema_core.spark.compiler.udfs import (
     java_patterns,
     json,
     json_batches,
+    similar_patterns,
     strings,
     urls,
 )
@@ -51,6 +52,7 @@ UDFS: Mapping[str, Udf] = {
     "convert_tz": Udf(java_dates.convert_tz, "STRING"),
     "date_format": Udf(java_dates.date_format, "STRING", fails=True),
     "to_timestamp": Udf(java_dates.to_timestamp, "BIGINT", fails=True),
+    "similar_pattern": Udf(similar_patterns.similar_pattern, "STRING", fails=True),
     "parse_url": Udf(urls.parse_url, "STRING"),
     "parse_url_key": Udf(urls.parse_url_key, "STRING"),
     "inet_aton": Udf(urls.inet_aton, "BIGINT"),

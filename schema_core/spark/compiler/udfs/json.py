@@ -20,7 +20,13 @@ def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is not valid JSON")
 
 
-DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)
+def _decimal(text: str) -> Decimal:
+    """Return a number as Java's BigDecimal, whose zero has no sign."""
+    number = Decimal(text)
+    return number or number.copy_abs()
+
+
+DECODER = json.JSONDecoder(parse_float=_decimal, parse_constant=_reject_constant)
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 

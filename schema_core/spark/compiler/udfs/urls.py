@@ -22,7 +22,9 @@ def url_parts(text: str) -> dict[str, str | None] | None:
     scheme, rest = found[1].lower(), found[2]
     rest, mark, reference = rest.partition("#")
     query: str | None = None
-    if scheme != "mailto" and "?" in rest:
+    if scheme == "mailto":
+        return _mail_parts(rest)
+    if "?" in rest:
         rest, _, query = rest.partition("?")
     authority = host = user = None
     if rest.startswith("//"):
@@ -40,6 +42,17 @@ def url_parts(text: str) -> dict[str, str | None] | None:
         "HOST": host, "PATH": rest, "QUERY": query, "REF": reference if mark else None,
         "PROTOCOL": scheme, "FILE": rest if query is None else f"{rest}?{query}",
         "AUTHORITY": authority, "USERINFO": user,
+    }  # fmt: skip
+
+
+def _mail_parts(file: str) -> dict[str, str | None] | None:
+    """Return the parts of a URL of the scheme mailto; its query starts at the last ``?``."""
+    if not file.strip():
+        return None
+    path, mark, query = file.rpartition("?")
+    return {
+        "HOST": "", "PATH": path if mark else file, "QUERY": query if mark else None,
+        "PROTOCOL": "mailto", "FILE": file,
     }  # fmt: skip
 
 
