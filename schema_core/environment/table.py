@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast, get_args
+from functools import partial
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
 from schema_core.environment.connector import check_declared_metadata
-from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
+from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
 from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
+from schema_core.environment.operations.create_table_as import create_table_as, table_creation
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
@@ -21,7 +24,7 @@ from schema_core.environment.operations.data import (
     write,
     writing_of,
 )
-from schema_core.environment.options import warn_deprecated
+from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
 from schema_core.environment.result import OK, TableResult, TableSchema
@@ -37,7 +40,7 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
-from schema_core.sql.statement_syntax import Insert
+from schema_core.sql.statement_syntax import CreateTable, Insert, Option
 from schema_core.sql.syntax import (
     JoinKind,
     Name,
@@ -453,7 +456,18 @@ class Table:
         else:
             path = parse_path(table_path_or_descriptor)
             target = self._session.bound(self._session.registry.qualify(path))
-        return TablePipeline(self._session, self._relation, target, Writing(overwrite=overwrite))
+        return _insertion(self._session, self._relation, target, Writing(overwrite=overwrite))
+
+    def save_as(self, table_path: str) -> CreateOrReplaceTable:
+        """Return the table that is to be created at a path from this query (FLIP-218).
+
+        Args:
+            table_path: One to three names, in backticks where they are no identifiers.
+
+        Raises:
+            ParseError: for a path outside the grammar.
+        """
+        return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
 
     def explain(self, *extra_details: object) -> str:
         """Return the plan of the engine; `extra_details` (PyFlink's) are ignored."""
@@ -541,19 +555,23 @@ def _required(right: object) -> Table:
 
 
 class TablePipeline:
-    """A query and the table that it is written into."""
+    """A query and the table that it is written into, or that is created from it."""
 
     def __init__(
-        self, session: Session, relation: Relation, target: BoundTable, how: Writing
+        self,
+        session: Session,
+        relation: Relation,
+        sink: ObjectIdentifier,
+        run: Callable[[], TableResult],
     ) -> None:
         self._session = session
         self._relation = relation
-        self._target = target
-        self._how = how
+        self._sink = sink
+        self._run = run
 
     def execute(self) -> TableResult:
         """Run the query into the table and wait for the end."""
-        return write(self._session, self._relation, self._target, self._how)
+        return self._run()
 
     def explain(self) -> str:
         """Return the plan of the engine."""
@@ -561,8 +579,96 @@ class TablePipeline:
 
     def get_sink_identifier(self) -> ObjectIdentifier | None:
         """Return the path of the table, or None if it has none."""
-        identifier = self._target.identifier
-        return None if identifier.catalog_name == UNKNOWN else identifier
+        return None if self._sink.catalog_name == UNKNOWN else self._sink
+
+
+def _insertion(
+    session: Session, relation: Relation, target: BoundTable, how: Writing
+) -> TablePipeline:
+    run = partial(write, session, relation, target, how)
+    return TablePipeline(session, relation, target.identifier, run)
+
+
+class CreateOrReplaceTable:
+    """A table that is to be created from a query (FLIP-218); `Table.save_as` returns it.
+
+    Its schema is that of the query. The methods `create`, `replace` and `create_or_replace` return
+    the pipeline that writes the rows; nothing is created before the pipeline is executed.
+
+    >>> from schema_core import EnvironmentSettings, TableEnvironment
+    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> table = environment.sql_query("SELECT * FROM (VALUES (1, 'a')) AS v (id, name)")
+    >>> pipeline = table.save_as("copy").option("connector", "blackhole").create()
+    >>> pipeline.get_sink_identifier().as_summary_string()
+    'default_catalog.default_database.copy'
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        table: Table,
+        path: Sequence[str],
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self._session = session
+        self._table = table
+        self._path = Name(tuple(path))
+        self._options = dict(options or {})
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> CreateOrReplaceTable:
+        """Return this table with an option, in place of one with the same key.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a key or value of another type.
+        """
+        options = {**self._options, key_of(key): text_of(value)}
+        return CreateOrReplaceTable(self._session, self._table, self._path.parts, options)
+
+    def create(self, ignore_if_exists: bool = False) -> TablePipeline:
+        """Return the pipeline of CREATE TABLE AS.
+
+        Args:
+            ignore_if_exists: Write the rows into a table that exists, as IF NOT EXISTS does; else
+                executing fails with `AlreadyExistsError`, code `table-exists`.
+
+        Raises:
+            SchemaError: for a query without a schema that can be stored, such as a column that is
+                NULL without a type (code `untyped-null`).
+        """
+        require_instance(ignore_if_exists, bool, "ignore_if_exists")
+        return self._pipeline(if_not_exists=ignore_if_exists)
+
+    def replace(self) -> TablePipeline:
+        """Return the pipeline of REPLACE TABLE AS; the table must exist when it is executed.
+
+        Raises:
+            SchemaError: as `create`.
+        """
+        return self._pipeline(or_replace=True, create=False)
+
+    def create_or_replace(self) -> TablePipeline:
+        """Return the pipeline of CREATE OR REPLACE TABLE AS.
+
+        Raises:
+            SchemaError: as `create`.
+        """
+        return self._pipeline(or_replace=True)
+
+    def _pipeline(
+        self, *, if_not_exists: bool = False, or_replace: bool = False, create: bool = True
+    ) -> TablePipeline:
+        statement = CreateTable(
+            self._path,
+            options=tuple(starmap(Option, self._options.items())),
+            query=self._table.query,
+            if_not_exists=if_not_exists,
+            or_replace=or_replace,
+            create=create,
+        )
+        session, relation = self._session, self._table.relation
+        creation = table_creation(session, statement, relation)
+        run = partial(create_table_as, session, creation)
+        return TablePipeline(session, relation, creation.identifier, run)
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:
@@ -643,7 +749,7 @@ class StatementSet:
         with within(stmt):
             target = self._session.bound(self._session.identifier(statement.path))
             relation = self._session.query(statement.query, stmt)
-        return self.add(TablePipeline(self._session, relation, target, writing_of(statement)))
+        return self.add(_insertion(self._session, relation, target, writing_of(statement)))
 
     def add_insert(
         self,

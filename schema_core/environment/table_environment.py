@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.api import Catalog
@@ -20,8 +20,8 @@ from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.elements import query_of, row_type
 from schema_core.environment.inline import data_frame_planner
-from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
@@ -288,20 +288,52 @@ class TableEnvironment:
         rows = data_frame_planner(self._session).rows_of(library, data, schema)
         return tables.of_rows(self._session, rows)
 
-    @validate_arguments(path=str, descriptor=TableDescriptor)
+    @overload
     def create_table(
         self,
         path: str,
         descriptor: TableDescriptor,
         ignoreIfExists: bool = False,  # noqa: N803 - PyFlink's name
-    ) -> bool:
-        """Create a table in its catalog; return whether it is new.
+    ) -> bool: ...
+
+    @overload
+    def create_table(
+        self, path: str, options: Mapping[str, object], query: Table, /
+    ) -> TableResult: ...
+
+    def create_table(
+        self,
+        path: str,
+        descriptor: TableDescriptor | Mapping[str, object],
+        ignoreIfExists: bool | Table = False,  # noqa: N803 - PyFlink's name
+    ) -> bool | TableResult:
+        """Create a table in its catalog; or, from options and a query, with its rows (FLIP-218).
+
+        Args:
+            path: The path of the table.
+            descriptor: What describes the table; or its options, if its columns and rows are those
+                of a query, the third argument.
+            ignoreIfExists: Do nothing if there is an object at the path; or the query.
+
+        Returns:
+            Whether the table is new; for a query the result of its job, which has ended.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
+            SchemaError: with code `wrong-argument` for arguments of other types.
+            ExternalError: where the job of the query fails, with code `job-failed`.
         """
+        require_instance(path, str, "path")
+        if isinstance(descriptor, Mapping):
+            require_instance(ignoreIfExists, Table, "query", "a Table")
+            created = cast("Table", ignoreIfExists).save_as(path)
+            for key, value in descriptor.items():
+                created = created.option(key, value)
+            return created.create().execute()
+        require_instance(descriptor, TableDescriptor, "descriptor")
+        require_instance(ignoreIfExists, bool, "ignoreIfExists")
         table = descriptor.to_catalog_table()
-        return self._session.tables.create(self._identifier(path), table, ignoreIfExists)
+        return self._session.tables.create(self._identifier(path), table, bool(ignoreIfExists))
 
     @validate_arguments(path=str, descriptor=TableDescriptor)
     def create_temporary_table(

@@ -339,3 +339,120 @@ def test_if_not_exists_still_runs_the_query(environment: TableEnvironment, plann
     assert "not-assignable" == code(
         environment, "CREATE TABLE IF NOT EXISTS sink AS SELECT b, a FROM s"
     )
+
+
+# --- tables from queries, by methods (FLIP-218) ----------------------------------------------
+
+
+def test_a_table_is_saved_with_the_schema_and_rows_of_its_query(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    pipeline = (
+        environment.sql_query("SELECT a, UPPER(b) AS big FROM s")
+        .save_as("copy")
+        .option("connector", "blackhole")
+        .option("property-version", 1)
+        .create()
+    )
+    assert environment.find_table("copy") is None
+    assert (sink := pipeline.get_sink_identifier()) is not None
+    assert "default_catalog.default_database.copy" == sink.as_summary_string()
+    pipeline.execute()
+    found = environment.find_table("copy")
+
+    assert found is not None
+    assert {"connector": "blackhole", "property-version": "1"} == dict(found.table.get_options())
+    assert ["`a` INT NOT NULL", "`big` STRING"] == columns(environment, "copy")
+    assert [("copy", ["a", "big"])] == [(job["into"], job["columns"]) for job in planner.jobs]
+
+
+def test_creating_and_replacing_a_saved_table(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    saved = environment.sql_query("SELECT a FROM s").save_as("default_database.copy")
+    other = environment.sql_query("SELECT b FROM s").save_as("copy")
+    with pytest.raises(SchemaCoreError) as missing:
+        saved.replace().execute()
+    saved.create().execute()
+    with pytest.raises(SchemaCoreError) as existing:
+        other.create().execute()
+    saved.create(ignore_if_exists=True).execute()
+
+    assert ("table-not-found", "table-exists") == (missing.value.code, existing.value.code)
+    assert ["`a` INT NOT NULL"] == columns(environment, "copy")
+    other.create_or_replace().execute()
+    assert ["`b` STRING"] == columns(environment, "copy")
+    saved.replace().execute()
+    assert ["`a` INT NOT NULL"] == columns(environment, "copy")
+    assert ["copy"] * 4 == [job["into"] for job in planner.jobs]
+
+
+def test_options_of_a_saved_table_do_not_change_it(environment: TableEnvironment) -> None:
+    plain = environment.sql_query("SELECT a FROM s").save_as("copy")
+    plain.option("connector", "print")
+    plain.create().execute()
+    found = environment.find_table("copy")
+
+    assert found is not None
+    assert {} == dict(found.table.get_options())
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "refusal"),
+    [
+        ("SELECT NULL AS n", "copy", "untyped-null"),
+        ("SELECT a FROM s", "one.two.three.four", "syntax"),
+        ("SELECT a FROM s", "nowhere.copy", "database-not-found"),
+    ],
+)
+def test_refused_saved_tables(
+    environment: TableEnvironment, planner: Noting, query: str, path: str, refusal: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.sql_query(query).save_as(path).create().execute()
+
+    assert refusal == caught.value.code
+    assert [] == planner.jobs
+
+
+def test_create_table_takes_options_and_a_query(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    query = environment.sql_query("SELECT a FROM s")
+    environment.create_table("copy", {"connector": "blackhole"}, query)
+
+    assert ["`a` INT NOT NULL"] == columns(environment, "copy")
+    assert ["copy"] == [job["into"] for job in planner.jobs]
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.create_table("other", {"connector": "blackhole"}, True)  # type: ignore[call-overload]
+    assert "wrong-argument" == caught.value.code
+
+
+def test_a_statement_set_creates_tables(environment: TableEnvironment, planner: Noting) -> None:
+    saved = environment.sql_query("SELECT a FROM s").save_as("copy").create()
+    environment.create_statement_set().add(saved).execute()
+
+    assert ["copy"] == [job["into"] for job in planner.jobs]
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("EXPLAIN CREATE TABLE copy AS SELECT a FROM s", ""),
+        ("EXPLAIN CREATE TABLE sink AS SELECT a FROM s", ""),
+        ("EXPLAIN REPLACE TABLE missing AS SELECT a FROM s", ""),
+        ("EXPLAIN CREATE TABLE copy (PRIMARY KEY (b) NOT ENFORCED) AS SELECT b FROM s", "nullable"),
+        ("EXPLAIN CREATE TABLE copy AS SELECT gone FROM s", "unknown-column"),
+    ],
+)
+def test_explain_of_create_table_as_creates_nothing(
+    environment: TableEnvironment, planner: Noting, statement: str, refusal: str
+) -> None:
+    before = environment.list_tables()
+    if refusal:
+        assert refusal in code(environment, statement)
+    else:
+        assert [("the dry-run planner runs no jobs",)] == [
+            tuple(row) for row in environment.execute_sql(statement).collect()
+        ]
+    assert (before, []) == (environment.list_tables(), planner.jobs)

@@ -16,7 +16,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.environment.operations.alter_table import renamed
-from schema_core.environment.operations.create_table import derived_schema
+from schema_core.environment.operations.create_table_as import derived_schema
 from schema_core.environment.operations.definitions import (
     distribution_of,
     keys_of,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.planner import BoundTable, Job
-from schema_core.environment.result import TableResult, string_result
+from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
@@ -21,11 +21,9 @@ from schema_core.sql.statement_syntax import (
     CallProcedure,
     Delete,
     Execute,
-    Explain,
     Insert,
     Partition,
     SelectStatement,
-    Statement,
     StatementSet,
     TruncateTable,
     Update,
@@ -67,7 +65,7 @@ def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Write a query into a table and wait for the job."""
-    return write(session, *_checked(session, statement, text), writing_of(statement))
+    return write(session, *checked_insert(session, statement, text), writing_of(statement))
 
 
 def _target(session: Session, statement: Insert) -> BoundTable:
@@ -80,7 +78,7 @@ def _target(session: Session, statement: Insert) -> BoundTable:
         return target
 
 
-def _checked(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
+def checked_insert(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
     """Return the query of an INSERT and its target; errors in the columns refer to the query."""
     target = _target(session, statement)
     relation = session.query(statement.query, text)
@@ -238,7 +236,7 @@ def _constant(value: str | None) -> Constant:
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
     """Run INSERTs one after the other; all are checked before the first one runs."""
-    checked = [(*_checked(session, one, text), writing_of(one)) for one in statement.inserts]
+    checked = [(*checked_insert(session, one, text), writing_of(one)) for one in statement.inserts]
     results = [write(session, *each) for each in checked]
     return results[-1]
 
@@ -250,38 +248,6 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
             return insert(session, inner, text)
         case SelectStatement() as inner:
             return select(session, inner, text)
-
-
-def explain(session: Session, statement: Explain, text: str) -> TableResult:
-    """Return the plan of the engine as one row."""
-    with at_span(statement.span):
-        return string_result(["result"], [(explained_text(session, statement.statement, text),)])
-
-
-def explained_text(session: Session, statement: Statement, text: str) -> str:
-    """Return the plan of the engine for a statement.
-
-    Raises:
-        UnsupportedError: with code `not-explainable` for a statement without a query.
-    """
-    return session.explain(query_in(session, statement, text))
-
-
-def query_in(session: Session, statement: Statement, text: str) -> Relation:
-    """Return the query of a statement to explain; that of an INSERT is checked against its target.
-
-    Raises:
-        UnsupportedError: with code `not-explainable` for a statement without one.
-    """
-    match statement:
-        case SelectStatement(query):
-            return session.query(query, text)
-        case Insert():
-            return _checked(session, statement, text)[0]
-        case _:
-            raise UnsupportedError(
-                "EXPLAIN supports only queries and INSERT", code="not-explainable"
-            )
 
 
 def delete(session: Session, statement: Delete, text: str) -> TableResult:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from schema_core.catalog.objects import DistributionKind, TableDistribution
+from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
 from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
 from schema_core.schema.columns import (
     SqlExpression,
@@ -28,6 +28,7 @@ from schema_core.sql.statement_syntax import (
     Column,
     ComputedColumn,
     Constraint,
+    CreateTable,
     Distribution,
     Elements,
     MetadataColumn,
@@ -201,6 +202,17 @@ def distribution_of(distribution: Distribution | None) -> TableDistribution | No
     keys = (".".join(key.parts) for key in distribution.keys)
     kind = DistributionKind[distribution.kind]
     return TableDistribution.of(kind, distribution.buckets, keys)
+
+
+def table_with(statement: CreateTable, schema: Schema) -> CatalogTable:
+    """Return the table of a statement with this schema and its other clauses."""
+    return CatalogTable(
+        schema,
+        keys_of(statement.partition_keys),
+        options=options_of(statement.options),
+        comment=statement.comment,
+        distribution=distribution_of(statement.distribution),
+    )
 
 
 def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:

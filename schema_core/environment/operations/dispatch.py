@@ -13,6 +13,7 @@ from schema_core.environment.operations import (
     create_table,
     create_view,
     data,
+    explain,
     show,
     show_create,
 )
@@ -66,7 +67,7 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.Show:                    show.show,
     syntax.ShowCreate:              show_create.show_create,
     syntax.Describe:                show.describe,
-    syntax.Explain:                 data.explain,
+    syntax.Explain:                 explain.explain,
     syntax.SelectStatement:         data.select,
     syntax.Insert:                  data.insert,
     syntax.Delete:                  data.delete,

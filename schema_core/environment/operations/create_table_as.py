@@ -1,0 +1,302 @@
+"""CREATE TABLE AS SELECT and REPLACE TABLE AS SELECT (FLIP-218), as statements and as methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from schema_core.catalog.api import Capability
+from schema_core.catalog.managers import NOUNS
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogTable,
+    ResolvedCatalogTable,
+    TableKind,
+)
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.operations.data import check_assignment, job_result
+from schema_core.environment.operations.definitions import (
+    check_names,
+    require,
+    schema_of,
+    table_with,
+    with_key_not_null,
+)
+from schema_core.environment.options import ATOMICITY
+from schema_core.environment.planner import BoundTable, Registration, fingerprint
+from schema_core.environment.result import TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Columns, Relation, result_columns
+from schema_core.schema.columns import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.statement_syntax import CreateTable, Elements
+from schema_core.sql.syntax import Name
+from schema_core.types import DataType, TypeRoot
+from schema_core.types.casts import supports_implicit_cast
+
+
+@dataclass(frozen=True, slots=True)
+class TableCreation:
+    """A table to be created or replaced, and the query that fills it.
+
+    `table` is derived from the columns of the query and what the statement declares; whether an
+    object has the path already is checked when it is executed.
+    """
+
+    statement: CreateTable
+    identifier: ObjectIdentifier
+    relation: Relation
+    table: ResolvedCatalogTable
+
+
+def table_creation(
+    session: Session, statement: CreateTable, relation: Relation, text: str = ""
+) -> TableCreation:
+    """Return what CREATE TABLE AS with a resolved query creates.
+
+    Raises:
+        SchemaError: as `derived_table`, and for a schema that does not resolve.
+    """
+    identifier = session.identifier(statement.path)
+    table = derived_table(statement, result_columns(relation), text)
+    resolved = resolve_table(table, session.resolver)
+    return TableCreation(statement, identifier, relation, resolved)
+
+
+def create_table_as(session: Session, creation: TableCreation) -> TableResult:
+    """Create the table and write the query into it.
+
+    Raises:
+        AlreadyExistsError: with code `table-exists`.
+        NotFoundError: with code `table-not-found` for REPLACE TABLE.
+        SchemaError: with code `not-a-table` or `hidden-by-temporary` for an object that cannot be
+            replaced.
+    """
+    statement, identifier, table = creation.statement, creation.identifier, creation.table
+    old = session.tables.read_or_stored(identifier)
+    with at_span(statement.path.span):
+        _check_old(session, statement, identifier, old)
+    relation = creation.relation
+    if old is not None and statement.if_not_exists:
+        return _insert(session, relation, identifier)
+    assert old is None or isinstance(old, CatalogTable)  # noqa: S101 - checked
+    session.check_definition(table, old)
+    job = session.planner.create_as(
+        session.executable(relation),
+        BoundTable(identifier, table),
+        _registration(session, identifier, table, old),
+        columns=[column.name for column in result_columns(relation)],
+        hooks=session.hooks,
+    )
+    if old is not None and old.partition_keys != table.partition_keys:
+        _forget_partitions(session, identifier)
+    return job_result(identifier, job)
+
+
+def _registration(
+    session: Session,
+    identifier: ObjectIdentifier,
+    table: ResolvedCatalogTable,
+    replaced: CatalogTable | None,
+) -> Registration:
+    """Return how the catalog is changed, and how the change is undone, each in one operation.
+
+    A definition that does not resolve is put back as the catalog stores it. It is read just before
+    it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
+    """
+    tables, path = session.tables, identifier
+    stored: list[object] = []
+
+    def create() -> None:
+        if replaced is None:
+            tables.create(path, table, ignore_if_exists=False)
+            return
+        if not isinstance(replaced, ResolvedCatalogTable):
+            stored[:] = [tables.get_stored(path)]
+        tables.alter(path, table, expected=replaced)
+
+    def undo() -> None:
+        found = tables.read_or_stored(path)
+        if not isinstance(found, ResolvedCatalogTable) or fingerprint(found) != fingerprint(table):
+            return
+        if replaced is None:
+            tables.drop(TableKind.TABLE, path, if_exists=True)
+        elif stored:
+            tables.restore(path, stored[0], expected=found)
+        else:
+            tables.alter(path, replaced, expected=found)
+
+    atomic = ATOMICITY.of(session.config.get_configuration())
+    return Registration(create, undo, bool(atomic), replaced)
+
+
+def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
+    """Drop the partitions whose keys the replaced table no longer has."""
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    table = catalog.get_table(path)
+    if Capability.PARTITIONS in catalog.capabilities and isinstance(table, CatalogTable):
+        for spec in catalog.list_partitions(path) if table.partition_keys else ():
+            catalog.drop_partition(path, spec, ignore_if_not_exists=True)
+
+
+def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> TableResult:
+    """Write the query into the existing table, as IF NOT EXISTS does in Flink."""
+    target = session.bound(identifier)
+    check_assignment(result_columns(relation), target.table.resolved_schema)
+    job = session.planner.insert(session.executable(relation), target, hooks=session.hooks)
+    return job_result(identifier, job)
+
+
+def _check_old(
+    session: Session,
+    statement: CreateTable,
+    identifier: ObjectIdentifier,
+    old: CatalogBaseTable | None,
+) -> None:
+    """Return whether the existing object permits the statement."""
+    shown = identifier.as_summary_string()
+    session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
+    if statement.or_replace or not statement.create:
+        if old is None and not statement.create:
+            raise NotFoundError(f"there is no table {shown}", code="table-not-found")
+        if old is not None and (kind := old.get_table_kind()) is not TableKind.TABLE:
+            raise SchemaError(f"{shown} is a {NOUNS[kind]}, not a table", code="not-a-table")
+        if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
+            raise SchemaError(
+                f"a temporary table hides {shown}",
+                code="hidden-by-temporary",
+                hint="drop the temporary table first",
+            )
+    elif old is not None and not statement.if_not_exists:
+        raise AlreadyExistsError(f"there is already an object {shown}", code="table-exists")
+
+
+# --- the derived table -------------------------------------------------------------------------
+
+
+def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:
+    """Return the table that the statement and the columns of its query describe.
+
+    Raises:
+        SchemaError: as `derived_schema`; with code `unknown-column` for a partition key.
+    """
+    schema = derived_schema(statement.elements, query, text)
+    require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
+    return table_with(statement, schema)
+
+
+def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
+    """Return the schema of a table created from a query: its columns, merged with declared ones.
+
+    Raises:
+        SchemaError: with code `untyped-null` for a column of the query that is just NULL,
+            `invalid-column-order` for a list of names that is not a permutation, `unknown-column`,
+            `duplicate-column`, `unsupported-column-kind`, `missing-default` or `not-assignable` for
+            a declared column.
+    """
+    for column in query:
+        if column.type.is_(TypeRoot.NULL):
+            raise SchemaError(
+                f"column {column.name!r} is NULL without a type",
+                code="untyped-null",
+                hint="write CAST(NULL AS ...)",
+            )
+    own = schema_of(elements, text)
+    key = own.primary_key
+    declared = with_key_not_null(own.columns, key.column_names if key else ())
+    _check_sight(declared, query)
+    names = elements.names
+    columns = reordered(names, query) if names else merged(declared, query)
+    known = [column.name for column in columns]
+    if len(known) > len(set(known)):
+        raise SchemaError("a column is defined twice", code="duplicate-column")
+    return Schema(columns, own.watermark_specs, key)
+
+
+def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None:
+    """Check that a computed column reads only columns of the query and declared ones before it."""
+    unseen = {column.name for column in declared} - {column.name for column in query}
+    for column in declared:
+        if isinstance(column, UnresolvedComputedColumn):
+            check_names(column, unseen)
+        else:
+            unseen.discard(column.name)
+
+
+def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+    """Return the columns of the query in the order of the names, a permutation of them."""
+    types = {column.name: column.type for column in query}
+    require(names, types, "column")
+    order = [name.parts[-1] for name in names]
+    if len(set(order)) < len(order) or len(order) != len(query):
+        raise SchemaError(
+            f"the list names {len(order)} columns, the query returns {len(query)}",
+            code="invalid-column-order",
+            span=names[0].span,
+            hint="name every column of the query once, or declare types",
+        )
+    return tuple(UnresolvedPhysicalColumn(name, types[name]) for name in order)
+
+
+def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+    """Return declared columns that are not in the query, then its columns, some redeclared."""
+    given = {column.name: column.type for column in query}
+    replaced: dict[str, UnresolvedColumn] = {}
+    extra: list[UnresolvedColumn] = []
+    for position, column in enumerate(declared, start=1):
+        with at(f"column {column.name!r}", column.span):
+            if column.name in given:
+                replaced[column.name] = _replacement(column, given[column.name], position)
+            else:
+                extra.append(_extra(column))
+    taken = (
+        replaced.get(column.name, UnresolvedPhysicalColumn(column.name, column.type))
+        for column in query
+    )
+    return (*extra, *taken)
+
+
+def _is_written(
+    column: UnresolvedColumn,
+) -> TypeGuard[UnresolvedPhysicalColumn | UnresolvedMetadataColumn]:
+    """Return whether a job writes the column: it is physical, or metadata that is not virtual."""
+    return isinstance(column, UnresolvedPhysicalColumn) or (
+        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
+    )
+
+
+def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
+    """Return the declared column that replaces a column of the query."""
+    if not _is_written(column):
+        kind = "computed" if isinstance(column, UnresolvedComputedColumn) else "virtual"
+        raise SchemaError(
+            f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
+        )
+    target = column.data_type
+    if isinstance(target, DataType) and not supports_implicit_cast(given, target):
+        raise SchemaError(
+            f"declared column {position} is {target}, but the query returns {given}",
+            code="not-assignable",
+            hint="add a CAST to the query",
+        )
+    return column
+
+
+def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
+    """Return a declared column that is not in the query; it is filled with NULL."""
+    if _is_written(column):
+        type_ = column.data_type
+        if isinstance(type_, DataType) and not type_.is_nullable:
+            raise SchemaError(
+                "the column is NOT NULL, but the query has no value for it",
+                code="missing-default",
+                hint="declare it nullable, or select a value for it",
+            )
+    return column
