@@ -496,7 +496,18 @@ def let_all(values: Sequence[Node], body: Callable[..., Node]) -> Node:
 def rarely(value: Node, body: Callable[[Node], Node]) -> Node:
     """Return a body over a value for a branch that few rows need.
 
-    Spark interprets it, in these rows only. A `Let` in a branch may be computed for all rows, and
-    its code is compiled with that of the query.
+    Only these rows compute it, while the value of a `Let` may be computed for all rows.
     """
     return Element(call("transform", call("array", value), function(body)), 0)
+
+
+def interpreted(value: Node, body: Callable[[Node], Node]) -> Node:
+    """Return what `rarely` does, for a large body.
+
+    Spark generates code for the lambdas of `transform`, but not for those of `zip_with`: what
+    surrounds it is not compiled into one loop with the rest of the query. A loop of more than 8000
+    bytes would not be, either, after it has been compiled in vain.
+    """
+    name, unused = Variable(), Variable()
+    lambda_ = Lambda((name, unused), body(name))
+    return Element(call("zip_with", call("array", value), call("array", 0), lambda_), 0)

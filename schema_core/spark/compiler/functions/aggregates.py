@@ -91,11 +91,14 @@ SUM_DIGITS, COUNT_DIGITS = 10, 20
 def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
-    Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least.
+    Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
+    sum, which is NULL of no rows: a correlated sub-query that yields 0 of no rows takes Spark
+    another join.
     """
     precision, scale = digits_of(called.types[0])
     added = Cast(aggregated("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
-    counted = Cast(aggregated("count", called, called[0]), f"DECIMAL({COUNT_DIGITS}, 0)")
+    one = inline("if({v} IS NULL, NULL, 1)", v=called[0])
+    counted = Cast(aggregated("sum", called, one), f"DECIMAL({COUNT_DIGITS}, 0)")
     return called.cast(
         quotient(
             added,
@@ -104,6 +107,8 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
             (COUNT_DIGITS, 0),
             digits_of(result),
             integer_digits=precision - scale + SUM_DIGITS,
+            may_be_zero=False,
+            are_aggregates=called.window is None,
         )
     )
 

@@ -19,9 +19,11 @@ from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Cast,
     Fact,
+    Field,
     Literal,
     Node,
     call,
+    interpreted,
     let,
     let_all,
     operator,
@@ -32,8 +34,11 @@ from schema_core.types.decimal_arithmetic import MAX_PRECISION
 #: Precision and scale.
 Digits: TypeAlias = tuple[int, int]
 
+#: A function that computes a value once, for a function of it.
+Binding: TypeAlias = "Callable[[Node, Callable[[Node], Node]], Node]"
+
 _INTEGER = f"DECIMAL({MAX_PRECISION}, 0)"
-_SIMPLE = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
+_CHECKED = "{a} / if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
 def quotient(
@@ -44,27 +49,43 @@ def quotient(
     result: Digits,
     *,
     integer_digits: int = MAX_PRECISION,
+    may_be_zero: bool = True,
+    are_aggregates: bool = False,
 ) -> Node:
     """Return the quotient of decimals of some digits as a DECIMAL, whose digits are given.
 
     Spark derives the same type for quotients as Flink does. The dividend has at most
-    `integer_digits` digits before the point, also if its type allows more.
+    `integer_digits` digits before the point, also if its type allows more, and is NULL wherever
+    the divisor is 0 unless that `may_be_zero`, which fails the job. Operands that `are_aggregates`
+    are repeated, so that no query above the aggregation has to compute the quotient: Spark joins a
+    correlated sub-query with the rows of the outer one if it has such a query.
     """
+    simple = _CHECKED if may_be_zero else "{a} / {b}"
     limit = MAX_PRECISION - 1 - result[1] - right[1]  # a power of ten
     if min(left[0] - left[1], integer_digits) <= limit:
-        return sql(_SIMPLE, a=a, b=b, zero=zero_of(right))
+        return sql(simple, a=a, b=b, zero=zero_of(right))
 
     def body(x: Node, y: Node) -> Node:
-        found = inline(_SIMPLE, a=x, b=y, zero=zero_of(right))
-        exact = _bind(found)(found, lambda one: _corrected(one, x, left, y, right, result))
+        found = inline(simple, a=x, b=y, zero=zero_of(right))
+        if are_aggregates:
+            values = call("named_struct", "found", found, "x", x, "y", y)
+            exact = interpreted(
+                values, lambda one: corrected(*(Field(one, name) for name in ("found", "x", "y")))
+            )
+        else:
+            bind = _bind(found, interpreted if left[0] == MAX_PRECISION else rarely)
+            exact = bind(found, lambda one: corrected(one, x, y))
         return call("if", _is_beyond(x, left, limit), exact, found)
 
-    return let_all([a, b], body)
+    def corrected(found: Node, x: Node, y: Node) -> Node:
+        return _corrected(found, x, left, y, right, result)
+
+    return body(a, b) if are_aggregates else let_all([a, b], body)
 
 
-def _bind(node: Node) -> Callable[[Node, Callable[[Node], Node]], Node]:
-    """Return `rarely`, or `let` where a sub-query is used, which no lambda may contain."""
-    return let if node.facts & Fact.SUBQUERY else rarely
+def _bind(node: Node, bind: Binding) -> Binding:
+    """Return `bind`, or `let` where a sub-query is used, which no lambda may contain."""
+    return let if node.facts & Fact.SUBQUERY else bind
 
 
 def zero_of(digits: Digits) -> Node:
@@ -118,17 +139,16 @@ def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, resul
         return inline(
             "if({lack} > 0 AND {lack} <= CAST(concat('0', left(lpad(CAST({b} AS STRING), {most},"
             " '0'), length(ltrim('0', CAST({n} AS STRING))) % {most})) AS {integer}),"
-            " CAST(concat(if(({x} < {x0}) = ({y} < {y0}), '', '-'), CAST({n} + 1 AS STRING),"
-            " {shift}) AS {type}), {q})",
+            " CAST(concat(if(rlike(concat({x}, ' ', {y}), {one_minus}), '-', ''),"
+            " CAST({n} + 1 AS STRING), {shift}) AS {type}), {q})",
             lack=lack,
             b=divisor,
             n=units,
             most=MAX_PRECISION,
             integer=_INTEGER,
-            x=a,
-            y=b,
-            x0=zero_of(left),
-            y0=zero_of(right),
+            x=Cast(a, "STRING"),
+            y=Cast(b, "STRING"),
+            one_minus="^(-.* [^-]|[^-].* -)",
             shift=f"E-{scale}",
             type="DECIMAL({}, {})".format(*result),
             q=found,
@@ -139,6 +159,6 @@ def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, resul
         units = _magnitude(found, scale)
         return bind(lack, lambda one: bind(units, lambda n: of_lack(divisor, one, n)))
 
-    bind = _bind(found)
+    bind = _bind(found, rarely)
     corrected = bind(_magnitude(b, right[1]), of_divisor)
     return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)
