@@ -116,7 +116,13 @@ class Block:
             [one for one in (block.where, block.having, block.qualify) if one is not None],
             [*(item.expression for item in block.items), *self.hidden],
         )
-        writer = replace(self.writer, around=around, computed=computed or {}, conditions=conditions)
+        writer = replace(
+            self.writer,
+            around=around,
+            computed=computed or {},
+            conditions=conditions,
+            bounds=self.writer.bounds.over(block.source),
+        )
         if self.block.grouping is not None:
             found = grouped_subqueries(self.block, self.hidden)
             writer = replace(writer, in_group=writer.in_group | found)

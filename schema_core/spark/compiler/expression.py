@@ -24,6 +24,7 @@ from schema_core.expressions.typed import (
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.correlation import is_aggregate
+from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.functions import RULES, datetimes
 from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.nanoseconds import (
@@ -129,7 +130,7 @@ class TranslationContext:
     `subquery` a query used as a value, `user` a call of a user's function. `computed` are
     expressions that a query below has computed already, outside of arguments of aggregates.
     `conditions` are the identities of the calls whose NULL has the effect of FALSE. `database` is
-    the current one.
+    the current one; `bounds` bound the decimals.
     """
 
     zone: str = "UTC"
@@ -139,6 +140,7 @@ class TranslationContext:
     computed: Mapping[Typed, Node] = field(default_factory=dict)
     conditions: frozenset[int] = frozenset()
     database: str | None = None
+    bounds: Bounds = field(default_factory=Bounds)
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
@@ -216,6 +218,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         None if call.over is None else _window(call.over, context, call.function.name),
         id(call) in context.conditions,
         context.database,
+        context.bounds,
     )
     node = translated(translate, compiled)
     if node.facts & Fact.UDF_IN_LAMBDA:

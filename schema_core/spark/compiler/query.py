@@ -39,6 +39,7 @@ from schema_core.query.relation import (
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.block import SORT_KEY, Block, Scope, aliases_of
 from schema_core.spark.compiler.correlation import conditions_of, require_near_columns
+from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -213,6 +214,8 @@ class Writer:
     conditions: frozenset[int] = frozenset()
     #: the current database
     database: str | None = None
+    #: how many digits decimals have
+    bounds: Bounds = field(default_factory=Bounds)
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
@@ -223,6 +226,7 @@ class Writer:
             computed=self.computed,
             conditions=self.conditions,
             database=self.database,
+            bounds=self.bounds,
         )
         return compile_expression(expression, context)
 
@@ -457,11 +461,14 @@ class Writer:
 
     def with_tables(self, query: With) -> str:
         """Write common tables, each of which is in scope of those after it."""
-        tables = ", ".join(
-            f"{_named(table.columns, table.name)} AS ({self.write(table.relation)})"
-            for table in query.tables
-        )
-        return f"WITH {tables} {self.write(query.input)}"
+        writer, tables = self, []
+        for table in query.tables:
+            tables.append(
+                f"{_named(table.columns, table.name)} AS ({writer.write(table.relation)})"
+            )
+            bounds = writer.bounds.with_table(table, is_recursive=query.recursive)
+            writer = replace(writer, bounds=bounds)
+        return f"WITH {', '.join(tables)} {writer.write(query.input)}"
 
     # --- sources -------------------------------------------------------------------------------
 

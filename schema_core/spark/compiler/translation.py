@@ -8,10 +8,11 @@ an interval is a number, as in Flink: months, or milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.template import Template, sql, template
 from schema_core.spark.compiler.tree import (
     Cast,
@@ -37,7 +38,7 @@ class TranslatedCall:
 
     `zone` is the session's time zone as Flink sees it; `filter` and `window` belong to aggregates.
     `in_condition` is set where NULL and FALSE have the same effect. `database` is the current one,
-    where that is known.
+    where that is known. `bounds` bound the decimals.
     """
 
     call: FunctionCall
@@ -47,6 +48,7 @@ class TranslatedCall:
     window: Window | None = None
     in_condition: bool = False
     database: str | None = None
+    bounds: Bounds = field(default_factory=Bounds)
 
     @property
     def type(self) -> DataType:
@@ -57,6 +59,10 @@ class TranslatedCall:
     def types(self) -> tuple[DataType, ...]:
         """The types of the arguments."""
         return tuple(argument.type for argument in self.call.arguments)
+
+    def bound(self, index: int) -> int:
+        """Return how many digits before the point the values of an argument have at most."""
+        return self.bounds.of(self.call.arguments[index])
 
     def __getitem__(self, index: int) -> Node:
         return self.arguments[index]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
 from schema_core.spark.compiler.functions import datetimes, json
 from schema_core.spark.compiler.functions.quotients import quotient
 from schema_core.spark.compiler.template import inline
@@ -84,8 +85,8 @@ def average(called: TranslatedCall) -> Node:
     return called.cast(aggregated("avg", called, Cast(called[0], "DOUBLE")))
 
 
-#: Digits that Spark adds to the precision of a sum, and those of a count as a DECIMAL.
-SUM_DIGITS, COUNT_DIGITS = 10, 20
+#: Digits of a count as a DECIMAL.
+COUNT_DIGITS = 20
 
 
 def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
@@ -95,7 +96,7 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
     sum, which is NULL of no rows: a correlated sub-query that yields 0 of no rows takes Spark
     another join.
     """
-    precision, scale = digits_of(called.types[0])
+    scale = digits_of(called.types[0])[1]
     added = Cast(aggregated("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
     one = inline("if({v} IS NULL, NULL, 1)", v=called[0])
     counted = Cast(aggregated("sum", called, one), f"DECIMAL({COUNT_DIGITS}, 0)")
@@ -106,7 +107,7 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
             counted,
             (COUNT_DIGITS, 0),
             digits_of(result),
-            integer_digits=precision - scale + SUM_DIGITS,
+            integer_digits=called.bound(0) + SUM_DIGITS,
             may_be_zero=False,
             are_aggregates=called.window is None,
         )

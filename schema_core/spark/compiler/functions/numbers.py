@@ -69,7 +69,8 @@ _BY_ZERO = "if({b} = {zero} AND {a} IS NOT NULL, raise_error('division by zero')
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
     left, right = map(digits_of, called.types)
     first, second = _operands(called, result)
-    return called.cast(quotient(first, left, second, right, digits_of(result)))
+    found = quotient(first, left, second, right, digits_of(result), integer_digits=called.bound(0))
+    return called.cast(found)
 
 
 #: Division by zero returns an infinity or NaN, by the signs of both.
