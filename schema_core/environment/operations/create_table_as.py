@@ -160,7 +160,7 @@ def _check_old(
     identifier: ObjectIdentifier,
     old: CatalogBaseTable | None,
 ) -> None:
-    """Return whether the existing object permits the statement."""
+    """Check that the existing object permits the statement."""
     shown = identifier.as_summary_string()
     session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
     if statement.or_replace or not statement.create:

@@ -1,9 +1,9 @@
-"""Bounds of decimals: how many digits before the point the values of an expression have at most.
+"""Bounds of decimals: how many integer digits the values of an expression have at most.
 
-A SUM of DECIMAL(7, 2) has the type DECIMAL(38, 2), but not 36 digits before the point: Spark adds
-10 digits to those of the values, and returns NULL beyond. A division whose dividend is bounded
-needs no correction (`schema_core.spark.compiler.functions.quotients`), so bounds are followed
-through derived tables, common tables and views.
+A SUM of DECIMAL(7, 2) has the type DECIMAL(38, 2), but not 36 integer digits: a sum of fewer than
+10^10 values has 10 digits more than they. Spark's own sum is NULL beyond. A division whose dividend
+is bounded needs no correction (`schema_core.spark.compiler.functions.quotients`), so bounds are
+followed through derived tables, common tables and views.
 """
 
 from __future__ import annotations
@@ -31,49 +31,66 @@ from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataType, DecimalType, NullType
 from schema_core.types.decimal_arithmetic import MAX_PRECISION
 
-#: Digits that Spark adds to the precision of a sum.
+#: Digits that Spark adds to the precision of a sum: those of the number of rows.
 SUM_DIGITS = 10
 
 #: How many expressions and queries a bound is followed through.
 MAX_DEPTH = 60
 
-#: Returns the bound of a call from those of its arguments.
+#: Chooses the arguments whose values a function returns or computes with.
+Choice: TypeAlias = "Callable[[Sequence[Typed]], Sequence[Typed]]"
+
+#: Returns the bound of a result, before it is rounded, from those of the chosen arguments.
 Rule: TypeAlias = "Callable[[Sequence[int]], int]"
 
 
-def _first(found: Sequence[int]) -> int:
-    return found[0]
+def _every(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return arguments
 
 
-def _rounded(found: Sequence[int]) -> int:
-    return found[0] + 1
+def _first(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return arguments[:1]
 
 
-#: Function -> its rule. The other functions are bounded by their types.
-RULES: Mapping[str, Rule] = {
-    "+": lambda found: max(found) + 1,
-    "-": lambda found: max(found) + 1,
-    "*": sum,
-    "CASE": lambda found: max(*found[1::2], found[-1]),
-    "IF": lambda found: max(found[1:]),
-    "LAG": lambda found: max(found[0], *found[2:]),
-    "LEAD": lambda found: max(found[0], *found[2:]),
-    "SUM": lambda found: found[0] + SUM_DIGITS,
-    **dict.fromkeys(("COALESCE", "GREATEST", "IFNULL", "LEAST"), max),
-    **dict.fromkeys(
-        ("%", "+x", "-x", "ABS", "FIRST_VALUE", "LAST_VALUE", "MAX", "MIN", "MOD"), _first
-    ),
-    **dict.fromkeys(("AVG", "CAST", "CEIL", "FLOOR", "ROUND", "TRUNCATE", "TRY_CAST"), _rounded),
+def _value_and_default(arguments: Sequence[Typed]) -> Sequence[Typed]:
+    return [arguments[0], *arguments[2:]]
+
+
+#: Function -> its arguments and rule. The other functions are bounded by their types.
+BOUNDED: Mapping[str, tuple[Choice, Rule]] = {
+    "+": (_every, lambda found: max(found) + 1),
+    "-": (_every, lambda found: max(found) + 1),
+    "*": (_every, sum),
+    "CASE": (lambda arguments: [*arguments[1::2], arguments[-1]], max),
+    "IF": (lambda arguments: arguments[1:], max),
+    "ROUND": (_first, lambda found: found[0] + 1),
+    "SUM": (_first, lambda found: found[0] + SUM_DIGITS),
+    **dict.fromkeys(("COALESCE", "GREATEST", "IFNULL", "LEAST"), (_every, max)),
+    **dict.fromkeys(("LAG", "LEAD"), (_value_and_default, max)),
+    **dict.fromkeys(("%", "+x", "-x", "ABS", "AVG", "CAST", "CEIL", "FLOOR"), (_first, max)),
+    **dict.fromkeys(("FIRST_VALUE", "LAST_VALUE", "MAX", "MIN", "MOD"), (_first, max)),
+    **dict.fromkeys(("TRUNCATE", "TRY_CAST"), (_first, max)),
 }
 
 
 def bound_of_type(type_: DataType) -> int:
-    """Return how many digits before the point values of a type have at most."""
+    """Return how many integer digits the values of a type have at most."""
     if isinstance(type_, DecimalType):
         return type_.precision - type_.scale
     if isinstance(type_, NullType):
         return 0
     return DIGITS.get(type(type_), MAX_PRECISION)
+
+
+def _may_round(source: DataType, target: DataType) -> bool:
+    """Return whether a value that becomes one of another type may be rounded up: 9.9 to 10."""
+    return _scale(source) > _scale(target)
+
+
+def _scale(type_: DataType) -> int:
+    if isinstance(type_, DecimalType):
+        return type_.scale
+    return 0 if type(type_) in DIGITS or isinstance(type_, NullType) else MAX_PRECISION
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +110,18 @@ class Bounds:
         return replace(self, source=source)
 
     def within(self, query: With) -> Bounds:
-        """Return the bounds in a query with common tables; recursive ones have those of types."""
+        """Return the bounds in a query with common tables."""
         found = self
         for one in query.tables:
-            found = found.with_table(one, is_recursive=query.recursive)
+            found = found.with_table(one)
         return found
 
-    def with_table(self, table: Common, *, is_recursive: bool) -> Bounds:
+    def with_table(self, table: Common) -> Bounds:
         """Return the bounds after one more common table, which may hide another one."""
-        tables = {name: one for name, one in self.tables.items() if name != table.name}
-        if not is_recursive:
-            tables[table.name] = (table.relation, self)
-        return replace(self, tables=tables)
+        return replace(self, tables={**self.tables, table.name: (table.relation, self)})
 
     def of(self, typed: Typed, depth: int = 0) -> int:
-        """Return how many digits before the point the values of an expression have at most."""
+        """Return how many integer digits the values of an expression have at most."""
         bound = bound_of_type(typed.type)
         if depth > MAX_DEPTH:
             return bound
@@ -116,9 +130,12 @@ class Bounds:
                 return min(bound, self._of_column(typed, depth + 1))
             case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
                 return len(text.partition(".")[0].lstrip("0"))
-            case FunctionCall(function=function, arguments=arguments) if function.name in RULES:
-                found = [self.of(one, depth + 1) for one in arguments]
-                return min(bound, RULES[function.name](found))
+            case FunctionCall(function=function, arguments=arguments) if function.name in BOUNDED:
+                choice, rule = BOUNDED[function.name]
+                chosen = choice(arguments)
+                is_rounded = any(_may_round(one.type, typed.type) for one in chosen)
+                found = [self.of(one, depth + 1) for one in chosen]
+                return min(bound, rule(found) + is_rounded)
             case _:
                 return bound
 
@@ -158,9 +175,11 @@ class Bounds:
             case WindowTable(input=below) if place < len(below.columns):
                 return self.of_output(below, place, below.columns[place].type, depth)
             case SetOperation(left=left, right=right):
+                target = query.columns[place].type
                 return max(
-                    self.of_output(one, place, one.columns[place].type, depth)
+                    self.of_output(one, place, type_, depth) + _may_round(type_, target)
                     for one in (left, right)
+                    for type_ in [one.columns[place].type]
                 )
             case With(input=below):
                 inner = self.within(query)

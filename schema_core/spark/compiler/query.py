@@ -241,7 +241,8 @@ class Writer:
 
     def inner(self) -> Writer:
         """Return the writer of a query that may read columns of this one."""
-        return replace(self, correlated=True, depth=self.depth + 1, computed={})
+        bounds = self.bounds.over(None)
+        return replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
 
     def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
         """Write a projection of a source, in which no name is ambiguous."""
@@ -461,13 +462,17 @@ class Writer:
 
     def with_tables(self, query: With) -> str:
         """Write common tables, each of which is in scope of those after it."""
+        if query.recursive:
+            raise unsupported(
+                "WITH RECURSIVE is not run on Spark",
+                hint="leave out RECURSIVE if no common table reads itself",
+            )
         writer, tables = self, []
         for table in query.tables:
             tables.append(
                 f"{_named(table.columns, table.name)} AS ({writer.write(table.relation)})"
             )
-            bounds = writer.bounds.with_table(table, is_recursive=query.recursive)
-            writer = replace(writer, bounds=bounds)
+            writer = replace(writer, bounds=writer.bounds.with_table(table))
         return f"WITH {', '.join(tables)} {writer.write(query.input)}"
 
     # --- sources -------------------------------------------------------------------------------
@@ -497,7 +502,12 @@ class Writer:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
             lifting = Lifting(own=own, outer=self.around, hiding=hiding)
-            writer = replace(self, around=(), conditions=conditions_of([join.condition], []))
+            writer = replace(
+                self,
+                around=(),
+                conditions=conditions_of([join.condition], []),
+                bounds=self.bounds.over(join),
+            )
             on = f" ON {to_sql(writer.compile(join.condition), lifting)}"
         writer = replace(self, around=(left,)) if is_lateral else self
         other = writer.source_of(join.right, scope) + right.laterals()

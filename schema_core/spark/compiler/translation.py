@@ -61,7 +61,7 @@ class TranslatedCall:
         return tuple(argument.type for argument in self.call.arguments)
 
     def bound(self, index: int) -> int:
-        """Return how many digits before the point the values of an argument have at most."""
+        """Return how many integer digits the values of an argument have at most."""
         return self.bounds.of(self.call.arguments[index])
 
     def __getitem__(self, index: int) -> Node:

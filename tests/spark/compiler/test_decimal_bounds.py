@@ -1,4 +1,4 @@
-"""Digits before the point of decimals, followed through queries; they decide how AVG is divided."""
+"""Integer digits of decimals, followed through queries; they decide how quotients are rounded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from schema_core.spark.compiler.decimal_bounds import Bounds
 @pytest.fixture(scope="module")
 def environment() -> TableEnvironment:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    environment.execute_sql("CREATE TABLE t (k INT, d DECIMAL(7, 2), e DECIMAL(38, 2), b BIGINT)")
+    environment.execute_sql(
+        "CREATE TABLE t (k INT, d DECIMAL(7, 2), e DECIMAL(38, 2), b BIGINT, g DECIMAL(5, 4))"
+    )
     return environment
 
 
@@ -43,18 +45,23 @@ def bound(environment: TableEnvironment, query: str) -> int:
         ("SUM(d)", 15),
         ("SUM(d * k)", 25),
         ("SUM(e)", 36),
-        ("AVG(d)", 6),
+        ("AVG(d)", 5),
+        ("LAG(d) OVER (ORDER BY k)", 5),
+        ("LAG(d, 1) OVER (ORDER BY k)", 5),
+        ("LEAD(d, 1, e) OVER (ORDER BY k)", 5),
         ("MAX(d)", 5),
-        ("CAST(d AS DECIMAL(38, 2))", 6),
+        ("CAST(d AS DECIMAL(38, 2))", 5),
+        ("CAST(d AS DECIMAL(38, 1))", 6),
         ("CAST(d AS DECIMAL(6, 4))", 2),
         ("CAST(SUBSTRING('12', 1, k) AS DECIMAL(38, 2))", 36),
-        ("CAST(CAST(k AS DOUBLE) AS DECIMAL(38, 2))", 12),
+        ("CAST(CAST(k AS DOUBLE) AS DECIMAL(38, 2))", 11),
         ("CASE WHEN k > 1 THEN d ELSE 0 END", 5),
         ("CASE WHEN k > 1 THEN d END", 5),
         ("CASE k WHEN 1 THEN d WHEN 2 THEN e ELSE 0 END", 36),
         ("COALESCE(d, b)", 19),
         ("IF(k > 1, d, 12345678)", 8),
         ("ROUND(CAST(d AS DECIMAL(38, 2)), 1)", 7),
+        ("IF(k > 1, g, d)", 5),
         ("d / 3", 5),
     ],
 )

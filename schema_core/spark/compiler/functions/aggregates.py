@@ -94,12 +94,15 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
 
     Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
     sum, which is NULL of no rows: a correlated sub-query that yields 0 of no rows takes Spark
-    another join.
+    another join. Distinct values are counted as such.
     """
     scale = digits_of(called.types[0])[1]
     added = Cast(aggregated("sum", called, called[0]), f"DECIMAL({MAX_PRECISION}, {scale})")
-    one = inline("if({v} IS NULL, NULL, 1)", v=called[0])
-    counted = Cast(aggregated("sum", called, one), f"DECIMAL({COUNT_DIGITS}, 0)")
+    if called.call.symbol == "DISTINCT":
+        counted: Node = aggregated("count", called, called[0])
+    else:
+        counted = aggregated("sum", called, inline("if({v} IS NULL, NULL, 1)", v=called[0]))
+    counted = Cast(counted, f"DECIMAL({COUNT_DIGITS}, 0)")
     return called.cast(
         quotient(
             added,

@@ -326,7 +326,7 @@ def _of_digits(called: TranslatedCall, text: str) -> Node:
         unit = inline("CAST(pow(10, -{n}) AS BIGINT)", n=digits)
         moved = inline(text.replace("sign({v})", "CAST(sign({v}) AS BIGINT)"), v=value, unit=unit)
         return inline(
-            "CAST(if({n} >= 0, {v}, if({n} < -18, 0, {moved})) AS {type})",
+            "CAST(if({n} >= 0, {v}, if({n} < -18, 0 * {v}, {moved})) AS {type})",
             n=digits,
             v=value,
             moved=moved,
