@@ -730,7 +730,7 @@ def of_values(session: Session, query: Query, type_: RowType) -> Table:
 
 
 class StatementSet:
-    """INSERT statements that run one after the other when the set is executed."""
+    """INSERTs and tables to be created, which run one after the other when it is executed."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

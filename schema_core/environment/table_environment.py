@@ -326,7 +326,11 @@ class TableEnvironment:
         require_instance(path, str, "path")
         if isinstance(descriptor, Mapping):
             require_instance(ignoreIfExists, Table, "query", "a Table")
-            created = cast("Table", ignoreIfExists).save_as(path)
+            query = cast("Table", ignoreIfExists)
+            if query._session is not self._session:  # noqa: SLF001 - of the same library
+                problem = "the table belongs to another environment"
+                raise SchemaError(problem, code="wrong-argument")
+            created = query.save_as(path)
             for key, value in descriptor.items():
                 created = created.option(key, value)
             return created.create().execute()

@@ -470,7 +470,12 @@ def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
 
 
 #: The values of the partition columns in the names of directories.
-Values: TypeAlias = tuple[str, ...]
+PartitionValues: TypeAlias = tuple[str, ...]
+
+#: Returns the values of partitions as a job would write them.
+Canonical: TypeAlias = Callable[
+    [Collection[PartitionValues]], Mapping[PartitionValues, PartitionValues]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,9 +491,9 @@ class Scope:
 
     everything: bool = False
     partitions: int = 0
-    fixed: Values | None = None
+    fixed: PartitionValues | None = None
     empty: bool = False
-    canonical: Callable[[Collection[Values]], Mapping[Values, Values]] | None = None
+    canonical: Canonical | None = None
 
     def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
         """The `old` files that are deleted when the `new` ones are committed."""
@@ -499,7 +504,7 @@ class Scope:
         touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
         touched.discard(None)
         found = {path: partition_of(path, self.partitions) for path in old}
-        known: Mapping[Values, Values] = {}
+        known: Mapping[PartitionValues, PartitionValues] = {}
         if touched and self.canonical is not None:
             known = self.canonical({one for one in found.values() if one is not None})
         return tuple(
@@ -512,7 +517,7 @@ class Scope:
 _ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
 
 
-def partition_of(path: str, count: int) -> Values | None:
+def partition_of(path: str, count: int) -> PartitionValues | None:
     """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
     *folders, _ = path.split("/")
     if len(folders) < count or not all("=" in one for one in folders[:count]):

@@ -505,8 +505,8 @@ def interpreted(value: Node, body: Callable[[Node], Node]) -> Node:
     """Return what `rarely` does, for a large body.
 
     Spark generates code for the lambdas of `transform`, but not for those of `zip_with`: what
-    surrounds it is not compiled into one loop with the rest of the query. A loop of more than 8000
-    bytes would not be, either, after it has been compiled in vain.
+    surrounds it is not compiled into one method with the rest of the query. Spark compiles a method
+    of more than 8000 bytes, and then another plan without it.
     """
     name, unused = Variable(), Variable()
     lambda_ = Lambda((name, unused), body(name))

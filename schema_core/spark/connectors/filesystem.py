@@ -27,8 +27,8 @@ from schema_core.spark.commit import (
     Directory,
     FileStage,
     Kind,
+    PartitionValues,
     Scope,
-    Values,
     read_consistently,
     unescaped,
 )
@@ -501,8 +501,8 @@ def _scope(context: WriteContext, layout: Layout) -> Scope:
 
 
 def _canonical(
-    context: WriteContext, layout: Layout, places: Collection[Values]
-) -> Mapping[Values, Values]:
+    context: WriteContext, layout: Layout, places: Collection[PartitionValues]
+) -> Mapping[PartitionValues, PartitionValues]:
     """Return the values in the names of directories as a job writes them.
 
     Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.

@@ -26,7 +26,7 @@ from schema_core.spark.connectors import (
     TableContext,
     WriteContext,
 )
-from schema_core.spark.connectors.shared_tables import exclusive, shares_source
+from schema_core.spark.connectors.shared_tables import exclusive, name_of, shares_source
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import TemporaryNames
 from schema_core.types import (
@@ -79,6 +79,19 @@ class HiveConnector(
         known = {one: type_ for one, type_ in context.columns.items() if one in stored}
         return select(frame, (_read(one, type_, stored[one], zone) for one, type_ in known.items()))
 
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse to replace a table with partitions: those that get no rows would stay.
+
+        Raises:
+            UnsupportedError: with code `unsupported-ability`.
+        """
+        if context.overwrite and context.creates and context.table.partition_keys:
+            raise UnsupportedError(
+                "REPLACE TABLE AS would keep partitions of a Hive table that get no rows",
+                code="unsupported-ability",
+                hint="drop the table, and create it again",
+            )
+
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Insert rows, with Spark's INSERT: partition columns follow the other columns.
 
@@ -102,7 +115,7 @@ class HiveConnector(
         clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
         columns = ", ".join(quote(one) for one in stored if one not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
-        with exclusive(f"table {name}"), TemporaryNames(session) as names, _settings(session):
+        with exclusive(name_of(table)), TemporaryNames(session) as names, _settings(session):
             view = names.view(frame)
             session.sql(f"INSERT {verb} TABLE {name}{clause} SELECT {columns} FROM {view}")
 

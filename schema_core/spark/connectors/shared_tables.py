@@ -40,7 +40,18 @@ def exclusive(target: str) -> Iterator[None]:
 
 def shares_source(frame: DataFrame, target: DataFrame) -> bool:
     """Return whether a frame, its sub-queries included, reads a table or directory of another."""
-    return not sources(frame).isdisjoint(sources(target))
+    targets = sources(target)
+    return any(overlap(one, other) for one in sources(frame) for other in targets)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether two names are equal, or one directory is in the other."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def name_of(target: DataFrame) -> str:
+    """Return what a frame of one table reads, however the table was named."""
+    return ", ".join(sorted(sources(target)))
 
 
 def sources(frame: DataFrame) -> set[str]:
@@ -55,6 +66,7 @@ def _names(leaf: Any) -> Iterator[str]:
     kind = leaf.getClass().getSimpleName()
     if kind == "HiveTableRelation":
         yield f"table {leaf.tableMeta().identifier().unquotedString()}"
+        yield str(leaf.tableMeta().location().toString())
     if kind != "LogicalRelation":
         return
     if leaf.catalogTable().isDefined():

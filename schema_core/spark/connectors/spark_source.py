@@ -19,7 +19,13 @@ from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.connectors.file_formats import exact
-from schema_core.spark.connectors.shared_tables import exclusive, shares_source, sources
+from schema_core.spark.connectors.shared_tables import (
+    exclusive,
+    name_of,
+    overlap,
+    shares_source,
+    sources,
+)
 from schema_core.spark.files import absolute, located
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.projection import select
@@ -119,7 +125,8 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         """
         source, table = _source_of(context.options)
         keys = context.table.partition_keys
-        if context.overwrite and keys and (table is not None or source.lower() not in DYNAMIC):
+        is_partial = context.overwrite and keys and not context.creates
+        if is_partial and (table is not None or source.lower() not in DYNAMIC):
             replaced = (
                 f"the data source {source!r}" if table is None else f"Spark's table {table!r}"
             )
@@ -154,8 +161,11 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             frame = _apart(frame, path, context)
         writer = frame.write.format(source).mode(mode_of(context, MODE.of(context.options)))
         if keys:
-            writer = writer.partitionBy(*keys).option("partitionOverwriteMode", "dynamic")
-        with found(source, context.session.version), exclusive(f"{source} {path}"):
+            replaced_parts = "static" if context.creates else "dynamic"
+            writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
+        is_file = path is not None and source.lower() in OF_FILES
+        place = located(context.session, path)[1] if path and is_file else f"{source} {path}"
+        with found(source, context.session.version), exclusive(place):
             writer.options(**passed_on(context.options)).save(path)
 
 
@@ -163,7 +173,7 @@ def _apart(frame: DataFrame, path: str, context: WriteContext) -> DataFrame:
     """Return rows that replace those of a directory, computed before if they are read from it."""
     _, root = located(context.session, path)
     read = {one.removeprefix("file:") for one in sources(frame)}
-    if any(f"{one}/".startswith(f"{root}/") or f"{root}/".startswith(f"{one}/") for one in read):
+    if any(overlap(one, root) for one in read):
         return frame.localCheckpoint(eager=True)
     return frame
 
@@ -276,7 +286,7 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
     if context.overwrite and shares_source(frame, target):
         frame = frame.localCheckpoint(eager=True)
     ordered = select(frame, [(Column(name), name) for name in target.columns])
-    with exclusive(f"table {table}"):
+    with exclusive(name_of(target) or f"table {table}"):
         ordered.write.insertInto(table, overwrite=context.overwrite)
 
 

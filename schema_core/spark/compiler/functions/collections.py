@@ -145,7 +145,7 @@ def _item_of_variant(called: TranslatedCall) -> Node:
             a=Cast(called[0], "ARRAY<VARIANT>"),
             i=Cast(called[1], "INT"),
         )
-    problem = f"the VARIANT is not {'an' if kind[0] in 'AO' else 'a'} {kind.lower()}"
+    problem = f"the VARIANT is not an {kind.lower()}"
     return sql(
         f"if({{v}} IS NULL OR startswith(schema_of_variant({{v}}), '{kind}<'), {{found}},"
         " {problem})",

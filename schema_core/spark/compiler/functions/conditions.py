@@ -378,6 +378,10 @@ def indistinct(called: TranslatedCall) -> Node:
     (first, left), (second, right) = _as_decimals(
         called[0], called.types[0], called[1], called.types[1]
     )
+    others = (*TEMPORAL, *NUMBERS)
+    is_text = (isinstance(left, CHARACTERS) and isinstance(right, others)) or (
+        isinstance(left, others) and isinstance(right, CHARACTERS)
+    )
     match left, right:
         case DecimalType(), DecimalType() if not _fits(left, right):
             pass
@@ -388,12 +392,8 @@ def indistinct(called: TranslatedCall) -> Node:
                 return operator("<=>", called[0], called[1])
         case AnyTimestampType(), AnyTimestampType() if type(left) is not type(right):
             pass
-        case _ if isinstance(left, CHARACTERS) and isinstance(right, TEMPORAL):
-            cast = _as_other("=", first, left, right, called.zone)
-            return operator("<=>", cast, second)
-        case _ if isinstance(left, TEMPORAL) and isinstance(right, CHARACTERS):
-            cast = _as_other("=", second, right, left, called.zone)
-            return operator("<=>", first, cast)
+        case _ if is_text:
+            pass
         case ArrayType(), ArrayType() if _differ(left, right):
             pass
         case MapType() | MultisetType(), MapType() | MultisetType():
@@ -402,11 +402,12 @@ def indistinct(called: TranslatedCall) -> Node:
             return operator("<=>", called[0], called[1])
 
     def body(a: Node, b: Node) -> Node:
+        equal = compared("=", a, left, b, right, called.zone)
         return inline(
             "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) = ({b} IS NULL), {equal})",
             a=a,
             b=b,
-            equal=compared("=", a, left, b, right, called.zone),
+            equal=inline("coalesce({e}, FALSE)", e=equal) if is_text else equal,
         )
 
     return let_all([first, second], body)
@@ -570,6 +571,10 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     """
     if symbol in {"=", "<>"}:
         raise unsupported(f"Flink does not run {called.call.function.name} of a query")
+    if len({isinstance(one, CHARACTERS) for one in called.types}) > 1:
+        raise unsupported(
+            "a string is not compared with rows of another type on Spark", hint="add a CAST"
+        )
     rows = called[1]
     if not isinstance(rows, Subquery):
         raise unsupported("a comparison with the rows of a query is not run on Spark over groups")

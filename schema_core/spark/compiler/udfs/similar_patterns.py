@@ -59,6 +59,8 @@ def _java_pattern(pattern: str, escape: str) -> str:
             in_brackets = one == "["
         parts.append(shape)
         place += length
+    if in_brackets:
+        raise UdfError(f"invalid regular expression {pattern!r}")
     return "".join(parts)
 
 
