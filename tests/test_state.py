@@ -18,6 +18,7 @@ ALLOWED = {
     "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
     "spark/connectors/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
     "spark/connectors/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
+    "spark/connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",
 }
 
