@@ -462,7 +462,8 @@ class Table:
         """Return the table that is to be created at a path from this query (FLIP-218).
 
         Args:
-            table_path: One to three names, in backticks where they are no identifiers.
+            table_path: One to three names, separated by dots; a name that is not an identifier is
+                enclosed in backticks.
 
         Raises:
             ParseError: for a path outside the grammar.

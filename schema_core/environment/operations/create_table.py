@@ -7,10 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
-from schema_core.catalog.objects import (
-    CatalogTable,
-    TableDistribution,
-)
+from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.environment.operations.create_table_as import create_table_as, table_creation
 from schema_core.environment.operations.definitions import (
     check_sight,

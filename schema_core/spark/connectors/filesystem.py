@@ -472,8 +472,7 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """Return the absolute path of a table's files, or None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
-    path = _path(table.options, session)
-    return located(session, path)[1] if path else None
+    return located(session, _path(table.options, session))[1]
 
 
 def _path(options: Mapping[str, str], session: SparkSession) -> str:

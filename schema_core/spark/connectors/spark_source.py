@@ -157,21 +157,21 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 hint="delete the partition, or use the connector 'filesystem'",
             )
         path = _path(source, context)
-        if context.overwrite and path is not None and source.lower() in OF_FILES:
-            frame = _apart(frame, path, context)
+        root = None
+        if path is not None and source.lower() in OF_FILES:
+            root = located(context.session, path)[1]
+        if context.overwrite and root is not None:
+            frame = _apart(frame, root)
         writer = frame.write.format(source).mode(mode_of(context, MODE.of(context.options)))
         if keys:
             replaced_parts = "static" if context.creates else "dynamic"
             writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
-        is_file = path is not None and source.lower() in OF_FILES
-        place = located(context.session, path)[1] if path and is_file else f"{source} {path}"
-        with found(source, context.session.version), exclusive(place):
+        with found(source, context.session.version), exclusive(root or f"{source} {path}"):
             writer.options(**passed_on(context.options)).save(path)
 
 
-def _apart(frame: DataFrame, path: str, context: WriteContext) -> DataFrame:
+def _apart(frame: DataFrame, root: str) -> DataFrame:
     """Return rows that replace those of a directory, computed before if they are read from it."""
-    _, root = located(context.session, path)
     read = {one.removeprefix("file:") for one in sources(frame)}
     if any(overlap(one, root) for one in read):
         return frame.localCheckpoint(eager=True)
