@@ -1,12 +1,18 @@
 from schema_core.catalog.objects import (
     TableDistribution as TableDistribution,
 )
+from schema_core.environment.atomicity import (
+    AtomicityLevel as AtomicityLevel,
+)
 from schema_core.environment.config import (
     Configuration as Configuration,
 )
 from schema_core.environment.config import EnvironmentSettings as EnvironmentSettings
 from schema_core.environment.config import (
     TableConfig as TableConfig,
+)
+from schema_core.environment.ctas_plan import (
+    CtasPlan as CtasPlan,
 )
 from schema_core.environment.descriptor import (
     FormatDescriptor as FormatDescriptor,

@@ -157,7 +157,9 @@ class Configuration(MutableMapping[str, str]):
 
 #: Key -> the option of the environment, for reading what is set.
 _KNOWN: dict[str, ConfigOption[Any]] = {
-    key: option for option in ENVIRONMENT for key in (option.key, *option.deprecated_keys)
+    key: option
+    for option in ENVIRONMENT
+    for key in option.keys()  # noqa: SIM118 - not a mapping
 }
 
 

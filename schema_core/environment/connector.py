@@ -84,6 +84,21 @@ class Ability(Enum):
     LIMIT_PUSH_DOWN = "limit push-down"
 
 
+class Visibility(Enum):
+    """When the rows of a batch job are visible to readers (FLIP-218, "Data Visibility").
+
+    A connector declares it with a method ``visibility(options)``; see
+    `schema_core.environment.atomicity.visibility_of`.
+    """
+
+    #: as soon as they are written, also those of a job that fails
+    WRITE_VISIBLE = "write-visible"
+    #: a part at a time: when a task or a batch commits
+    INCREMENTAL = "incremental"
+    #: all at once, when the job has finished
+    FINAL = "final"
+
+
 class Connector(Protocol):
     """A kind of external system that stores tables. Constructed without arguments.
 

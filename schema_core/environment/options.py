@@ -448,8 +448,9 @@ ATOMICITY = ConfigOption(
     "table.rtas-ctas.atomicity-enabled",
     boolean,
     False,
-    "whether CREATE TABLE AS drops its table when the job fails",
-    deprecated_keys=("table.ctas.atomicity-enabled",),
+    "whether nothing remains of a CREATE TABLE AS whose job fails; `table.ctas.atomicity-enabled`, "
+    "the key of FLIP-218, is the same option",
+    fallback_keys=("table.ctas.atomicity-enabled",),
 )
 DYNAMIC_OPTIONS = ConfigOption(
     "table.dynamic-table-options.enabled",

@@ -13,9 +13,14 @@ from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
 from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
 from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
-from schema_core.environment.operations.create_table_as import create_table_as, table_creation
+from schema_core.environment.operations.create_table_as import (
+    TableCreation,
+    create_table_as,
+    table_creation,
+)
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
@@ -24,6 +29,8 @@ from schema_core.environment.operations.data import (
     write,
     writing_of,
 )
+from schema_core.environment.operations.explain import explained_creation
+from schema_core.environment.operations.plan_ctas import plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
@@ -564,19 +571,37 @@ class TablePipeline:
         relation: Relation,
         sink: ObjectIdentifier,
         run: Callable[[], TableResult],
+        creation: TableCreation | None = None,
     ) -> None:
         self._session = session
         self._relation = relation
         self._sink = sink
         self._run = run
+        self._creation = creation
 
     def execute(self) -> TableResult:
         """Run the query into the table and wait for the end."""
         return self._run()
 
     def explain(self) -> str:
-        """Return the plan of the engine."""
+        """Return the plan of the engine; for a new table, after `plan_ctas` as text."""
+        if self._creation is not None:
+            return explained_creation(self._session, self._creation)
         return self._session.explain(self._relation)
+
+    def plan_ctas(self) -> CtasPlan:
+        """Return what creating the table would do, promise and lose; nothing is run.
+
+        Raises:
+            UnsupportedError: with code `not-explainable` for a pipeline into an existing table.
+        """
+        if self._creation is None:
+            raise UnsupportedError(
+                "the pipeline writes into an existing table and creates none",
+                code="not-explainable",
+                hint="use explain()",
+            )
+        return plan_creation(self._session, self._creation)
 
     def get_sink_identifier(self) -> ObjectIdentifier | None:
         """Return the path of the table, or None if it has none."""
@@ -669,7 +694,7 @@ class CreateOrReplaceTable:
         session, relation = self._session, self._table.relation
         creation = table_creation(session, statement, relation)
         run = partial(create_table_as, session, creation)
-        return TablePipeline(session, relation, creation.identifier, run)
+        return TablePipeline(session, relation, creation.identifier, run, creation)
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:

@@ -16,12 +16,14 @@ from schema_core.catalog.objects import CatalogFunction, TableKind
 from schema_core.environment import table as tables
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
+from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.elements import query_of, row_type
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
+from schema_core.environment.operations.plan_ctas import plan_statement
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
@@ -136,6 +138,27 @@ class TableEnvironment:
         del extra_details
         require_instance(stmt, str, "stmt")
         return explained_text(self._session, parse_statement(stmt), stmt)
+
+    @validate_arguments(statement=str)
+    def plan_ctas(self, statement: str) -> CtasPlan:
+        """Return what a CREATE or REPLACE TABLE AS would do, promise and lose; nothing is run.
+
+        Raises:
+            ParseError: for a string outside the grammar.
+            UnsupportedError: with code `not-explainable` for another statement.
+            SchemaError: for a query or a schema that does not resolve. Whatever else would keep
+                the statement from running is in `CtasPlan.problems`.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> plan = environment.plan_ctas(
+        ...     "CREATE TABLE t WITH ('connector' = 'filesystem') AS SELECT 1"
+        ... )
+        >>> plan.level, plan.visibility.value, plan.exists
+        (<AtomicityLevel.CREATED_FIRST: 1>, 'final', False)
+        >>> plan.problems[0].message
+        'required options are missing: format, path'
+        """
+        return plan_statement(self._session, statement)
 
     @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:

@@ -7,7 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from schema_core.environment.connector import Ability, opened, require_abilities, using
+from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.connector import (
+    Ability,
+    find_connector,
+    opened,
+    require_abilities,
+    using,
+)
+from schema_core.environment.ctas_plan import SinkLoss
 from schema_core.environment.inline import InlineRows, InlineTable
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.planner import (
@@ -18,7 +26,7 @@ from schema_core.environment.planner import (
     Registration,
     Rows,
 )
-from schema_core.errors import UnsupportedError
+from schema_core.errors import Diagnostic, Gathering, UnsupportedError
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -54,9 +62,10 @@ from schema_core.spark.pushdown import ScanDemand, scan_demands
 from schema_core.spark.read_contexts import read_context
 from schema_core.spark.scan_cache import ScanCache, ScanRequest, can_be_kept
 from schema_core.spark.session import JobSession, TemporaryNames
+from schema_core.spark.sink_losses import sink_losses
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import source_frame
-from schema_core.spark.transactions import Mode, Stage, TableTransaction, Unstaged, mode_of
+from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
@@ -131,7 +140,7 @@ class SparkPlanner:
             connector,
             frame,
             context,
-            (Mode.PLAIN, Registration(_nothing, _nothing)),
+            (AtomicityLevel.CREATED_FIRST, Registration(_nothing, _nothing)),
             hooks,
             reads,
         )
@@ -152,14 +161,12 @@ class SparkPlanner:
         """
         self._require_batch()
         old = registration.replaced
-        needed = {Ability.OVERWRITE} if old is not None else set()
-        if old is not None and registration.atomic:
-            needed.add(Ability.STAGING)
-        connector = self._sink(target, needed)
+        connector = self._sink(target, needed_abilities(old, atomic=registration.atomic))
         session = self.session
         reads: list[Read] = []
         frame = self._sink_frame(session, query, target, columns, connector, reads)
-        mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
+        atomic, replaces = registration.atomic, old is not None
+        level = choose_level(connector, atomic=atomic, replaces=replaces).level
         context = self._writing(
             connector, target, session, overwrite=old is not None, creates=True, replaced=old
         )
@@ -168,10 +175,36 @@ class SparkPlanner:
             connector,
             frame,
             context,
-            (mode, registration),
+            (level, registration),
             hooks,
             reads,
         )
+
+    def sink_problems(
+        self, query: Relation, target: BoundTable, replaced: CatalogTable | None
+    ) -> tuple[Diagnostic, ...]:
+        """Return why CREATE or REPLACE TABLE AS would be refused, without running anything."""
+        found = Gathering()
+        with found.catching():
+            self._require_batch()
+        with found.catching():
+            Sink(target.table.resolved_schema, None, self.context.options).targets(query)
+        with found.catching():
+            needed = needed_abilities(replaced, atomic=is_atomic(self.context.options))
+            connector = self._sink(target, needed)
+            if isinstance(connector, SupportsWriteValidation):
+                context = self._writing(
+                    connector, target, self.session, overwrite=replaced is not None, creates=True,
+                    replaced=replaced,
+                )  # fmt: skip
+                with using(context.identifier, context.options, "write"), spark_errors():
+                    connector.validate_write(context)
+        return tuple(one.diagnostics[0] for one in found.errors)
+
+    def sink_losses(self, query: Relation, target: BoundTable) -> tuple[SinkLoss, ...]:
+        """Return what the table would not keep of the rows of a query."""
+        connector = for_spark(find_connector(target.table.options))
+        return sink_losses(query, target, connector, self.context.options)
 
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
@@ -378,12 +411,12 @@ class SparkPlanner:
         connector: SparkConnector,
         frame: DataFrame,
         context: WriteContext,
-        transaction: tuple[Mode, Registration],
+        transaction: tuple[AtomicityLevel, Registration],
         hooks: Sequence[JobStatusHook],
         reads: Sequence[Read],
     ) -> Job:
         """Write rows as one job, in a stage if the connector has the ability."""
-        mode, registration = transaction
+        level, registration = transaction
         with using(context.identifier, context.options, "write"):
             stage: Stage = Unstaged()
             if isinstance(connector, SupportsWriteValidation):
@@ -403,7 +436,7 @@ class SparkPlanner:
                 name,
                 write,
                 hooks,
-                TableTransaction(mode, stage, registration),
+                TableTransaction(level, stage, registration),
             )
 
 

@@ -1,11 +1,8 @@
 """Transactions of jobs that write tables, `TableTransaction`: begin, commit and abort.
 
-The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without atomicity
-CREATE TABLE AS creates the table before the job starts and keeps it if the job fails (FLIP-218).
-With atomicity nothing remains of a failed job: if the connector can stage, the table is created
-when the rows are complete, just before they become visible; otherwise it is created first and
-dropped after a failure. REPLACE TABLE AS on a connector that can stage always works this way,
-since the old definition and the old rows belong together.
+The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. They depend
+on the `AtomicityLevel`: created first, the table stays if the job fails (FLIP-218); rolled back, it
+is dropped; isolated, it is created when the rows are complete, just before they become visible.
 """
 
 from __future__ import annotations
@@ -14,6 +11,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Protocol
 
+from schema_core.environment.atomicity import AtomicityLevel
+from schema_core.environment.connector import Ability
 from schema_core.environment.planner import Registration
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 
@@ -48,14 +47,6 @@ class NoTransaction:
 
     def abort(self) -> None:
         return None
-
-
-class Mode(Enum):
-    """What remains of a job that failed."""
-
-    PLAIN = "the table stays"
-    DROPPED = "the table is dropped, data may stay"
-    STAGED = "nothing"
 
 
 class Event(Enum):
@@ -101,8 +92,8 @@ class Unstaged:
 class TableTransaction:
     """The transaction of one job: runs the steps that `ACTIONS` lists."""
 
-    def __init__(self, mode: Mode, stage: Stage, registration: Registration) -> None:
-        self._mode = mode
+    def __init__(self, level: AtomicityLevel, stage: Stage, registration: Registration) -> None:
+        self._level = level
         self._stage = stage
         self._registration = registration
         #: whether the catalog was changed; None if it failed without a clear answer
@@ -115,18 +106,18 @@ class TableTransaction:
 
     def begin(self) -> None:
         """Before the job starts."""
-        for step in ACTIONS[self._mode, Event.BEGIN]:
+        for step in ACTIONS[self._level, Event.BEGIN]:
             step(self)
 
     def commit(self) -> None:
         """All rows are written."""
-        for step in ACTIONS[self._mode, Event.COMMIT]:
+        for step in ACTIONS[self._level, Event.COMMIT]:
             step(self)
 
     def abort(self) -> None:
         """The job failed, was cancelled, or could not be committed: every step is tried."""
         errors: list[BaseException] = []
-        for step in ACTIONS[self._mode, Event.ABORT]:
+        for step in ACTIONS[self._level, Event.ABORT]:
             try:
                 step(self)
             except BaseException as error:  # noqa: BLE001 - raised below
@@ -164,22 +155,27 @@ class TableTransaction:
 
 
 _T = TableTransaction
-#: Mode and event -> what is done, in order. Rows become visible last.
-ACTIONS: dict[tuple[Mode, Event], tuple[Callable[[TableTransaction], None], ...]] = {
-    (Mode.PLAIN,   Event.BEGIN):  (_T.create,),
-    (Mode.PLAIN,   Event.COMMIT): (_T.prepare, _T.publish),
-    (Mode.PLAIN,   Event.ABORT):  (_T.discard,),
-    (Mode.DROPPED, Event.BEGIN):  (_T.create,),
-    (Mode.DROPPED, Event.COMMIT): (_T.prepare, _T.publish),
-    (Mode.DROPPED, Event.ABORT):  (_T.discard, _T.undo),
-    (Mode.STAGED,  Event.BEGIN):  (),
-    (Mode.STAGED,  Event.COMMIT): (_T.prepare, _T.create, _T.publish),
-    (Mode.STAGED,  Event.ABORT):  (_T.discard, _T.undo),
+_L = AtomicityLevel
+#: Level and event -> what is done, in order. Rows become visible last.
+ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], None], ...]] = {
+    (_L.CREATED_FIRST,  Event.BEGIN):  (_T.create,),
+    (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.publish),
+    (_L.CREATED_FIRST,  Event.ABORT):  (_T.discard,),
+    (_L.ROLLED_BACK,    Event.BEGIN):  (_T.create,),
+    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.publish),
+    (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo),
+    (_L.ISOLATED,       Event.BEGIN):  (),
+    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.create, _T.publish),
+    (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.undo),
 }  # fmt: skip
 
 
-def mode_of(registration: Registration, *, can_stage: bool) -> Mode:
-    """Return the mode for a statement and the abilities of its connector."""
-    if can_stage and (registration.atomic or registration.replaced is not None):
-        return Mode.STAGED
-    return Mode.DROPPED if registration.atomic else Mode.PLAIN
+def needed_abilities(replaced: object | None, *, atomic: bool) -> set[Ability]:
+    """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
+
+    REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can stage:
+    otherwise old and new rows would be mixed, or the old ones lost if the job fails.
+    """
+    if replaced is None:
+        return set()
+    return {Ability.OVERWRITE, Ability.STAGING} if atomic else {Ability.OVERWRITE}

@@ -6,9 +6,13 @@ from itertools import product
 
 import pytest
 
+from schema_core.environment.atomicity import AtomicityLevel as Level
+from schema_core.environment.atomicity import choose_level
+from schema_core.environment.connector import Ability
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, ExternalError
-from schema_core.spark.transactions import ACTIONS, Event, Mode, TableTransaction, mode_of
+from schema_core.spark.transactions import ACTIONS, Event, TableTransaction, needed_abilities
+from tests.spark.conftest import FrameConnector
 
 CALLS = ("prepare", "create", "commit")
 
@@ -56,9 +60,9 @@ class Recorder:
         )
 
 
-def run(mode: Mode, recorder: Recorder, *, job_fails: bool = False) -> None:
+def run(level: Level, recorder: Recorder, *, job_fails: bool = False) -> None:
     """Run a transaction as `run_job` does."""
-    transaction = TableTransaction(mode, recorder, recorder.registration())
+    transaction = TableTransaction(level, recorder, recorder.registration())
     try:
         transaction.begin()
         if job_fails:
@@ -73,39 +77,39 @@ def _fail() -> None:
     raise ExternalError("the job failed")
 
 
-def test_every_event_of_every_mode_has_its_actions() -> None:
-    assert set(product(Mode, Event)) == set(ACTIONS)
+def test_every_event_of_every_level_has_its_actions() -> None:
+    assert set(product(Level, Event)) == set(ACTIONS)
 
 
 @pytest.mark.parametrize(
-    ("mode", "calls"),
+    ("level", "calls"),
     [
-        (Mode.PLAIN, ["create", "prepare", "commit"]),
-        (Mode.DROPPED, ["create", "prepare", "commit"]),
-        (Mode.STAGED, ["prepare", "create", "commit"]),
+        (Level.CREATED_FIRST, ["create", "prepare", "commit"]),
+        (Level.ROLLED_BACK, ["create", "prepare", "commit"]),
+        (Level.ISOLATED, ["prepare", "create", "commit"]),
     ],
 )
 def test_the_catalog_holds_the_table_before_its_rows_are_visible(
-    mode: Mode, calls: list[str]
+    level: Level, calls: list[str]
 ) -> None:
     recorder = Recorder()
-    run(mode, recorder)
+    run(level, recorder)
 
     assert calls == recorder.calls
 
 
 @pytest.mark.parametrize(
-    ("mode", "calls"),
+    ("level", "calls"),
     [
-        (Mode.PLAIN, ["create", "abort"]),
-        (Mode.DROPPED, ["create", "abort", "undo"]),
-        (Mode.STAGED, ["abort"]),
+        (Level.CREATED_FIRST, ["create", "abort"]),
+        (Level.ROLLED_BACK, ["create", "abort", "undo"]),
+        (Level.ISOLATED, ["abort"]),
     ],
 )
-def test_state_after_a_failed_job(mode: Mode, calls: list[str]) -> None:
+def test_state_after_a_failed_job(level: Level, calls: list[str]) -> None:
     recorder = Recorder()
     with pytest.raises(ExternalError):
-        run(mode, recorder, job_fails=True)
+        run(level, recorder, job_fails=True)
 
     assert calls == recorder.calls
 
@@ -113,25 +117,25 @@ def test_state_after_a_failed_job(mode: Mode, calls: list[str]) -> None:
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("error", [ExternalError("disk full"), OSError(), KeyboardInterrupt()])
 @pytest.mark.parametrize("fails", CALLS)
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("level", Level)
 def test_rows_and_table_become_visible_atomically(
-    mode: Mode, fails: str, error: BaseException, late: bool
+    level: Level, fails: str, error: BaseException, late: bool
 ) -> None:
     recorder = Recorder(fails, error, late=late)
     with pytest.raises(type(error)):
-        run(mode, recorder)
+        run(level, recorder)
 
     assert "abort" in recorder.calls
     if recorder.committed:
         assert recorder.has_table
-    elif mode is not Mode.PLAIN:
+    elif level is not Level.CREATED_FIRST:
         assert not recorder.has_table
 
 
 def test_a_table_of_another_session_is_not_dropped() -> None:
     recorder = Recorder("create", AlreadyExistsError("there is a table"))
     with pytest.raises(AlreadyExistsError):
-        run(Mode.STAGED, recorder)
+        run(Level.ISOLATED, recorder)
 
     assert ["prepare", "create", "abort"] == recorder.calls
 
@@ -144,7 +148,7 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
 
     recorder = Unsure()
     with pytest.raises(ExternalError):
-        run(Mode.STAGED, recorder)
+        run(Level.ISOLATED, recorder)
 
     assert recorder.has_table
 
@@ -152,26 +156,35 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
 def test_the_catalog_is_restored_although_the_abort_fails() -> None:
     recorder = Recorder("abort", OSError("cannot delete"))
     with pytest.raises(OSError, match="cannot delete"):
-        run(Mode.DROPPED, recorder, job_fails=True)
+        run(Level.ROLLED_BACK, recorder, job_fails=True)
 
     assert ["create", "abort", "undo"] == recorder.calls
 
 
 @pytest.mark.parametrize(
-    ("atomic", "can_stage", "replaces", "mode"),
+    ("atomic", "can_stage", "replaces", "level", "reasons"),
     [
-        (False, True, False, Mode.PLAIN),
-        (False, False, False, Mode.PLAIN),
-        (True, True, False, Mode.STAGED),
-        (True, False, False, Mode.DROPPED),
-        (False, True, True, Mode.STAGED),
-        (False, False, True, Mode.PLAIN),
-        (True, True, True, Mode.STAGED),
+        (False, True, False, Level.CREATED_FIRST, ["is false"]),
+        (False, False, False, Level.CREATED_FIRST, ["is false", "'staging'"]),
+        (True, True, False, Level.ISOLATED, []),
+        (True, False, False, Level.ROLLED_BACK, ["'staging'"]),
+        (False, True, True, Level.ISOLATED, []),
+        (False, False, True, Level.CREATED_FIRST, ["is false", "'staging'"]),
+        (True, True, True, Level.ISOLATED, []),
     ],
 )
-def test_the_mode_follows_the_option_the_statement_and_the_connector(
-    atomic: bool, can_stage: bool, replaces: bool, mode: Mode
+def test_the_level_follows_the_option_the_statement_and_the_connector(
+    atomic: bool, can_stage: bool, replaces: bool, level: Level, reasons: list[str]
 ) -> None:
-    registration = Recorder().registration(atomic=atomic, replaced=object() if replaces else None)
+    abilities = frozenset({Ability.STAGING} if can_stage else ())
+    chosen = choose_level(FrameConnector(abilities=abilities), atomic=atomic, replaces=replaces)
 
-    assert mode is mode_of(registration, can_stage=can_stage)
+    assert level is chosen.level
+    assert len(reasons) == len(chosen.reasons)
+    assert all(part in one for part, one in zip(reasons, chosen.reasons, strict=True))
+
+
+def test_replacing_needs_a_connector_that_keeps_the_old_rows() -> None:
+    assert set() == needed_abilities(None, atomic=True)
+    assert {Ability.OVERWRITE} == needed_abilities(object(), atomic=False)
+    assert {Ability.OVERWRITE, Ability.STAGING} == needed_abilities(object(), atomic=True)

@@ -32,3 +32,20 @@ def test_explain_shows_how_a_query_is_run(environment: TableEnvironment, tmp_pat
     assert "it has a sub-query" in sections["Scans"]
     assert "SELECT" in sections["Spark SQL"]
     assert "GreaterThan(a,5)" in text
+
+
+def test_explain_of_create_table_as_has_its_plan(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    statement = (
+        "CREATE TABLE n WITH ('connector' = 'filesystem', 'format' = 'csv', "
+        f"'path' = '{tmp_path}') AS SELECT 1 AS a"
+    )
+    text = environment.explain_sql(statement)
+    ((shown,),) = environment.execute_sql(f"EXPLAIN {statement}").collect()
+
+    assert text.startswith(f"== Create table ==\n{environment.plan_ctas(statement)}\n\n== Result")
+    assert "level: 1, created first" in shown
+    assert "visibility: final" in shown
+    assert "Spark's plan" in shown
+    assert [] == environment.list_tables()

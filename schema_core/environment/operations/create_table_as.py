@@ -14,6 +14,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.atomicity import is_atomic
 from schema_core.environment.operations.data import check_assignment, job_result
 from schema_core.environment.operations.definitions import (
     check_names,
@@ -22,7 +23,6 @@ from schema_core.environment.operations.definitions import (
     table_with,
     with_key_not_null,
 )
-from schema_core.environment.options import ATOMICITY
 from schema_core.environment.planner import BoundTable, Registration, fingerprint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -82,7 +82,7 @@ def create_table_as(session: Session, creation: TableCreation) -> TableResult:
     statement, identifier, table = creation.statement, creation.identifier, creation.table
     old = session.tables.read_or_stored(identifier)
     with at_span(statement.path.span):
-        _check_old(session, statement, identifier, old)
+        check_existing(session, statement, identifier, old)
     relation = creation.relation
     if old is not None and statement.if_not_exists:
         return _insert(session, relation, identifier)
@@ -133,8 +133,8 @@ def _registration(
         else:
             tables.alter(path, replaced, expected=found)
 
-    atomic = ATOMICITY.of(session.config.get_configuration())
-    return Registration(create, undo, bool(atomic), replaced)
+    atomic = is_atomic(session.config.get_configuration())
+    return Registration(create, undo, atomic, replaced)
 
 
 def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
@@ -154,13 +154,17 @@ def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) 
     return job_result(identifier, job)
 
 
-def _check_old(
+def check_existing(
     session: Session,
     statement: CreateTable,
     identifier: ObjectIdentifier,
     old: CatalogBaseTable | None,
 ) -> None:
-    """Check that the existing object permits the statement."""
+    """Check that the existing object permits the statement.
+
+    Raises:
+        AlreadyExistsError, NotFoundError, SchemaError: as `create_table_as`.
+    """
     shown = identifier.as_summary_string()
     session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
     if statement.or_replace or not statement.create:

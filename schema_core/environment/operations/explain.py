@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from schema_core.environment.operations.create_table_as import table_creation
+from schema_core.environment.operations.create_table_as import TableCreation, table_creation
 from schema_core.environment.operations.data import checked_insert
+from schema_core.environment.operations.plan_ctas import plan_creation
 from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import UnsupportedError
-from schema_core.query.relation import Relation
 from schema_core.sql.statement_syntax import (
     CreateTable,
     Explain,
@@ -29,27 +29,26 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
-    return session.explain(query_in(session, statement, text))
-
-
-def query_in(session: Session, statement: Statement, text: str) -> Relation:
-    """Return the query of a statement to explain; that of an INSERT is checked against its target.
-
-    The table of CREATE TABLE AS is checked, but as in Flink not whether it exists already.
-
-    Raises:
-        UnsupportedError: with code `not-explainable` for a statement without one.
-    """
     match statement:
         case SelectStatement(query):
-            return session.query(query, text)
+            return session.explain(session.query(query, text))
         case Insert():
-            return checked_insert(session, statement, text)[0]
+            return session.explain(checked_insert(session, statement, text)[0])
         case CreateTable(query=query) if query is not None:
             relation = session.query(query, text)
-            session.check_definition(table_creation(session, statement, relation, text).table)
-            return relation
+            creation = table_creation(session, statement, relation, text)
+            session.check_definition(creation.table)
+            return explained_creation(session, creation)
         case _:
             raise UnsupportedError(
                 "EXPLAIN supports only queries, INSERT and CREATE TABLE AS", code="not-explainable"
             )
+
+
+def explained_creation(session: Session, creation: TableCreation) -> str:
+    """Return the plan of CREATE TABLE AS, and that of the engine for its query.
+
+    As in Flink it does not matter whether the table exists already: the plan reports it.
+    """
+    plan = f"== Create table ==\n{plan_creation(session, creation)}"
+    return f"{plan}\n\n{session.explain(creation.relation)}"

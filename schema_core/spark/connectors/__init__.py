@@ -11,7 +11,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
+from schema_core.environment.connector import (
+    Ability,
+    Connector,
+    Context,
+    Visibility,
+    metadata_columns,
+)
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
@@ -322,6 +328,15 @@ class ConnectorBase:
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """Return `options`."""
         return self.options
+
+    def visibility(self, options: Mapping[str, str]) -> Visibility:
+        """Return when the rows of a job that writes a table with these options are visible.
+
+        With `Ability.STAGING` it is `Visibility.FINAL`. Without, it is `Visibility.WRITE_VISIBLE`,
+        which promises nothing; override it to promise more.
+        """
+        staged = Ability.STAGING in self.abilities
+        return Visibility.FINAL if staged else Visibility.WRITE_VISIBLE
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the table, as `SparkConnector.read`."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.environment.connector import Visibility
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError, at
 from schema_core.spark.compiler.functions.casts import convert
@@ -62,6 +63,10 @@ class HiveConnector(
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of a Hive table are its properties, of any name."""
         return [ConfigOption(key, str) for key in options if key != "connector"]
+
+    def visibility(self, options: Mapping[str, str]) -> Visibility:
+        """Return `Visibility.INCREMENTAL`: Spark moves the files of a finished job one by one."""
+        return Visibility.INCREMENTAL
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of a table of the metastore.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from schema_core.environment.connector import Visibility
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import (
     ExternalError,
@@ -85,6 +86,13 @@ DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "de
 #: Data sources whose path is that of files; for others it may be any name.
 OF_FILES = DYNAMIC | {"binaryfile", "hudi"}
 
+#: Data source -> when readers see the rows of a job. Files are moved one by one when it has
+#: finished, and each task of `jdbc` commits for itself.
+VISIBILITY: Mapping[str, Visibility] = {
+    **dict.fromkeys((*DYNAMIC, "jdbc"), Visibility.INCREMENTAL),
+    **dict.fromkeys(("delta", "hudi", "iceberg"), Visibility.FINAL),
+}
+
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
 
 
@@ -94,6 +102,14 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     identifier: ClassVar[str] = "spark"
     requires: ClassVar = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (FORMAT, TABLE, PATH, PASSED_ON, SCHEMA, MODE)
+
+    def visibility(self, options: Mapping[str, str]) -> Visibility:
+        """Return the visibility of a known data source.
+
+        Of others, and of tables in Spark's catalogs, it is `Visibility.WRITE_VISIBLE`.
+        """
+        source = (FORMAT.of(options) or "").lower()
+        return VISIBILITY.get(source, Visibility.WRITE_VISIBLE)
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source.
