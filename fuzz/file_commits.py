@@ -28,6 +28,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+from schema_core.environment.atomicity import AtomicityLevel as Level
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
 from schema_core.spark.commit import (
@@ -49,7 +50,7 @@ from schema_core.spark.files import (
     visible_files,
 )
 from schema_core.spark.jobs import COMMITTED, UNCERTAIN, run_job
-from schema_core.spark.transactions import Mode, TableTransaction
+from schema_core.spark.transactions import TableTransaction
 
 T = TypeVar("T")
 
@@ -164,7 +165,7 @@ class Scenario:
     writes: Mapping[str, str]
     kept: tuple[str, ...]
     scope: Scope = APPEND
-    mode: Mode = Mode.PLAIN
+    level: Level = Level.CREATED_FIRST
     held: str | None = OLD
     makes: str | None = None
 
@@ -190,15 +191,17 @@ SCENARIOS: dict[str, Scenario] = {
     "INSERT OVERWRITE, one partition, no rows": Scenario(
         PARTS, {}, tuple(PARTS)[:3], Scope(partitions=1, fixed=("a/b",))
     ),
-    "CREATE TABLE AS": Scenario({}, FLAT_NEW, (), Scope(empty=True), Mode.PLAIN, None, NEW),
+    "CREATE TABLE AS": Scenario(
+        {}, FLAT_NEW, (), Scope(empty=True), Level.CREATED_FIRST, None, NEW
+    ),
     "CREATE TABLE AS, atomic": Scenario(
-        {}, PARTS_NEW, (), Scope(empty=True), Mode.STAGED, None, NEW
+        {}, PARTS_NEW, (), Scope(empty=True), Level.ISOLATED, None, NEW
     ),
     "REPLACE TABLE AS": Scenario(
-        FLAT, PARTS_NEW, (), Scope(everything=True), Mode.STAGED, OLD, NEW
+        FLAT, PARTS_NEW, (), Scope(everything=True), Level.ISOLATED, OLD, NEW
     ),
     "REPLACE TABLE AS, same definition": Scenario(
-        PARTS, PARTS_NEW, (), Scope(everything=True), Mode.STAGED, OLD, OLD
+        PARTS, PARTS_NEW, (), Scope(everything=True), Level.ISOLATED, OLD, OLD
     ),
 }  # fmt: skip
 
@@ -283,7 +286,7 @@ def write(
             _put(Path(stage.folder, f"{path}-{stage.name.id}"), text)
 
     registration = _registration(world, scenario, faults)
-    run_job(SESSION, "write", action, (), TableTransaction(scenario.mode, stage, registration))
+    run_job(SESSION, "write", action, (), TableTransaction(scenario.level, stage, registration))
 
 
 # --- what is found -------------------------------------------------------------------------------
@@ -430,7 +433,7 @@ def run(
         if verdict.problem:
             return verdict
         if not died and first.fault not in (Fault.DOWN, Fault.DOWN_AFTER) and second is None:
-            nothing = scenario.mode is Mode.STAGED and verdict.state == OLD
+            nothing = scenario.level is Level.ISOLATED and verdict.state == OLD
             if nothing and world.definition != scenario.held:
                 return Verdict(OLD, "the table of a failed statement stays in the catalog")
         return Verdict(verdict.state, again(world, scenario, verdict.state))
