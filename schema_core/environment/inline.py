@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from schema_core.query.relation import Relation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class InlineRows:
     """Rows as a planner keeps them: their columns, and an object that only the planner reads."""
 

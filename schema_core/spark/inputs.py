@@ -8,8 +8,12 @@ runs in its own session where the two time zones differ.
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, finalize
 
 from schema_core.environment.inline import InlineRows
 from schema_core.errors import ExternalError, SchemaError, UnsupportedError
@@ -28,13 +32,14 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import java_class
 from schema_core.spark.projection import NamedNode, select
-from schema_core.spark.session import is_alive
+from schema_core.spark.session import TemporaryNames, create_view, drop_view, is_alive
 from schema_core.spark.sources import comparable
 from schema_core.text import show
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
@@ -151,6 +156,14 @@ class _Frame:
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
 
+    @cached_property
+    def calls_python(self) -> bool:
+        """Whether the plan contains Python functions."""
+        session = self._frame.sparkSession
+        pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
+        plan = self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        return bool(plan.containsPattern(pattern.PYTHON_UDF()))
+
     def read(self, session: SparkSession) -> DataFrame:
         if self._frame.sparkSession.sparkContext is not session.sparkContext:
             raise ExternalError(
@@ -158,7 +171,7 @@ class _Frame:
                 code="spark-session-stopped",
                 hint="create the DataFrame again in the running session",
             )
-        if _has_own_zone(self._frame, session):
+        if self.calls_python and _has_own_zone(self._frame, session):
             return _of_rows(self._frame, session)
         return in_session(self._frame, session)
 
@@ -229,6 +242,40 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
     return node, name
 
 
+class InlineViews:
+    """Views of rows that queries read directly, in one session at a time; threads may share it.
+
+    A view is dropped by the next query after its rows are deleted.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+        self._names: WeakKeyDictionary[InlineRows, str] = WeakKeyDictionary()
+        self._unused: deque[str] = deque()
+
+    def name(self, rows: InlineRows, names: TemporaryNames) -> str:
+        """Return the view of some rows, as SQL; it lives as long as they and the query."""
+        session = names.session
+        if _calls_python(rows):  # it reads the time zone of its session each time
+            return names.view(inline_frame(rows, session))
+        with self._lock:
+            if self._session is not session:
+                self._session, self._names, self._unused = session, WeakKeyDictionary(), deque()
+            while self._unused:
+                drop_view(session, self._unused.popleft())
+            name = self._names.get(rows)
+            if name is None:
+                name = self._names[rows] = create_view(inline_frame(rows, session))
+                finalize(rows, self._unused.append, name)
+        return quote(name)
+
+
+def _calls_python(rows: InlineRows) -> bool:
+    """Return whether rows are those of a DataFrame with Python functions."""
+    return isinstance(rows.content, _Frame) and rows.content.calls_python
+
+
 # --- between sessions -----------------------------------------------------------------------------
 
 
@@ -242,13 +289,9 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
 
 
 def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
-    """Return whether a DataFrame calls Python functions with another session time zone."""
+    """Return whether a DataFrame has another session time zone."""
     key = "spark.sql.session.timeZone"
-    if frame.sparkSession.conf.get(key) == session.conf.get(key):
-        return False
-    pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
-    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-    return bool(plan.containsPattern(pattern.PYTHON_UDF()))
+    return bool(frame.sparkSession.conf.get(key) != session.conf.get(key))
 
 
 def _of_rows(frame: DataFrame, session: SparkSession) -> DataFrame:

@@ -246,15 +246,17 @@ def arrow_reader(
 ) -> pa.RecordBatchReader:
     """Return a reader of the rows of a frame, of the schema of `schema_core.arrow.to_schema`.
 
+    The frame is that of `as_exchanged`.
+
     Errors are those of `diagnosing` the sources in `reads`.
     """
     import pyarrow as pa
 
-    schema, columns = to_schema(resolved), _columns(resolved)
+    schema = to_schema(resolved)
 
     def batches() -> Iterator[pa.RecordBatch]:
         with spark_errors():
-            for batch in arrow_batches(transported(frame, columns, as_months)):
+            for batch in arrow_batches(frame):
                 arrays = [
                     to_exact_layout(array, field.type)
                     for array, field in zip(batch.columns, schema, strict=True)
@@ -277,13 +279,12 @@ def _columns(schema: ResolvedSchema) -> Columns:
 
 
 def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
-    """Return the rows of a frame as a data frame of pandas."""
+    """Return the rows of a frame of `as_exchanged` as a data frame of pandas."""
     import pandas as pd
     import pyarrow as pa
 
     columns = _columns(resolved)
     with spark_errors():
-        frame = transported(frame, columns, as_months)
         schema = _wire_schema(frame)
         table = pa.Table.from_batches(frame._collect_as_arrow(), schema)  # noqa: SLF001
     made = {
@@ -377,6 +378,12 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
             described = metadata.fromJson(json.dumps(field.metadata))
             selected.append(SparkColumn(getattr(column, "as")(one.name, described)))
         return in_session(frame.select(*selected), session)
+
+
+def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:
+    """Return a frame whose columns are of types that Spark converts to Arrow."""
+    with spark_errors():
+        return transported(frame, _columns(schema), as_months)
 
 
 def without_metadata(spark: SparkType) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -45,13 +45,16 @@ from schema_core.spark.connectors import (
     for_spark,
     metadata_types,
 )
+from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained
-from schema_core.spark.inputs import inline_frame, rows_of
+from schema_core.spark.frame_cache import FrameCache, FrameKey
+from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.jvm import analysed
 from schema_core.spark.outputs import (
     arrow_reader,
+    as_exchanged,
     exposed,
     pandas_frame,
     python_rows,
@@ -59,12 +62,13 @@ from schema_core.spark.outputs import (
 )
 from schema_core.spark.projection import select
 from schema_core.spark.pushdown import ScanDemand, scan_demands
+from schema_core.spark.raw_conditions import with_raw_conditions
 from schema_core.spark.read_contexts import read_context
 from schema_core.spark.scan_cache import ScanCache, ScanRequest, can_be_kept
 from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sink_losses import sink_losses
 from schema_core.spark.sinks import Sink
-from schema_core.spark.sources import source_frame
+from schema_core.spark.sources import Source, source_frame
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
@@ -94,6 +98,8 @@ class SparkPlanner:
     def __init__(self, context: PlannerContext) -> None:
         self.context = context
         self._scans = ScanCache()
+        self._frames = FrameCache()
+        self._inline = InlineViews()
         self._session = JobSession(cast("SparkSession | None", context.session))
 
     @property
@@ -223,28 +229,42 @@ class SparkPlanner:
 
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
         """Return a query as a DataFrame of the user's session."""
-        return exposed(self._result(query, schema), schema, self._session.root())
+        root = self._session.root()
+        return self._result("spark", query, schema, lambda frame: exposed(frame, schema, root))
 
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
         """Return the rows of a query as record batches, which are computed as they are read."""
         reads: list[Read] = []
-        frame = self._result(query, schema, reads)
+        frame = self._result("arrow", query, schema, partial(as_exchanged, schema), reads)
         return arrow_reader(frame, schema, reads)
 
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
         reads: list[Read] = []
-        frame = self._result(query, schema, reads)
+        frame = self._result("arrow", query, schema, partial(as_exchanged, schema), reads)
         with diagnosing(reads):
             return pandas_frame(frame, schema, self._zone)
 
     def _result(
-        self, query: Relation, schema: ResolvedSchema, reads: list[Read] | None = None
+        self,
+        library: str,
+        query: Relation,
+        schema: ResolvedSchema,
+        converted: Callable[[DataFrame], DataFrame],
+        reads: list[Read] | None = None,
     ) -> DataFrame:
-        """Return a query as a frame of the columns of a schema; add its sources to `reads`."""
+        """Return a query as a frame converted for a library; add its sources to `reads`."""
         self._require_batch()
+        session = self.session
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
-        return self._frame(self.session, query, columns, reads=reads)
+        with TemporaryNames(session) as names:
+            text = self._text(names, query, columns, [] if reads is None else reads)
+            key = FrameKey(library, text, schema)
+            frame = self._frames.find(session, key)
+            if frame is None:
+                frame = converted(self._analysed(session, text))
+                self._frames.add(session, key, frame)
+        return frame
 
     # --- inputs --------------------------------------------------------------------------------
 
@@ -285,31 +305,37 @@ class SparkPlanner:
         reads: list[Read],
         noted: Explanation | None = None,
     ) -> str:
-        """Return the view of all columns of a table, checked, for one query.
+        """Return all columns of a table, checked, for one query, as SQL.
 
         Columns that the query does not need may be NULL.
         """
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
-            return names.view(inline_frame(bound.table.rows, session))
+            return self._inline.name(bound.table.rows, names)
         request = ScanRequest.of(bound, demand, self.context.options, self._zone)
         kept = self._scans.find(session, request)
-        frame: DataFrame | None = None
+        source: Source | None = None
         if kept is None:
-            connector, context, frame = self._read(session, request, demand)
-            kept = self._scans.add(request, connector, context, frame)
+            connector, context, source = self._read(session, request, demand)
+            kept = self._scans.add(request, connector, context, source)
         else:
             connector, context = kept.connector, kept.context
         if kept is not None:
             names.at_end(partial(self._scans.release, kept))
         reads.append((connector, context))
         if noted is not None and demand is not None:
-            noted.scan(connector, context, demand, frame)
-        return quote(kept.name) if kept is not None else names.view(frame)
+            noted.scan(connector, context, demand, source and source.frame)
+        if kept is not None:
+            view, raw = quote(kept.name), kept.raw
+        else:
+            assert source is not None  # noqa: S101 - it was read
+            view, raw = names.view(source.frame), source.raw
+        filters = (Filter(one, self._zone) for one in (demand.filters if demand else ()))
+        return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 
     def _read(
         self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None
-    ) -> tuple[SparkConnector, ReadContext, DataFrame]:
+    ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with what it was asked."""
         bound = request.bound
         connector = self._connector(bound, "read")
@@ -342,27 +368,43 @@ class SparkPlanner:
     ) -> DataFrame:
         """Return a query as a frame with these columns, by position; add its sources to `reads`."""
         found = [] if reads is None else reads
+        with TemporaryNames(session) as names:
+            text = self._text(names, query, targets, found, noted)
+            frame = self._analysed(session, text)
+        if noted is not None:
+            noted.text = text
+        return frame
+
+    def _text(
+        self,
+        names: TemporaryNames,
+        query: Relation,
+        targets: Columns,
+        reads: list[Read],
+        noted: Explanation | None = None,
+    ) -> str:
+        """Return a query in Spark SQL; add its sources to `reads`."""
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(
                     f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
         demands = scan_demands(query)
-        with TemporaryNames(session) as names:
-            text = query_text(
-                query,
-                lambda scan: self._input(names, scan, demands.get(id(scan)), found, noted),
-                self._zone,
-                targets=targets,
-                user=UserCalls(names, self._zone),
-                database=self.context.database(),
-            )
-            with spark_errors():
-                require_udfs(session, text)
-                frame = analysed(session, text)
-        if noted is not None:
-            noted.text = text
-        return frame
+        return query_text(
+            query,
+            lambda scan: self._input(names, scan, demands.get(id(scan)), reads, noted),
+            self._zone,
+            targets=targets,
+            user=UserCalls(names, self._zone),
+            database=self.context.database(),
+        )
+
+    @staticmethod
+    def _analysed(session: SparkSession, text: str) -> DataFrame:
+        """Return the frame of a query in Spark SQL."""
+        with spark_errors():
+            require_udfs(session, text)
+            return analysed(session, text)
 
     # --- sinks ---------------------------------------------------------------------------------
 

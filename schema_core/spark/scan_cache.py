@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from schema_core.paths import ObjectIdentifier
     from schema_core.spark.connectors import ReadContext, SparkConnector
     from schema_core.spark.pushdown import ScanDemand
+    from schema_core.spark.sources import Source
 
 #: How many views an environment keeps. Each holds the list of its files in the JVM.
 MAX_KEPT: Final = 64
@@ -78,6 +79,7 @@ class KeptScan:
     connector: SparkConnector
     context: ReadContext
     name: str
+    raw: tuple[str, ...]
     users: int = 0
     is_kept: bool = True
 
@@ -127,16 +129,17 @@ class ScanCache:
         request: ScanRequest,
         connector: SparkConnector,
         context: ReadContext,
-        frame: DataFrame,
+        source: Source,
     ) -> KeptScan | None:
         """Keep the frame of a scan as a view, unless it may differ from one query to the next.
 
         The caller must release what is returned.
         """
         is_kept = can_be_kept(connector) and _is_unchanged(connector)
-        if not is_kept or not is_deterministic(frame):
+        if not is_kept or not is_deterministic(source.frame):
             return None
-        kept = KeptScan(request, connector, context, create_view(frame), users=1)
+        view = create_view(source.frame)
+        kept = KeptScan(request, connector, context, view, source.raw, users=1)
         with self._lock:
             self._enter(context.session)
             for old in [one for one in self._kept if one.request == request]:

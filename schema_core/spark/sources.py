@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.errors import ExternalError, Gathering, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark, to_spark_sql
@@ -29,6 +29,7 @@ from schema_core.spark.connectors import (
     SparkConnector,
     SupportsStatisticReport,
     metadata_column,
+    raw_column,
 )
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.read_contexts import columns_used
@@ -40,9 +41,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
 
+class Source(NamedTuple):
+    """All columns of a table, in order, and the raw columns of those that are `raw`."""
+
+    frame: DataFrame
+    raw: tuple[str, ...] = ()
+
+
 def source_frame(
     connector: SparkConnector, context: ReadContext, needed: Collection[str] | None = None
-) -> DataFrame:
+) -> Source:
     """Return all columns of a table, in order, as its connector reads them.
 
     Args:
@@ -58,8 +66,11 @@ def source_frame(
     metadata = {metadata_column(key): type_ for key, type_ in context.metadata.items()}
     declared = {**context.columns, **metadata}
     unused = context.physical_columns.keys() - context.columns.keys()
+    raws = {raw_column(name): name for name in context.columns}
     read = connector.read(context)
-    frame = checked_frame(read, declared, connector.identifier, context.session, unused)
+    ignored = {*unused, *raws.keys()}
+    frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
+    raw = tuple(raws[one.name] for one in frame.schema.fields if one.name in raws)
     without_null = {one.name for one in frame.schema.fields if not one.nullable}
     if isinstance(connector, SupportsStatisticReport):
         without_null.update(connector.columns_without_null(frame, context))
@@ -72,13 +83,14 @@ def source_frame(
         for one in columns
         if not isinstance(one, ComputedColumn)
     ]
-    frame = select(frame, stored)
-    if len(stored) == len(columns):
-        return frame
-    return select(
-        frame,
-        (_computed(one, context.zone) if one.name in used else _absent(one) for one in columns),
-    )
+    kept = [(ColumnNode(raw_column(name)), raw_column(name)) for name in raw]
+    frame = select(frame, [*stored, *kept])
+    if len(stored) < len(columns):
+        computed = (
+            _computed(one, context.zone) if one.name in used else _absent(one) for one in columns
+        )
+        frame = select(frame, [*computed, *kept])
+    return Source(frame, raw)
 
 
 def _absent(column: Column) -> NamedNode:

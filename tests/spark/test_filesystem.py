@@ -21,7 +21,13 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.connectors import ReadContext, WriteContext, for_spark, metadata_types
+from schema_core.spark.connectors import (
+    RAW_PREFIX,
+    ReadContext,
+    WriteContext,
+    for_spark,
+    metadata_types,
+)
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.diagnosis import diagnosing
 from schema_core.spark.jobs import spark_errors
@@ -63,7 +69,8 @@ def context_of(session: SparkSession, bound: BoundTable) -> ReadContext:
 
 
 def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
-    return source_frame(for_spark(CONNECTOR), context_of(session, bound))
+    frame = source_frame(for_spark(CONNECTOR), context_of(session, bound)).frame
+    return frame.drop(*(name for name in frame.columns if name.startswith(RAW_PREFIX)))
 
 
 def rows(session: SparkSession, bound: BoundTable) -> list[tuple[Any, ...]]:

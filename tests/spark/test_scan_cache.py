@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -247,3 +248,58 @@ def test_the_state_of_files(tmp_path: Path) -> None:
     assert state != state_of(str(tmp_path))
     assert 1 == len(state_of(str(file)) or ())
     assert state_of(str(tmp_path / "missing")) is None
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+def frames(environment: TableEnvironment) -> int:
+    planner: Any = environment._session.planner
+    return len(planner._frames._frames)
+
+
+def test_a_table_is_planned_once_until_its_files_change(
+    environment: TableEnvironment, place: Path, reads: list[str]
+) -> None:
+    table = environment.sql_query("SELECT a + 1 AS c, b FROM t WHERE a > 0")
+    first = table.to_spark()
+    assert table.to_spark() is first
+    assert environment.sql_query("SELECT a + 1 AS c, b FROM t WHERE a > 0").to_spark() is first
+    assert table.to_pandas().to_dict("list") == {"c": [2], "b": ["x"]}
+    assert table.to_arrow().read_all().to_pydict() == {"c": [2], "b": ["x"]}
+    assert frames(environment) == 2
+
+    (place / "two").write_text("2,y\n")
+    assert table.to_spark() is not first
+    assert sorted(table.to_pandas()["c"]) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT RAND() AS c FROM t",
+        "SELECT CURRENT_TIMESTAMP AS c FROM t",
+        "SELECT SUM(a) AS c FROM t GROUP BY b",  # Spark would keep the rows of its shuffle
+        "SELECT a AS c FROM t WHERE a = (SELECT MAX(a) FROM t)",
+    ],
+)
+def test_a_plan_that_holds_values_or_rows_is_not_kept(
+    environment: TableEnvironment, place: Path, query: str
+) -> None:
+    table = environment.sql_query(query)
+    values = [table.to_pandas()["c"][0] for _ in range(2)]
+    assert frames(environment) == 0
+    assert (values[0] == values[1]) == ("(a)" in query)
+
+
+def test_views_of_rows_are_dropped_after_the_rows(environment: TableEnvironment) -> None:
+    table = environment.from_arrow(pa.table({"a": [1]}))
+    before = kept_views(environment)
+    assert [(1,)] == [tuple(one) for one in table.execute().collect()]
+    assert [1] == list(table.to_pandas()["a"])
+    assert before + 1 == kept_views(environment)
+    del table
+    gc.collect()
+    other = environment.from_arrow(pa.table({"a": [2]}))
+    assert [2] == list(other.to_pandas()["a"])
+    assert before + 1 == kept_views(environment)

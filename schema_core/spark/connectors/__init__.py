@@ -45,6 +45,21 @@ def metadata_column(key: str) -> str:
     return METADATA_PREFIX + key
 
 
+#: Prefix of columns with the values that a physical column is truncated from.
+RAW_PREFIX = "$raw$"
+
+
+def raw_column(name: str) -> str:
+    """Return the name of the column that holds the values which a TIMESTAMP column truncates.
+
+    A frame of a connector may have it, if its reader can skip rows by comparisons of it.
+
+    >>> raw_column("at")
+    '$raw$at'
+    """
+    return RAW_PREFIX + name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableContext(Context):
     """The table that a connector reads or writes, and the session to use.

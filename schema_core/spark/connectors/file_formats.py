@@ -97,6 +97,11 @@ class Format:
     source: str | None = None
     codec: Codec | None = None
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether Spark reads and writes the values of the format in the types of the columns."""
+        return self.codec is None and not self.is_text
+
 
 # --- json --------------------------------------------------------------------------------------
 
@@ -240,6 +245,11 @@ def exact(node: Node, type_: DataType) -> Node:
     if isinstance(type_, TimestampType | LocalZonedTimestampType):
         return datetimes.truncated(node, 9, type_.precision, type_)
     return node
+
+
+def has_fewer_digits(type_: DataType, digits: int) -> bool:
+    """Return whether a type is a timestamp with fewer fractional digits."""
+    return isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < digits
 
 
 def physical_type(type_: DataType, *, as_text: bool) -> DataType:

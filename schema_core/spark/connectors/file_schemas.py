@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
@@ -35,18 +35,31 @@ PARALLEL = 16
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What footers show of columns: those without NULL, and those with whole milliseconds only."""
+
+    without_null: frozenset[str] = frozenset()
+    in_millis: frozenset[str] = frozenset()
+
+    def both(self, other: Known) -> Known:
+        """Return what is known of two files together."""
+        without_null = self.without_null & other.without_null
+        return Known(without_null, self.in_millis & other.in_millis)
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
-    """The Spark schema of a file, as JSON, and those of the given columns that hold no NULL."""
+    """The Spark schema of a file, as JSON, and what it shows of the columns that were asked for."""
 
     schema: str
-    without_null: frozenset[str]
+    known: Known
 
 
 #: The footers of files that have not changed since, bounded by their bytes.
 _KEPT: Entries[Footer] = Entries(16_000_000)
 
-#: Reads the footer of a file: its status, and the columns to look for NULL in.
-FooterReader: TypeAlias = Callable[[Any, frozenset[str]], Footer]
+#: Reads the footer of a file: its status, and the columns to look for NULL and milliseconds in.
+FooterReader: TypeAlias = Callable[[Any, Known], Footer]
 
 
 def _parquet(session: SparkSession) -> FooterReader:
@@ -57,7 +70,13 @@ def _parquet(session: SparkSession) -> FooterReader:
     configuration = state.newHadoopConf()
     converter = spark.ParquetToSparkSchemaConverter(state.conf())
 
-    def read(status: Any, columns: frozenset[str]) -> Footer:
+    def is_in_millis(message: Any, name: str) -> bool:
+        if not message.containsField(name):
+            return False
+        annotation = message.getType(message.getFieldIndex(name)).getLogicalTypeAnnotation()
+        return str(annotation).startswith("TIMESTAMP(MILLIS")
+
+    def read(status: Any, asked: Known) -> Footer:
         file = parquet.util.HadoopInputFile.fromStatus(status, configuration)
         reader = parquet.ParquetFileReader.open(file)
         try:
@@ -65,7 +84,7 @@ def _parquet(session: SparkSession) -> FooterReader:
         finally:
             reader.close()
         message = footer.getFileMetaData().getSchema()
-        without = set(columns)
+        without = set(asked.without_null)
         for block in footer.getBlocks():
             for chunk in block.getColumns() if without and block.getRowCount() else ():
                 # only the first name: a field of a row may be NULL because the row is
@@ -75,7 +94,8 @@ def _parquet(session: SparkSession) -> FooterReader:
                     statistics.isNumNullsSet() and statistics.getNumNulls() == 0
                 ):
                     without.remove(name)
-        return Footer(str(converter.convert(message).json()), frozenset(without))
+        in_millis = frozenset(one for one in asked.in_millis if is_in_millis(message, one))
+        return Footer(str(converter.convert(message).json()), Known(frozenset(without), in_millis))
 
     return read
 
@@ -86,21 +106,21 @@ def _orc(session: SparkSession) -> FooterReader:
     orc = jvm.org.apache.orc.OrcFile
     utils = jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
 
-    def read(status: Any, columns: frozenset[str]) -> Footer:
+    def read(status: Any, asked: Known) -> Footer:
         reader = orc.createReader(status.getPath(), orc.readerOptions(configuration))
         try:
             schema, statistics = reader.getSchema(), reader.getStatistics()
         finally:
             reader.close()
         fields = [*zip(schema.getFieldNames(), schema.getChildren(), strict=True)]
-        if all(str(name).startswith("_col") for name, _ in fields):  # matched by position
-            columns = frozenset()
+        by_position = all(str(name).startswith("_col") for name, _ in fields)
+        columns = frozenset() if by_position else asked.without_null
         without = {
             str(name)
             for name, field in fields
             if name in columns and not statistics[field.getId()].hasNull()
         }
-        return Footer(str(utils.toCatalystSchema(schema).json()), frozenset(without))
+        return Footer(str(utils.toCatalystSchema(schema).json()), Known(frozenset(without)))
 
     return read
 
@@ -111,27 +131,33 @@ FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _par
 
 def check_files(
     session: SparkSession, uris: Sequence[str], form: str, declared: StructType
-) -> frozenset[str]:
+) -> Known:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
     `uris` are the files; `declared` has the columns that the files must have, NOT NULL where
-    the table declares it. Return those NOT NULL columns that hold no NULL in any file.
+    the table declares it. Return what the footers of all files show: of the NOT NULL columns, and
+    of columns of timestamps.
 
     Raises:
         ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
             is NOT NULL and not in all of them, or that has a type that would be read as other
             values; and for a file whose footer cannot be read.
     """
+    from pyspark.sql.types import TimestampNTZType, TimestampType
+
     if form not in FOOTERS:
-        return frozenset()
+        return Known()
     required = frozenset(one.name for one in declared.fields if not one.nullable)
-    footers = _read_all(session, uris, form, required)
+    kinds = (TimestampType, TimestampNTZType)
+    instants = frozenset(one.name for one in declared.fields if isinstance(one.dataType, kinds))
+    asked = Known(required, instants)
+    footers = _read_all(session, uris, form, asked)
     found = Gathering()
     for problem in _problems(_schemas(footers), declared, form):
         with found.catching():
             raise problem
     found.raise_all()
-    return required.intersection(*(one.without_null for one in footers.values()))
+    return reduce(Known.both, (one.known for one in footers.values()), asked)
 
 
 def _schemas(footers: Mapping[str, Footer]) -> dict[str, StructType]:
@@ -145,7 +171,7 @@ def _schemas(footers: Mapping[str, Footer]) -> dict[str, StructType]:
 
 
 def _read_all(
-    session: SparkSession, uris: Sequence[str], form: str, columns: frozenset[str]
+    session: SparkSession, uris: Sequence[str], form: str, asked: Known
 ) -> dict[str, Footer]:
     """Return the footers of the files, by URI."""
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
@@ -164,10 +190,10 @@ def _read_all(
             local = path_of(uri)
             state = None if local is None else file_state_of(local)
             version = state or (status.getLen(), status.getModificationTime())
-            key = (application, uri, *version, columns)
+            key = (application, uri, *version, asked)
             footer = _KEPT.keep(key, len(uri) + 1000)
             if footer is None:
-                footer = reader()(status, columns)
+                footer = reader()(status, asked)
                 if state is None or is_file_settled(state):
                     _KEPT.add(key, footer, len(uri) + len(footer.schema))
             return footer

@@ -42,7 +42,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sql_type
-from schema_core.spark.connectors import metadata_column
+from schema_core.spark.connectors import metadata_column, raw_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
     FILE_METADATA,
@@ -67,6 +67,7 @@ from schema_core.spark.connectors.file_formats import (
     PLACES,
     Format,
     exact,
+    has_fewer_digits,
     is_scalar,
     parsed,
     physical_type,
@@ -278,16 +279,24 @@ class FilesystemConnector:
             )
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
         stored = layout.stored()
-        self._without_null = check_files(session, uris, layout.form.identifier, stored)
+        known = check_files(session, uris, layout.form.identifier, stored)
+        self._without_null = known.without_null
         if layout.native is not None:
             types = {one.name: context.physical_columns[one.name] for one in stored.fields}
             self._without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
-        physical = (
-            (partitions[name] if name in partitions else layout.value(name, type_), name)
-            for name, type_ in context.columns.items()
-        )
+        physical: list[NamedNode] = []
+        for name, type_ in context.columns.items():
+            if name in partitions:
+                physical.append((partitions[name], name))
+            elif name in known.in_millis and not has_fewer_digits(type_, 3):
+                physical.append((ColumnNode(name), name))
+            else:
+                physical.append((layout.value(name, type_), name))
+                is_compared = isinstance(type_, TimestampType) and type_.precision < MICROSECONDS
+                if layout.form.is_typed and is_compared:
+                    physical.append((ColumnNode(name), raw_column(name)))
         default = DEFAULT_PARTITION.of(layout.options)
         self._without_null |= {key for key, found in values.items() if default not in found}
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
@@ -359,7 +368,7 @@ class FilesystemConnector:
             settings = form.codec.writing(layout.inner(), layout.options)
         if layout.form is CSV:
             frame, written, settings = layout.lines(frame, fields)
-        if form.codec is None and not form.is_text:
+        if form.is_typed:
             frame = _with_exact_types(
                 frame, [one for one in fields if one.name not in layout.partitions]
             )
@@ -871,7 +880,7 @@ class Layout:
         node = ColumnNode(name)
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
-        if not self.form.is_text:
+        if self.form.is_typed:
             return exact(node, type_)
         if not is_scalar(type_):
             return node
