@@ -127,6 +127,12 @@ class FaultyFiles:
     def rename(self, source: str, target: str) -> bool:
         return self.faults.around(lambda: self.inner.rename(source, target), failed=False)
 
+    def can_publish(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.can_publish(path))
+
+    def publish(self, source: str, target: str) -> bool:
+        return self.faults.around(lambda: self.inner.publish(source, target), failed=False)
+
     def delete(self, path: str) -> bool:
         return self.faults.around(lambda: self.inner.delete(path), failed=False)
 
@@ -196,6 +202,9 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "CREATE TABLE AS, atomic": Scenario(
         {}, PARTS_NEW, (), Scope(empty=True), Level.ISOLATED, None, NEW
+    ),
+    "CREATE TABLE AS, atomic, beside hidden files": Scenario(
+        {".hidden": ""}, PARTS_NEW, (), Scope(empty=True), Level.ISOLATED, None, NEW
     ),
     "REPLACE TABLE AS": Scenario(
         FLAT, PARTS_NEW, (), Scope(everything=True), Level.ISOLATED, OLD, NEW
@@ -296,7 +305,9 @@ Rows = Counter[tuple[str, str]]
 
 def _rows(files: Mapping[str, str]) -> Rows:
     """Each row, with the partition it is in."""
-    pairs = ((path.rpartition("/")[0], text) for path, text in files.items())
+    pairs = (
+        (path.rpartition("/")[0], text) for path, text in files.items() if not path.startswith(".")
+    )
     return Counter((folder, line) for folder, text in pairs for line in text.splitlines())
 
 
@@ -380,7 +391,12 @@ def again(world: World, scenario: Scenario, state: str) -> str:
         expected = before + _rows(scenario.writes)
     if read(world) != expected:
         return f"the next write left {dict(read(world))}"
-    left = [one.name for one in world.root.iterdir() if one.name.startswith(PREFIX)]
+    left = [
+        one.name
+        for folder in (world.root, world.folder)
+        for one in folder.iterdir()
+        if one.name.startswith(PREFIX)
+    ]
     return f"left over: {left}" if left else ""
 
 

@@ -70,6 +70,8 @@ class Ability(Enum):
 
     #: INSERT OVERWRITE and REPLACE TABLE AS replace existing rows (`SupportsOverwrite`)
     OVERWRITE = "overwrite"
+    #: REPLACE TABLE AS replaces the table, without INSERT OVERWRITE (`SupportsReplacement`)
+    REPLACEMENT = "replacement"
     #: rows are written into the partitions of a PARTITIONED BY table (`SupportsPartitioning`)
     PARTITIONS = "partitions"
     #: rows of a job become visible all at once, or never (`SupportsStaging`)

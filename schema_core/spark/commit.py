@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.spark.files import Entry, FileSystem, Release, visible_files
+from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
 
 T = TypeVar("T")
 
@@ -250,10 +250,47 @@ class Directory:
             raise _failed(f"create {path!r}", "the file system refused")
 
     def rename(self, source: object, target: object) -> None:
+        """Rename an entry."""
         action = f"rename {self.path(source)!r} to {self.path(target)!r}"
         paths = self.path(source), self.path(target)
         if not self.call(action, lambda: self.system.rename(*paths)):
             raise _failed(action, "the file system refused")
+
+    @property
+    def outer(self) -> Directory:
+        """The directory that contains this one."""
+        return Directory(self.system, self.root.rpartition("/")[0])
+
+    def can_publish(self) -> bool:
+        """Whether `publish` can replace this directory, which exists."""
+        action = f"look at {self.root!r}"
+        return self.call(action, lambda: self.system.can_publish(self.root))
+
+    def publish(self, name: object) -> bool:
+        """Put a directory beside this one in its place; False if this one is not empty."""
+        source = self.outer.path(name)
+        action = f"rename {source!r} to {self.root!r}"
+        return self.call(action, lambda: self.system.publish(source, self.root))
+
+    def take(self, name: object) -> None:
+        """Move a directory beside this one into it."""
+        source, target = self.outer.path(name), self.path(name)
+        action = f"rename {source!r} to {target!r}"
+        if not self.call(action, lambda: self.system.rename(source, target)):
+            raise _failed(action, "the file system refused")
+
+    def delete_hidden(self, name: object) -> None:
+        """Delete the files below a directory within that readers skip."""
+        pending = [str(name)]
+        while pending:
+            parent = pending.pop()
+            path = self.path(parent)
+            for entry in self.call(f"list {path!r}", partial(self.system.list, path)):
+                inner = f"{parent}/{entry.name}"
+                if is_hidden(entry.name, is_directory=entry.is_directory):
+                    self.delete(inner)
+                elif entry.is_directory:
+                    pending.append(inner)
 
     def delete(self, name: object) -> bool:
         """Delete a file or directory; return whether this call deleted it."""
@@ -380,14 +417,20 @@ def remove_leftovers(directory: Directory) -> None:
     for name, entry in list(directory.named(Kind.DRAFT, Kind.PENDING)):
         if _is_abandoned(name, now - entry.modified):
             directory.delete(name)
+    remove_stages(directory)
+    for entry in directory.entries(FORMER_PREFIX):
+        if FORMER_STAGE.fullmatch(entry.name) and now - entry.modified > FORMER_ABANDONED:
+            directory.delete(entry.name)
+
+
+def remove_stages(directory: Directory) -> None:
+    """Remove the stages of jobs that ended before their commit point."""
+    now = time.time()
     # a journal that took effect meanwhile, or still may, keeps its stage
     kept = {name.id for name, _ in directory.named(Kind.DRAFT, Kind.PENDING, Kind.COMMIT)}
     for name, entry in list(directory.named(Kind.STAGE)):
         if name.id not in kept and _is_abandoned(name, now - entry.modified):
             directory.delete(name)
-    for entry in directory.entries(FORMER_PREFIX):
-        if FORMER_STAGE.fullmatch(entry.name) and now - entry.modified > FORMER_ABANDONED:
-            directory.delete(entry.name)
 
 
 def _is_abandoned(name: Name, age: float) -> bool:
@@ -562,12 +605,20 @@ class FileStage:
         self._is_new = directory.status("") is None
         self._marker = self.name.of(Kind.DRAFT)
         self._is_decided = False
+        #: whether the stage is beside the directory of the table, which it replaces by one rename
+        self._is_beside = False
+        self._is_prepared = False
         _RUNNING.add(self.name.id)
 
     @property
     def folder(self) -> str:
         """The path of the staging directory on its file system."""
-        return self.directory.path(self.name)
+        return self._home.path(self.name)
+
+    @property
+    def _home(self) -> Directory:
+        """The directory in which the stage is."""
+        return self.directory.outer if self._is_beside else self.directory
 
     def check(self) -> None:
         """Check before the job that its rows will be accepted.
@@ -586,12 +637,48 @@ class FileStage:
         recover(self.directory, self._held)
         if self.scope.empty:
             self._require_empty(self._files())
+            self._move_beside()
+
+    def _move_beside(self) -> None:
+        """Stage beside a new table, where one rename can make all of its files visible.
+
+        Programs that read the files without this library then see all of them or none.
+        """
+        if self._definition is None:
+            self.directory.mkdirs("")
+            is_empty = not self.directory.entries("")
+            self._is_beside = is_empty and self.directory.can_publish()
+
+    def _prepare_beside(self) -> None:
+        """Prepare the directory that replaces that of the table; or move it into that."""
+        outer = self.directory.outer
+        remove_stages(outer)
+        if outer.status(self.name) is None:
+            outer.mkdirs(str(self.name))
+        outer.delete_hidden(self.name)
+        self._require_empty(self._files())
+        if self.directory.entries(""):  # a reader has left its lock there
+            self.directory.take(self.name)
+            self._is_beside = False
 
     def prepare(self) -> None:
-        """Do everything that can fail before the rows become visible; holds the table's lock."""
+        """Do everything that can fail before the rows become visible.
+
+        Unless one rename does it, the table's lock is held from here on.
+        """
+        if self._is_beside:
+            self._prepare_beside()
+        if not self._is_beside:
+            self._prepare_journal()
+        self._is_prepared = True
+
+    def _prepare_journal(self) -> None:
+        """Take the lock of the table and write the journal."""
         self._release = take_lock(self.directory, self._patience)
         recover(self.directory, self._held)
         remove_leftovers(self.directory)
+        if self.directory.can_publish():
+            remove_stages(self.directory.outer)
         there = self.directory.status(self.name) is not None
         new = self.directory.files(self.name) if there else []
         old = [path for path, _ in self._files()] if self.scope != APPEND else []
@@ -617,8 +704,11 @@ class FileStage:
             ExternalError: with code `file-system-failed` if nothing was committed, and with code
                 `commit-unfinished` if the rows are committed but some files are still to be moved.
         """
-        if self._release is None:
+        if not self._is_prepared:
             self.prepare()
+        if self._is_beside:
+            self._publish()
+            return
         target = self.name.of(Kind.COMMIT)
         self._is_decided = True
         try:
@@ -630,6 +720,19 @@ class FileStage:
         finish(self.directory, target)
         self._close()
 
+    def _publish(self) -> None:
+        """Rename the stage: this is the commit point and the whole commit."""
+        self._is_decided = True
+        try:
+            if not self.directory.publish(self.name):
+                self._require_empty(self._files())
+                raise _failed(f"replace {self.directory.root!r}", "it is not empty")
+        except SchemaCoreError:
+            if self.directory.outer.status(self.name) is not None:
+                raise
+        self.committed = True
+        self._close()
+
     def abort(self) -> None:
         """Remove what was written, or complete the commit if it took effect."""
         try:
@@ -638,7 +741,7 @@ class FileStage:
             if self.committed:
                 recover(self.directory, self._held)
             else:
-                self.directory.delete(self.name)
+                self._home.delete(self.name)
         finally:
             self._close()
         if not self.committed and self._is_new:
@@ -647,6 +750,9 @@ class FileStage:
     def _withdraw(self) -> None:
         """Delete the journal. If another process has committed it, so are the rows."""
         self.committed = None if self._is_decided else False
+        if self._is_beside:
+            self.committed = self._is_decided and self._home.status(self.name) is None
+            return
         withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))
         withdrawn = self.directory.delete(self.name.of(Kind.PENDING)) or withdrawn
         self.committed = self._is_decided and not withdrawn

@@ -7,8 +7,10 @@ others, so a table may be on HDFS or in an object store.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import stat
 import time
 import uuid
 from collections.abc import Callable, Hashable, Iterator
@@ -63,6 +65,12 @@ class FileSystem(Protocol):
 
     def rename(self, source: str, target: str) -> bool:
         """Move a file within the file system; False if the target exists or the source does not."""
+
+    def can_publish(self, path: str) -> bool:
+        """Whether `publish` can put another directory in place of this one, which exists."""
+
+    def publish(self, source: str, target: str) -> bool:
+        """Rename a directory to the path of an empty one, in one step; False if it has entries."""
 
     def delete(self, path: str) -> bool:
         """Delete a file, or a directory with its content; False if nothing was deleted."""
@@ -122,8 +130,8 @@ class LocalFiles:
                     continue
                 # a file that another process removes meanwhile is not listed
                 with contextlib.suppress(FileNotFoundError):
-                    stat = one.stat()
-                    entries.append(Entry(one.name, one.is_dir(), stat.st_size, stat.st_mtime))
+                    about = one.stat()
+                    entries.append(Entry(one.name, one.is_dir(), about.st_size, about.st_mtime))
         return entries
 
     def read(self, path: str) -> bytes:
@@ -141,6 +149,32 @@ class LocalFiles:
         if os.path.lexists(target) or not os.path.lexists(source):
             return False
         os.rename(source, target)  # noqa: PTH104
+        return True
+
+    def can_publish(self, path: str) -> bool:
+        """Whether the directory is a plain one of this user, beside which others can be created.
+
+        A mount point, a symbolic link and the directory of another user are not replaced.
+        """
+        parent = os.path.dirname(path)  # noqa: PTH120
+        if os.name != "posix" or parent == path or os.path.islink(path):  # noqa: PTH114
+            return False
+        try:
+            own, outer = os.stat(path), os.stat(parent)  # noqa: PTH116
+        except OSError:
+            return False
+        is_ours = (own.st_uid, own.st_gid) == (os.geteuid(), os.getegid())
+        return is_ours and own.st_dev == outer.st_dev and os.access(parent, os.W_OK | os.X_OK)
+
+    def publish(self, source: str, target: str) -> bool:
+        """Rename a directory over an empty one, whose permissions it gets."""
+        os.chmod(source, stat.S_IMODE(os.stat(target).st_mode))  # noqa: PTH101, PTH116
+        try:
+            os.rename(source, target)  # noqa: PTH104
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return False
+            raise
         return True
 
     def delete(self, path: str) -> bool:
@@ -266,6 +300,13 @@ class HadoopFiles:
 
     def rename(self, source: str, target: str) -> bool:
         return bool(self.system.rename(self._path(source), self._path(target)))
+
+    def can_publish(self, path: str) -> bool:
+        """False: a rename would put the directory into the other one."""
+        return False
+
+    def publish(self, source: str, target: str) -> bool:
+        return False
 
     def delete(self, path: str) -> bool:
         return bool(self.system.delete(self._path(path), True))

@@ -167,7 +167,7 @@ class SparkPlanner:
         """
         self._require_batch()
         old = registration.replaced
-        connector = self._sink(target, needed_abilities(old, atomic=registration.atomic))
+        connector = self._new_table_sink(target, old, atomic=registration.atomic)
         session = self.session
         reads: list[Read] = []
         frame = self._sink_frame(session, query, target, columns, connector, reads)
@@ -196,8 +196,8 @@ class SparkPlanner:
         with found.catching():
             Sink(target.table.resolved_schema, None, self.context.options).targets(query)
         with found.catching():
-            needed = needed_abilities(replaced, atomic=is_atomic(self.context.options))
-            connector = self._sink(target, needed)
+            atomic = is_atomic(self.context.options)
+            connector = self._new_table_sink(target, replaced, atomic=atomic)
             if isinstance(connector, SupportsWriteValidation):
                 context = self._writing(
                     connector, target, self.session, overwrite=replaced is not None, creates=True,
@@ -295,6 +295,15 @@ class SparkPlanner:
             needed = {*needed, Ability.PARTITIONS}
         with using(target.identifier, target.table.options, "write"):
             require_abilities(connector, needed)
+        return connector
+
+    def _new_table_sink(
+        self, target: BoundTable, replaced: CatalogTable | None, *, atomic: bool
+    ) -> SparkConnector:
+        """Return the connector of CREATE or REPLACE TABLE AS, with the abilities that it needs."""
+        connector = self._sink(target, set())
+        with using(target.identifier, target.table.options, "write"):
+            require_abilities(connector, needed_abilities(connector, replaced, atomic=atomic))
         return connector
 
     def _input(

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Protocol
 
 from schema_core.environment.atomicity import AtomicityLevel
-from schema_core.environment.connector import Ability
+from schema_core.environment.connector import Ability, Connector
 from schema_core.environment.planner import Registration
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 
@@ -170,12 +170,16 @@ ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], N
 }  # fmt: skip
 
 
-def needed_abilities(replaced: object | None, *, atomic: bool) -> set[Ability]:
+def needed_abilities(
+    connector: Connector, replaced: object | None, *, atomic: bool
+) -> set[Ability]:
     """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
 
-    REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can stage:
-    otherwise old and new rows would be mixed, or the old ones lost if the job fails.
+    REPLACE needs a connector that can replace rows and, where it is to be atomic, one that can
+    stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.
     """
     if replaced is None:
         return set()
-    return {Ability.OVERWRITE, Ability.STAGING} if atomic else {Ability.OVERWRITE}
+    replaces = Ability.REPLACEMENT in getattr(connector, "abilities", ())
+    needed = set() if replaces else {Ability.OVERWRITE}
+    return needed | {Ability.STAGING} if atomic else needed

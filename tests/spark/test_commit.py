@@ -6,6 +6,7 @@ find exactly the old or the new rows, and with another write, which must remove 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -582,3 +583,58 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
     assert {"old-1": "written later"} == content(directory)
     remove_leftovers(directory)
     assert {"old-1": "written later"} == content(directory)
+
+
+# --- new tables ----------------------------------------------------------------------------------
+
+
+def test_a_foreign_reader_sees_all_files_of_a_new_table_or_none(directory: Directory) -> None:
+    files = {f"p={number % 7}/part-{number}": "1" for number in range(200)}
+    stage = staged(directory, files, Scope(empty=True))
+    seen: set[int] = set()
+    done = threading.Event()
+
+    def poll() -> None:
+        while not done.is_set():
+            # a directory that is replaced while it is listed is listed again
+            with contextlib.suppress(FileNotFoundError):
+                seen.add(len(list(Path(directory.root).glob("p=*/part-*"))))
+
+    reader = threading.Thread(target=poll)
+    reader.start()
+    try:
+        while not seen:
+            time.sleep(0.001)
+        stage.prepare()
+        stage.commit()
+        while len(files) not in seen:
+            time.sleep(0.001)
+    finally:
+        done.set()
+        reader.join()
+
+    assert seen == {0, len(files)}
+    assert [] == hidden(directory)
+    assert [directory.root] == [str(one) for one in Path(directory.root).parent.iterdir()]
+
+
+def test_a_new_table_gets_the_permissions_of_its_empty_directory(directory: Directory) -> None:
+    Path(directory.root).mkdir(mode=0o750)
+    staged(
+        directory, {"part-0": "1", "_SUCCESS": "", ".part-0.crc": ""}, Scope(empty=True)
+    ).commit()
+
+    assert 0o750 == Path(directory.root).stat().st_mode & 0o777
+    assert ["part-0"] == [one.name for one in Path(directory.root).iterdir()]
+
+
+def test_a_directory_that_cannot_be_replaced_is_filled(tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    (tmp_path / "link").symlink_to(place)
+    directory = Directory(LocalFiles(), str(tmp_path / "link"))
+    staged(directory, {"part-0": "1"}, Scope(empty=True)).commit()
+
+    assert (tmp_path / "link").is_symlink()
+    assert ["part-0"] == [one.name for one in place.iterdir()]
+    assert not LocalFiles().can_publish(str(tmp_path / "nowhere" / "t"))

@@ -185,6 +185,12 @@ def test_the_level_follows_the_option_the_statement_and_the_connector(
 
 
 def test_replacing_needs_a_connector_that_keeps_the_old_rows() -> None:
-    assert set() == needed_abilities(None, atomic=True)
-    assert {Ability.OVERWRITE} == needed_abilities(object(), atomic=False)
-    assert {Ability.OVERWRITE, Ability.STAGING} == needed_abilities(object(), atomic=True)
+    overwrites = FrameConnector()
+    replaces = FrameConnector(abilities=frozenset({Ability.REPLACEMENT}))
+
+    assert set() == needed_abilities(overwrites, None, atomic=True)
+    assert {Ability.OVERWRITE} == needed_abilities(overwrites, object(), atomic=False)
+    both = {Ability.OVERWRITE, Ability.STAGING}
+    assert both == needed_abilities(overwrites, object(), atomic=True)
+    assert set() == needed_abilities(replaces, object(), atomic=False)
+    assert {Ability.STAGING} == needed_abilities(replaces, object(), atomic=True)

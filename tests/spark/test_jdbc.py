@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     dialect_of,
     type_name,
 )
+from schema_core.spark.connectors.jdbc_tables import StageName
 from schema_core.types import parse_type
 from tests.conftest import DRIVERS
 
@@ -418,6 +420,110 @@ def test_a_job_that_fails_writes_nothing(pg: Tables) -> None:
     options = ", ".join(f"'{key}' = '{value}'" for key, value in pg.options.items())
     create = f"CREATE TABLE made WITH ({options}, 'table-name' = 't') AS SELECT 2 AS a, 'x' AS v"
     assert pg.code(create)[0] == "table-not-empty"
+
+
+ISOLATED = "SET 'table.ctas.atomicity-enabled' = 'true'"
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_tables_are_created_and_replaced_together_with_their_rows(
+    database: str, request: pytest.FixtureRequest
+) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    environment = tables.environment
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in tables.options.items())
+    given = f"WITH ({options}, 'table-name' = 'T1')"
+    name = "t1" if database == "pg" else "T1"
+    environment.execute_sql(ISOLATED)
+    key = "(PRIMARY KEY (a) NOT ENFORCED)"
+    create = f"CREATE TABLE t {key} {given} AS SELECT * FROM (VALUES (1, 'x'), (1, 'y')) AS v(a, b)"
+    plan = environment.plan_ctas(create)
+    assert (plan.level.value, plan.reasons, plan.problems) == (3, (), ())
+
+    failing = "SELECT CAST(s AS INT) AS a FROM (VALUES ('1'), ('x')) AS v(s)"
+    assert tables.code(f"CREATE TABLE t {given} AS {failing}")[0] == "job-failed"
+    with pytest.raises(Exception, match=r"t1|T1"):
+        tables.run(f"SELECT * FROM {name}")
+    assert environment.list_tables() == []
+
+    tables.insert(create)
+    assert [tuple(one) for one in tables.run(f"SELECT a, b FROM {name}")] == [(1, "y")]
+    assert tables.code(create.replace("TABLE t ", "TABLE u "))[0] == "table-not-empty"
+    tables.run(f"CREATE INDEX own ON {name} (b)")
+    replace = create.replace("CREATE", "REPLACE")
+    tables.insert(replace.replace("'x'", "'z'").replace("1, 'y'", "2, 'y'"))
+    assert tables.rows("SELECT a, b FROM t") == [(1, "z"), (2, "y")]
+    tables.run("DROP INDEX own")  # the table kept its columns, so it was not created anew
+
+    for query in (failing, "SELECT 5 AS a, 'q' AS b FROM t WHERE 1 / (a - 1) > 0"):
+        assert tables.code(f"REPLACE TABLE t {given} AS {query}")[0] == "job-failed"
+        assert tables.rows("SELECT * FROM t") == [(1, "z"), (2, "y")]
+    tables.insert(f"REPLACE TABLE t {given} AS SELECT b, a + 1 AS n FROM t")
+    assert tables.rows("SELECT n, b FROM t") == [(2, "z"), (3, "y")]
+    assert sorted(map(tuple, tables.run(f"SELECT n, b FROM {name}"))) == [(2, "z"), (3, "y")]
+    tables.insert("INSERT INTO t VALUES ('w', 2)")  # the key is gone
+    assert len(tables.rows("SELECT n, b FROM t")) == 3
+
+
+CREATED = {
+    "BOOLEAN": "TRUE", "SMALLINT": "-1", "BIGINT": "9223372036854775807", "DOUBLE": "1.5E0",
+    "DECIMAL(12, 2)": "1234567890.25", "CHAR(3)": "'x'", "VARCHAR(4)": "'wxyz'", "STRING": "'é'",
+    "BYTES": "x'00ff'", "DATE": "DATE '2024-02-29'", "TIME(0)": "TIME '23:59:59'",
+    "TIMESTAMP(3)": "TIMESTAMP '2024-01-02 03:04:05.678'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_created_tables_keep_every_type(database: str, request: pytest.FixtureRequest) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    types = dict(CREATED)
+    if database == "pg":
+        types |= {"FLOAT": "2.5", "ARRAY<INT>": "ARRAY[1, 2]"}
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in tables.options.items())
+    items = [f"CAST({value} AS {type_}) AS c{i}" for i, (type_, value) in enumerate(types.items())]
+    nulls = [f"CAST(NULL AS {type_})" for type_ in types]
+    query = f"SELECT {', '.join(items)} UNION ALL SELECT {', '.join(nulls)}"
+    tables.insert(f"CREATE TABLE t WITH ({options}, 'table-name' = 'types') AS {query}")
+
+    assert list(map(repr, tables.rows("SELECT * FROM t"))) == list(map(repr, tables.rows(query)))
+
+
+def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
+    lite.run("CREATE TABLE t (a int)")
+    lite.create("t", "a INT", "t")
+    target = '"t"'
+    ended = replace(StageName.new(target), pid=2**22 + 1)
+    elsewhere = replace(ended, host="000000")
+    other = replace(StageName.new('"o"'), pid=2**22 + 1)
+    alive = StageName.new(target)
+    for one in (ended, elsewhere, other, alive):
+        assert StageName.parse(str(one)) == one
+        lite.run(f'CREATE TABLE "{one}" (a)')
+    lite.insert("INSERT INTO t VALUES (1)")
+
+    names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+    assert names == {str(elsewhere), str(other), str(alive)}
+    for one in names:
+        lite.run(f'DROP TABLE "{one}"')
+    assert StageName.parse("schema_core_t") is None
+
+
+def test_the_commit_that_is_second_creates_nothing(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    write = JdbcStage.write
+
+    def meanwhile(stage: JdbcStage, frame: Any) -> None:
+        write(stage, frame)
+        lite.run("CREATE TABLE t (a int)")
+
+    monkeypatch.setattr(JdbcStage, "write", meanwhile)
+    create = f"CREATE TABLE t WITH ({options}, 'table-name' = 't') AS SELECT 1 AS a"
+    lite.environment.execute_sql(ISOLATED)
+    assert lite.code(create)[0] == "table-exists"
+    assert lite.environment.list_tables() == []
+    assert lite.run("SELECT * FROM t") == []
 
 
 def test_a_task_that_runs_twice_adds_no_rows(pg: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,6 +284,14 @@ class SupportsOverwrite:
     """A subclass of `ConnectorBase` with `Ability.OVERWRITE`: see `WriteContext.overwrite`."""
 
 
+class SupportsReplacement:
+    """A subclass of `ConnectorBase` with `Ability.REPLACEMENT`, for those that cannot overwrite.
+
+    REPLACE TABLE AS has `WriteContext.overwrite` and `WriteContext.replaced`; INSERT OVERWRITE is
+    refused.
+    """
+
+
 class SupportsPartitioning:
     """A subclass of `ConnectorBase` with `Ability.PARTITIONS`.
 
@@ -302,6 +310,7 @@ class SupportsUpsert:
 #: Class -> the ability that its subclasses declare.
 ABILITIES: Mapping[type, Ability] = {
     SupportsOverwrite: Ability.OVERWRITE,
+    SupportsReplacement: Ability.REPLACEMENT,
     SupportsPartitioning: Ability.PARTITIONS,
     SupportsStaging: Ability.STAGING,
     SupportsUpsert: Ability.UPSERT,

@@ -9,7 +9,8 @@ transaction.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.environment.options import (
@@ -21,7 +22,7 @@ from schema_core.environment.options import (
     nanoseconds,
     refused,
 )
-from schema_core.errors import Gathering, SchemaError, at, similar
+from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions import datetimes
@@ -36,6 +37,7 @@ from schema_core.spark.connectors import (
     ReadContext,
     SupportsLimitPushDown,
     SupportsProjectionPushDown,
+    SupportsReplacement,
     SupportsStaging,
     SupportsStatisticReport,
     SupportsUpsert,
@@ -47,6 +49,7 @@ from schema_core.spark.connectors.jdbc_connection import (
     Connection,
     Database,
     DatabaseError,
+    has_mark,
     is_transient,
 )
 from schema_core.spark.connectors.jdbc_dialects import (
@@ -62,6 +65,12 @@ from schema_core.spark.connectors.jdbc_dialects import (
     dialect_of,
     rounds,
     type_name,
+)
+from schema_core.spark.connectors.jdbc_tables import (
+    PREFIX,
+    StageName,
+    abandoned,
+    create_statement,
 )
 from schema_core.spark.jobs import HINT
 from schema_core.spark.projection import NamedNode, select
@@ -151,6 +160,7 @@ class JdbcConnector(
     SupportsUpsert,
     SupportsProjectionPushDown,
     SupportsLimitPushDown,
+    SupportsReplacement,
 ):
     """Tables of databases with a JDBC driver."""
 
@@ -202,7 +212,9 @@ class JdbcConnector(
         """Return a table in the database for the rows of the job.
 
         Everything that can be refused is refused before the job: types, the key, and privileges,
-        by a first transaction without rows.
+        by a first transaction without rows. CREATE TABLE AS writes into a table of the database
+        without rows, or creates it. REPLACE TABLE AS replaces the rows of the table, and the table
+        itself if its columns or its key change.
 
         Raises:
             SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
@@ -212,11 +224,12 @@ class JdbcConnector(
         table.check_types(context.physical_columns)
         connection = table.database.connect()
         try:
-            found = table.resolve(connection, context.physical_columns, writes=True)
+            table.remove_abandoned(connection)
+            stage = JdbcStage(table, connection, context)
             if context.creates:
-                require_empty(connection, table.sql)
-            stage = JdbcStage(table, connection, found, context)
-            stage.create()
+                stage.create_with_table()
+            else:
+                stage.create()
         except BaseException:
             connection.close()
             raise
@@ -265,6 +278,36 @@ class DatabaseTable:
         parts = (name if quoted else fold(name) for name, quoted in self.path)
         return ".".join(map(self.dialect.quote, parts))
 
+    def exists(self, connection: Connection) -> bool:
+        """Return whether the database has the table; if not, it would be created by `self.sql`."""
+        try:
+            self._columns_of(connection)
+        except DatabaseError as error:
+            if not has_mark(error, self.dialect.missing):
+                raise
+            if self.dialect.column_types is None:
+                error.hint = "create the table in the database before"
+                raise
+            self.sql = self._path(folded=True)
+            return False
+        return True
+
+    def is_that_of(self, options: Mapping[str, str]) -> bool:
+        """Return whether the options of another table name the same table of the database."""
+        same = (URL.key, TABLE.key)
+        named = options.get("connector") == self.options.get("connector")
+        return named and all(options.get(key) == self.options.get(key) for key in same)
+
+    def remove_abandoned(self, connection: Connection) -> None:
+        """Drop the stages of jobs that wrote this table and whose processes have ended."""
+        schema = None
+        if len(self.path) > 1:
+            name, quoted = self.path[-2]
+            schema = name if quoted else self.dialect.fold(name)
+        for one in abandoned(connection.table_names(schema, PREFIX), self.sql):
+            with suppress(DatabaseError):  # another process drops it at the same time
+                connection.execute(f"DROP TABLE {self.beside(one)}")
+
     def beside(self, name: str) -> str:
         """Return the path of a table in the same schema."""
         schema = self.sql.rpartition(self.dialect.quote(self.path[-1][0]))[0]
@@ -302,6 +345,10 @@ class DatabaseTable:
 
     def _column(self, name: str) -> DatabaseColumn:
         return find_column(self.dialect, self.sql, self._columns, name)
+
+    def columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
+        """Return the columns of the table in the database."""
+        return self._columns_of(connection)
 
     def _columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
         try:
@@ -666,41 +713,109 @@ class JdbcStage:
     of rows with the same key the last one is kept.
     """
 
-    def __init__(
-        self,
-        table: DatabaseTable,
-        connection: Connection,
-        columns: Sequence[Found],
-        context: WriteContext,
-    ) -> None:
+    def __init__(self, table: DatabaseTable, connection: Connection, context: WriteContext) -> None:
         self.committed: bool | None = False
         self._table = table
         self._dialect = table.dialect
         self._connection = connection
-        self._columns = columns
+        self._context = context
+        self._columns: Sequence[Found] = ()
         self._key = context.upsert_key
-        self._name = table.beside(f"schema_core_{uuid.uuid4().hex}")
+        self._name = table.beside(str(StageName.new(table.sql)))
         self._exists = False
+        #: the statements before those that insert the rows, in the transaction of the commit
+        self._before: list[str] = []
 
     def create(self) -> None:
-        """Create the table, and merge its no rows into the target."""
-        dialect, quoted = self._dialect, self._dialect.quote
-        if dialect.typed:
-            items = [f"{self._staged(*one)} AS {quoted(one[0])}" for one in self._columns]
-            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
-            query = f"SELECT {', '.join(items)} FROM {self._table.sql} WHERE 1 = 0"
-            self._connection.execute(dialect.create.format(table=self._name, query=query))
-        else:  # columns without a type keep every value as it is written
-            names = ", ".join(quoted(one[0]) for one in self._columns)
-            self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
+        """Create the stage of rows for a table that exists, and merge its no rows into it."""
+        types = self._context.physical_columns
+        self._columns = self._table.resolve(self._connection, types, writes=True)
+        self._create_from(self._table.sql)
         self._exists = True
         try:
             self._connection.begin()
-            self._connection.execute(self.merge_sql)
+            self._connection.execute(self.merge_sql(self._table.sql))
             self._connection.rollback()
         except BaseException:
             self.abort()
             raise
+
+    def create_with_table(self) -> None:
+        """Create the stage of CREATE or REPLACE TABLE AS, and decide how the table changes."""
+        table, connection, replaced = self._table, self._connection, self._context.replaced
+        exists = table.exists(connection)
+        owns = replaced is not None and table.is_that_of(replaced.options)
+        if exists and not owns:
+            require_empty(connection, table.sql)
+        if exists and (not owns or self._keeps_columns()):
+            self._before = [f"DELETE FROM {table.sql}"] if owns else []
+            self.create()
+            return
+        self._before = [f"DROP TABLE {table.sql}"] if exists else []
+        self._before.append(self._definition(table.sql))
+        self._create_like_new()
+
+    def _keeps_columns(self) -> bool:
+        """Return whether the columns and the key of the table are those of the new definition."""
+        if self._dialect.column_types is None:
+            return True
+        replaced = getattr(self._context.replaced, "resolved_schema", None)
+        if replaced is None:
+            return False
+        new = self._context.table.resolved_schema
+        keys = [one.primary_key and one.primary_key.columns for one in (replaced, new)]
+        if keys[0] != keys[1]:
+            return False
+        with self._template() as name:
+            described = f"SELECT * FROM {name} WHERE 1 = 0"
+            wanted = set(self._connection.columns(described))
+            return wanted == set(self._table.columns_of(self._connection))
+
+    def _definition(self, table: str) -> str:
+        columns = self._context.physical_columns
+        schema = self._context.table.resolved_schema
+        return create_statement(self._dialect, table, columns, schema)
+
+    @contextmanager
+    def _template(self) -> Iterator[str]:
+        """Yield a table of the new definition within a transaction that is rolled back."""
+        name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
+        self._connection.begin()
+        try:
+            self._connection.execute(self._definition(name))
+            yield name
+        finally:
+            self._connection.rollback()
+
+    def _create_like_new(self) -> None:
+        """Create the stage of rows for a table that is created by the commit."""
+        name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
+        self._connection.begin()
+        try:
+            self._connection.execute(self._definition(name))
+            found = self._connection.columns(f"SELECT * FROM {name} WHERE 1 = 0")
+            columns = {one.name: one for one in found}
+            types = self._context.physical_columns.items()
+            self._columns = [(one, type_, columns[one]) for one, type_ in types]
+            self._create_from(name)
+            self._connection.execute(self.merge_sql(name))
+            self._connection.execute(f"DROP TABLE {name}")
+            self._connection.commit()
+        finally:
+            self._connection.rollback()
+        self._exists = True
+
+    def _create_from(self, table: str) -> None:
+        """Create the stage with the columns of a table of the database."""
+        dialect, quoted = self._dialect, self._dialect.quote
+        if dialect.typed:
+            items = [f"{self._staged(*one)} AS {quoted(one[0])}" for one in self._columns]
+            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
+            query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
+            self._connection.execute(dialect.create.format(table=self._name, query=query))
+        else:  # columns without a type keep every value as it is written
+            names = ", ".join(quoted(one[0]) for one in self._columns)
+            self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
 
     def _staged(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
         if (array := self._as_text(type_)) is None:
@@ -715,9 +830,8 @@ class JdbcStage:
             return element and f"{element}[]"
         return text if isinstance(type_, (*STRINGS, *TIMES)) else None
 
-    @property
-    def merge_sql(self) -> str:
-        """The statement that inserts or upserts the rows of the stage."""
+    def merge_sql(self, table: str) -> str:
+        """Return the statement that inserts or upserts the rows of the stage into a table."""
         quoted = self._dialect.quote
         found = {name: quoted(column.name) for name, _, column in self._columns}
         items = ", ".join(self._assigned(*one) for one in self._columns)
@@ -728,7 +842,7 @@ class JdbcStage:
         )
         source = f"SELECT {items} FROM ({ranked}) r WHERE schema_core_rank = 1"
         names, keys = list(found.values()), [found[one] for one in self._key]
-        merge = Merge(self._table.sql, names, keys, source)
+        merge = Merge(table, names, keys, source)
         return self._dialect.upsert(merge) if keys else merge.insert
 
     def _assigned(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
@@ -778,11 +892,19 @@ class JdbcStage:
         while True:
             try:
                 self._connection.begin()
-                self._connection.execute(self.merge_sql)
+                for statement in self._before:
+                    self._connection.execute(statement)
+                self._connection.execute(self.merge_sql(self._table.sql))
                 if self._dialect.transactional_ddl:
                     self._drop()
             except DatabaseError as error:
                 self._connection.rollback()
+                if self._before and has_mark(error, self._dialect.taken):
+                    raise AlreadyExistsError(
+                        f"the database has a table {self._table.sql} already, which another "
+                        "writer created meanwhile",
+                        code="table-exists",
+                    ) from None
                 if not left or not is_transient(error):
                     raise
                 left -= 1

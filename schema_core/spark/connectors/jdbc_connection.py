@@ -130,6 +130,23 @@ class Connection:
         with self._statement() as java, database_errors("query"):
             return not java.executeQuery(query).next()
 
+    def table_names(self, schema: str | None, prefix: str) -> list[str]:
+        """Return the names of the tables of a schema that begin with a prefix.
+
+        Without a schema they are those of the current one.
+        """
+        with database_errors("list tables"):
+            about = self._connection.getMetaData()
+            escape = about.getSearchStringEscape() or "\\"
+            pattern = "".join(f"{escape}{one}" if one in "_%" else one for one in prefix)
+            own = schema if schema is not None else self._connection.getSchema()
+            tables = about.getTables(self._connection.getCatalog(), own, f"{pattern}%", None)
+            found = []
+            while tables.next():
+                found.append(str(tables.getString("TABLE_NAME")))
+            tables.close()
+        return [one for one in found if one.startswith(prefix)]
+
     def columns(self, query: str) -> Sequence[DatabaseColumn]:
         """Return the columns of a query."""
         with self._statement() as java, database_errors("query"):
@@ -216,3 +233,8 @@ def _is_sql(java: Any) -> bool:
 def is_transient(error: ExternalError) -> bool:
     """Return whether the statement that failed may succeed when it is repeated."""
     return isinstance(error, DatabaseError) and error.sql_state.startswith(TRANSIENT)
+
+
+def has_mark(error: DatabaseError, mark: str) -> bool:
+    """Return whether an error has a SQLSTATE, or a part of its message."""
+    return error.sql_state == mark or mark in error.problem

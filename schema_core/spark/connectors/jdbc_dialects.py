@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.types import (
+    MAX_LENGTH,
     ArrayType,
     BigIntType,
     BooleanType,
@@ -22,6 +23,7 @@ from schema_core.types import (
     DoubleType,
     FloatType,
     IntType,
+    LengthType,
     LocalZonedTimestampType,
     SmallIntType,
     TimestampType,
@@ -47,6 +49,26 @@ _COMMON = frozenset(
     (CharType, VarCharType, BooleanType, VarBinaryType, DecimalType, TinyIntType, SmallIntType,
      IntType, BigIntType, FloatType, DoubleType, DateType, TimeType, TimestampType)
 )  # fmt: skip
+
+#: The longest VARCHAR of PostgreSQL.
+MAX_CHARACTERS = 10_485_760
+
+#: Type -> the type of a column of PostgreSQL. A CHAR is not padded, as in Flink.
+_PG_COLUMNS: Mapping[type[DataType], str] = {
+    CharType: "varchar({length})", VarCharType: "varchar({length})", BooleanType: "boolean",
+    VarBinaryType: "bytea", DecimalType: "numeric({precision}, {scale})", TinyIntType: "smallint",
+    SmallIntType: "smallint", IntType: "integer", BigIntType: "bigint", FloatType: "real",
+    DoubleType: "double precision", DateType: "date", TimeType: "time({precision})",
+    TimestampType: "timestamp({precision})",
+    LocalZonedTimestampType: "timestamp({precision}) with time zone",
+}  # fmt: skip
+#: Type -> the type of a column of SQLite, which determines how it converts numbers.
+_SQLITE_COLUMNS: Mapping[type[DataType], str] = {
+    CharType: "TEXT", VarCharType: "TEXT", BooleanType: "BOOLEAN", VarBinaryType: "BLOB",
+    DecimalType: "DECIMAL({precision}, {scale})", TinyIntType: "TINYINT",
+    SmallIntType: "SMALLINT", IntType: "INT", BigIntType: "BIGINT", DoubleType: "DOUBLE",
+    DateType: "TEXT", TimeType: "TEXT", TimestampType: "TEXT",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +172,10 @@ class Dialect:
         limit: The clause that limits the rows of a query.
         text: The type in which strings and datetimes are staged, or None for their own.
         create: The statement that creates a table from a query.
-        transactional_ddl: Whether DROP TABLE is part of a transaction.
+        transactional_ddl: Whether CREATE and DROP TABLE are part of a transaction.
+        column_types: The types of the columns of new tables, None if the connector creates none.
+        missing: How the error of a table that does not exist is recognised, by its SQLSTATE or
+            its message; `taken` is that of one that exists.
         parallel: Whether several tasks can write at the same time.
         typed: Whether columns have types, which are then compared with the declared ones.
         pushes_strings: Whether predicates on strings are sent to the database.
@@ -177,6 +202,9 @@ class Dialect:
     typed: bool = True
     pushes_strings: bool = True
     stores_nan: bool = True
+    column_types: Mapping[type[DataType], str] | None = None
+    missing: str = "42P01"
+    taken: str = "42P07"
 
     def quote(self, name: str) -> str:
         """Return an identifier in quotes.
@@ -224,6 +252,24 @@ class Dialect:
             code="invalid-option-value",
             hint=f"write names with special characters as {self.quote('a.b')}",
         )
+
+    def column_type(self, type_: DataType) -> str:
+        """Return the type of a column of a new table, without NOT NULL.
+
+        >>> POSTGRESQL.column_type(VarCharType(5)), POSTGRESQL.column_type(TimestampType(3))
+        ('varchar(5)', 'timestamp(3)')
+        """
+        assert self.column_types is not None  # noqa: S101 - checked by the caller
+        if isinstance(type_, ArrayType):
+            return f"{self.column_type(type_.element_type)}[]"
+        if isinstance(type_, LengthType) and type_.length > MAX_CHARACTERS:
+            type_ = VarCharType(MAX_LENGTH) if isinstance(type_, STRINGS) else type_
+        pattern = self.column_types[type(type_)]
+        if isinstance(type_, VarCharType) and type_.length == MAX_LENGTH and self.text:
+            pattern = self.text
+        given = {"length": 0, "precision": 0, "scale": 0}
+        given |= {key: getattr(type_, key) for key in given if hasattr(type_, key)}
+        return pattern.format(**given)
 
     def check_type(self, type_: DataType, *, element: bool = False) -> None:
         """Refuse a type that the dialect does not have.
@@ -337,6 +383,7 @@ POSTGRESQL = Dialect(
     upsert=on_conflict,
     select=_select_postgresql,
     text="text",
+    column_types=_PG_COLUMNS,
 )
 SQLITE = Dialect(
     "SQLite",
@@ -354,6 +401,9 @@ SQLITE = Dialect(
     # views that use LIKE.
     pushes_strings=False,
     stores_nan=False,  # NaN becomes NULL
+    column_types=_SQLITE_COLUMNS,
+    missing="no such table",
+    taken="already exists",
 )
 MYSQL = Dialect(
     "MySQL",

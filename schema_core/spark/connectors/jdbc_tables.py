@@ -1,0 +1,97 @@
+"""Tables that the connector `jdbc` creates: their DDL, and the names of the stages of its jobs."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from schema_core.spark.commit import Owner
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from schema_core.schema.resolved import ResolvedSchema
+    from schema_core.spark.connectors.jdbc_dialects import Dialect
+
+#: What the names of the tables of this library begin with.
+PREFIX: Final = "schema_core_"
+_NAME = re.compile(rf"{PREFIX}([0-9a-f]{{8}})_([0-9a-f]{{12}})_([0-9a-f]{{6}})_(\d+)_(\d+)")
+
+
+def _digest(text: str, length: int) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+@dataclass(frozen=True, slots=True)
+class StageName:
+    """The name of the table with the rows of a job: the target, the job, and its process.
+
+    Every database takes it: it has no more than 63 characters of lower case.
+    """
+
+    target: str
+    id: str
+    host: str
+    pid: int
+    started: int
+
+    @classmethod
+    def new(cls, target: str) -> StageName:
+        """Return a name for a job of this process that writes a table."""
+        owner = Owner.this()
+        host = _digest(owner.host, 6)
+        return cls(_digest(target, 8), uuid.uuid4().hex[:12], host, owner.pid, owner.started)
+
+    @classmethod
+    def parse(cls, name: str) -> StageName | None:
+        """Parse the name of a table; None if it is not that of a stage."""
+        if not (found := _NAME.fullmatch(name)):
+            return None
+        target, id_, host, pid, started = found.groups()
+        return cls(target, id_, host, int(pid), int(started))
+
+    def __str__(self) -> str:
+        return f"{PREFIX}{self.target}_{self.id}_{self.host}_{self.pid}_{self.started}"
+
+    def is_of(self, target: str) -> bool:
+        """Return whether the job writes a table."""
+        return self.target == _digest(target, 8)
+
+    def is_abandoned(self) -> bool:
+        """Return whether the process has ended; one of another host never counts as ended."""
+        this = Owner.this()
+        if self.host != _digest(this.host, 6):
+            return False
+        return Owner(this.host, self.pid, self.started).is_dead(0.0)
+
+
+def abandoned(names: Sequence[str], target: str) -> Iterator[str]:
+    """Yield the stages of jobs that wrote a table and whose processes have ended."""
+    for name in names:
+        stage = StageName.parse(name)
+        if stage is not None and stage.is_of(target) and stage.is_abandoned():
+            yield name
+
+
+def create_statement(
+    dialect: Dialect, table: str, columns: dict[str, DataType], schema: ResolvedSchema
+) -> str:
+    """Return CREATE TABLE with the columns and the primary key of a schema.
+
+    Args:
+        dialect: A dialect with `column_types`.
+        table: The quoted path of the table.
+        columns: The physical columns.
+        schema: The schema, which has the key.
+    """
+    items = [
+        f"{dialect.quote(name)} {dialect.column_type(type_)}"
+        f"{'' if type_.is_nullable else ' NOT NULL'}"
+        for name, type_ in columns.items()
+    ]
+    if schema.primary_key is not None:
+        items.append(f"PRIMARY KEY ({', '.join(map(dialect.quote, schema.primary_key.columns))})")
+    return f"CREATE TABLE {table} ({', '.join(items)})"
