@@ -26,8 +26,10 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
+from schema_core.catalog.unfinished import Mark, with_mark, without_mark
 from schema_core.errors import (
     AlreadyExistsError,
+    ConflictError,
     NotFoundError,
     SchemaCoreError,
     SchemaError,
@@ -59,6 +61,9 @@ class FoundTable:
     def kind(self) -> TableKind:
         return self.table.get_table_kind()
 
+
+#: How often a mark is replaced in a table that others change meanwhile.
+MARK_ATTEMPTS = 20
 
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
@@ -109,14 +114,56 @@ class CatalogManager:
         if catalog is None or not catalog.table_exists(path):
             return None
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
-        return FoundTable(identifier, self._read(table), is_temporary=False)
+        return FoundTable(identifier, self._read(without_mark(table)), is_temporary=False)
 
     def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
+        found = self._stored(identifier)
+        return None if found is None else without_mark(found)
+
+    def _stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
             return None
         return catalog.get_table(path)
+
+    # --- tables of unfinished jobs -------------------------------------------------------------
+
+    def mark(self, identifier: ObjectIdentifier) -> Mark | None:
+        """Return the mark of the permanent table at this path, None if its job has finished."""
+        return Mark.of(self._stored(identifier))
+
+    def create_marked(self, identifier: ObjectIdentifier, table: ResolvedTable, mark: Mark) -> None:
+        """Store a table with a mark.
+
+        Raises:
+            AlreadyExistsError, NotFoundError: as `create`.
+        """
+        self.create(identifier, with_mark(table, mark), ignore_if_exists=False)
+
+    def change_mark(self, identifier: ObjectIdentifier, old: Mark, new: Mark | None = None) -> None:
+        """Replace the mark of a table, or remove it; its other options are kept.
+
+        Raises:
+            NotFoundError: with code `table-not-found` if there is no table with this mark.
+            ConflictError: if others change the table all the time.
+        """
+        for attempt in range(1, MARK_ATTEMPTS + 1):
+            found = self._stored(identifier)
+            if found is None or Mark.of(found) != old:
+                raise NotFoundError(
+                    f"the table {identifier.as_summary_string()} was dropped or replaced while its "
+                    "job ran",
+                    code="table-not-found",
+                )
+            plain = without_mark(found)
+            try:
+                self.alter(identifier, plain if new is None else with_mark(plain, new), found)
+            except ConflictError:
+                if attempt == MARK_ATTEMPTS:
+                    raise
+            else:
+                return
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
         """Return the object at this path.

@@ -333,7 +333,7 @@ def check_declared_metadata(
     if old is not None and _name(old) == _name(table):
         before = {one.name: one for one in old.schema.columns}
         unchanged = {one.name for one in table.schema.columns if one == before.get(one.name)}
-    connector = _installed(table.options)
+    connector = installed_connector(table.options)
     if connector is not None and not isinstance(connector, DynamicTableFactory):
         check_metadata(connector, table, purpose, unchanged=unchanged)
 
@@ -350,7 +350,8 @@ def metadata_columns(table: ResolvedCatalogTable) -> list[MetadataColumn]:
     return [one for one in columns if isinstance(one, MetadataColumn)]
 
 
-def _installed(options: Mapping[str, str]) -> Connector | None:
+def installed_connector(options: Mapping[str, str]) -> Connector | None:
+    """Return the connector that the options of a table name, None if it is not installed."""
     if "connector" not in options:
         return None
     try:

@@ -55,6 +55,7 @@ class DryRunPlanner:
         """Create the table without writing rows into it."""
         check_declared_metadata(target.table, "write")
         registration.create()
+        registration.settle()
         return Job(self.identifier, JobStatus.FINISHED)
 
     def explain(self, query: Relation) -> str:

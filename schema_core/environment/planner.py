@@ -139,12 +139,17 @@ class Registration:
     missing. `undo` drops the table that `create` created, or puts the old definition back; it
     does nothing where the catalog holds neither. `atomic` is the option ``table.rtas-
     ctas.atomicity-enabled``: a job that fails leaves nothing visible.
+
+    With `atomic`, `create` stores a new table as unfinished, by the `id` of the job, and `settle`
+    removes this mark; see `schema_core.catalog.unfinished`.
     """
 
     create: Callable[[], None]
     undo: Callable[[], None]
     atomic: bool = False
     replaced: CatalogTable | None = None
+    id: str = ""
+    settle: Callable[[], None] = lambda: None
 
 
 class Planner(Protocol):
@@ -193,6 +198,20 @@ class Planner(Protocol):
 
     def explain(self, query: Relation) -> str:
         """Return the plan of the engine for a query."""
+
+
+@runtime_checkable
+class SupportsJobRecovery(Protocol):
+    """A planner that finds out, and removes, what jobs of ended processes have left."""
+
+    def was_committed(self, target: BoundTable, job: str) -> bool | None:
+        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+
+    def clean_up(self, target: BoundTable) -> None:
+        """Remove the rows that an unfinished CREATE TABLE AS has written."""
+
+    def recover(self, target: BoundTable) -> None:
+        """Finish what jobs on a table have committed, and remove what they have not."""
 
 
 def fingerprint(table: CatalogTable) -> str:

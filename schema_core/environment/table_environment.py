@@ -24,6 +24,7 @@ from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.plan_ctas import plan_statement
+from schema_core.environment.operations.recover import Recovery, recover, tables_of
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
@@ -159,6 +160,27 @@ class TableEnvironment:
         'required options are missing: format, path'
         """
         return plan_statement(self._session, statement)
+
+    def recover(self, path: str | None = None) -> list[Recovery]:
+        """Finish or undo what jobs whose processes have ended left of tables.
+
+        The next write into a table does so as well. It may be repeated, and run beside jobs.
+
+        Args:
+            path: The path of a table; None for all tables of the current catalog.
+
+        Returns:
+            The tables that were looked at, with what was done about each.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            ExternalError: if a catalog or the place of a table does not answer.
+        """
+        require_instance(path, (str, NoneType), "path")
+        if path is not None:
+            return recover(self._session, iter([self._identifier(path)]))
+        catalog, _ = self._current_path()
+        return recover(self._session, tables_of(self._session, catalog))
 
     @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:

@@ -15,9 +15,7 @@ decided by the `TableTransaction` in `schema_core.spark.transactions`.
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,9 +23,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
+from schema_core.catalog.unfinished import Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
 
@@ -41,8 +39,6 @@ LOCK: Final = f"{PREFIX}lock"
 PATIENCE: Final = 600.0
 #: Between two attempts to take the lock, in seconds.
 PAUSE: Final = 0.02
-#: After how many seconds the files of a process of another host count as abandoned.
-ABANDONED: Final = 7 * 86_400.0
 #: How often a step that fails after the commit point is tried.
 ATTEMPTS: Final = 3
 #: How often the files of a read are listed, because a commit changed them meanwhile.
@@ -69,49 +65,7 @@ class Kind(Enum):
     COMMIT = "commit"
 
 
-# --- owners --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """A process: its host, its number there, and when it started, since numbers are used again."""
-
-    host: str
-    pid: int
-    started: int
-
-    @classmethod
-    def this(cls) -> Owner:
-        """The running process."""
-        pid = os.getpid()
-        return cls(_host(), pid, _process(pid)[1])
-
-    def is_dead(self, age: float) -> bool:
-        """Whether the process has ended, judged by age if it belongs to another host."""
-        if self.host != _host() or os.name != "posix":
-            return age > ABANDONED
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:
-            pass
-        state, started = _process(self.pid)
-        return state in ("Z", "X") or (0 not in (started, self.started) and started != self.started)
-
-
-def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
-
-
-def _process(pid: int) -> tuple[str, int]:
-    """State and start time of a process where Linux shows them, else an empty state and 0."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return "", 0
-    state, *rest = fields.rpartition(")")[2].split()
-    return state, int(rest[18])
+# --- names ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +387,30 @@ def remove_stages(directory: Directory) -> None:
             directory.delete(name)
 
 
+def clean(directory: Directory, held: Definition | None, *, created: bool = False) -> None:
+    """Complete the commits of killed jobs, and remove their uncommitted files.
+
+    Args:
+        directory: The directory of a table.
+        held: The definition that its catalog holds.
+        created: Whether a CREATE TABLE AS is undone: an empty directory is removed with it.
+    """
+    if directory.can_publish():
+        remove_stages(directory.outer)
+    here = directory.status("")
+    if here is not None and here.is_directory:
+        release = take_lock(directory)
+        try:
+            recover(directory, held)
+            remove_leftovers(directory)
+        finally:
+            directory.call("release the lock", release)
+        if created and not directory.files():
+            directory.call(
+                f"delete {directory.root!r}", lambda: directory.system.delete_empty(directory.root)
+            )
+
+
 def _is_abandoned(name: Name, age: float) -> bool:
     if name.owner == Owner.this():
         return name.id not in _RUNNING
@@ -591,10 +569,11 @@ class FileStage:
         held: Definition | None = None,
         definition: Definition | None = None,
         patience: float = PATIENCE,
+        id: str = "",  # noqa: A002 - the attribute of `Name`
     ) -> None:
         self.directory = directory
         self.scope = scope
-        self.name = Name(Kind.STAGE, Owner.this(), uuid.uuid4().hex)
+        self.name = Name(Kind.STAGE, Owner.this(), id or uuid.uuid4().hex)
         #: whether the rows are visible, or will be when a process completes the commit; None where
         #: the file system failed before it could be found out
         self.committed: bool | None = False
@@ -606,7 +585,7 @@ class FileStage:
         self._marker = self.name.of(Kind.DRAFT)
         self._is_decided = False
         #: whether the stage is beside the directory of the table, which it replaces by one rename
-        self._is_beside = False
+        self.is_beside = False
         self._is_prepared = False
         _RUNNING.add(self.name.id)
 
@@ -618,7 +597,7 @@ class FileStage:
     @property
     def _home(self) -> Directory:
         """The directory in which the stage is."""
-        return self.directory.outer if self._is_beside else self.directory
+        return self.directory.outer if self.is_beside else self.directory
 
     def check(self) -> None:
         """Check before the job that its rows will be accepted.
@@ -647,7 +626,7 @@ class FileStage:
         if self._definition is None:
             self.directory.mkdirs("")
             is_empty = not self.directory.entries("")
-            self._is_beside = is_empty and self.directory.can_publish()
+            self.is_beside = is_empty and self.directory.can_publish()
 
     def _prepare_beside(self) -> None:
         """Prepare the directory that replaces that of the table; or move it into that."""
@@ -659,16 +638,16 @@ class FileStage:
         self._require_empty(self._files())
         if self.directory.entries(""):  # a reader has left its lock there
             self.directory.take(self.name)
-            self._is_beside = False
+            self.is_beside = False
 
     def prepare(self) -> None:
         """Do everything that can fail before the rows become visible.
 
         Unless one rename does it, the table's lock is held from here on.
         """
-        if self._is_beside:
+        if self.is_beside:
             self._prepare_beside()
-        if not self._is_beside:
+        if not self.is_beside:
             self._prepare_journal()
         self._is_prepared = True
 
@@ -706,7 +685,7 @@ class FileStage:
         """
         if not self._is_prepared:
             self.prepare()
-        if self._is_beside:
+        if self.is_beside:
             self._publish()
             return
         target = self.name.of(Kind.COMMIT)
@@ -750,7 +729,7 @@ class FileStage:
     def _withdraw(self) -> None:
         """Delete the journal. If another process has committed it, so are the rows."""
         self.committed = None if self._is_decided else False
-        if self._is_beside:
+        if self.is_beside:
             self.committed = self._is_decided and self._home.status(self.name) is None
             return
         withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))

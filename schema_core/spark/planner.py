@@ -11,6 +11,7 @@ from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_a
 from schema_core.environment.connector import (
     Ability,
     find_connector,
+    installed_connector,
     opened,
     require_abilities,
     using,
@@ -39,6 +40,8 @@ from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connectors import (
     ReadContext,
     SparkConnector,
+    SupportsCleanUp,
+    SupportsRecovery,
     SupportsStaging,
     SupportsWriteValidation,
     WriteContext,
@@ -174,8 +177,9 @@ class SparkPlanner:
         atomic, replaces = registration.atomic, old is not None
         level = choose_level(connector, atomic=atomic, replaces=replaces).level
         context = self._writing(
-            connector, target, session, overwrite=old is not None, creates=True, replaced=old
-        )
+            connector, target, session, overwrite=old is not None, creates=True, replaced=old,
+            job=registration.id,
+        )  # fmt: skip
         return self._write(
             f"create {target.identifier.as_summary_string()}",
             connector,
@@ -185,6 +189,41 @@ class SparkPlanner:
             hooks,
             reads,
         )
+
+    # --- recovery ------------------------------------------------------------------------------
+
+    def _recovering(self, target: BoundTable) -> tuple[SparkConnector, WriteContext]:
+        """Return the connector of a table to recover, and the table."""
+        connector = self._sink(target, set())
+        return connector, self._writing(
+            connector, target, self.session, overwrite=False, creates=True
+        )
+
+    def was_committed(self, target: BoundTable, job: str) -> bool | None:
+        """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
+        connector, context = self._recovering(target)
+        if not isinstance(connector, SupportsRecovery):
+            return None
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            return connector.was_committed(context, job)
+
+    def clean_up(self, target: BoundTable) -> None:
+        """Remove the rows that an unfinished CREATE TABLE AS has written."""
+        connector, context = self._recovering(target)
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            if isinstance(connector, SupportsRecovery):
+                connector.recover(context)
+            if isinstance(connector, SupportsCleanUp):
+                connector.clean_up(context)
+
+    def recover(self, target: BoundTable) -> None:
+        """Finish what jobs on a table have committed, and remove what they have not."""
+        if not isinstance(installed_connector(target.table.options), SupportsRecovery):
+            return
+        connector, context = self._recovering(target)
+        with using(context.identifier, context.options, "recover"), spark_errors():
+            if isinstance(connector, SupportsRecovery):
+                connector.recover(replace(context, creates=False))
 
     def sink_problems(
         self, query: Relation, target: BoundTable, replaced: CatalogTable | None
@@ -441,6 +480,7 @@ class SparkPlanner:
         partition: Mapping[str, str] | None = None,
         creates: bool = False,
         replaced: CatalogTable | None = None,
+        job: str = "",
     ) -> WriteContext:
         return WriteContext(
             target.identifier,
@@ -454,6 +494,7 @@ class SparkPlanner:
             partition=partition,
             creates=creates,
             replaced=replaced,
+            job=job,
         )
 
     def _write(
@@ -470,6 +511,8 @@ class SparkPlanner:
         level, registration = transaction
         with using(context.identifier, context.options, "write"):
             stage: Stage = Unstaged()
+            if level is AtomicityLevel.ROLLED_BACK and isinstance(connector, SupportsCleanUp):
+                stage = Unstaged(partial(connector.clean_up, context))
             if isinstance(connector, SupportsWriteValidation):
                 with spark_errors():
                     connector.validate_write(context)

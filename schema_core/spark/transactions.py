@@ -75,9 +75,14 @@ class Stage(Protocol):
 
 
 class Unstaged:
-    """The rows of a job that are visible as soon as the connector writes them."""
+    """The rows of a job that are visible as soon as the connector writes them.
 
-    committed: bool | None = False
+    `clean_up` removes them if the job fails.
+    """
+
+    def __init__(self, clean_up: Callable[[], None] = lambda: None) -> None:
+        self.committed: bool | None = False
+        self._clean_up = clean_up
 
     def prepare(self) -> None:
         return None
@@ -86,7 +91,8 @@ class Unstaged:
         self.committed = True
 
     def abort(self) -> None:
-        return None
+        if not self.committed:
+            self._clean_up()
 
 
 class TableTransaction:
@@ -144,6 +150,10 @@ class TableTransaction:
         if self._is_created is not False and self._stage.committed is False:
             self._registration.undo()
 
+    def settle(self) -> None:
+        """Remove the mark of an unfinished job from the table."""
+        self._registration.settle()
+
     def prepare(self) -> None:
         self._stage.prepare()
 
@@ -162,10 +172,10 @@ ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], N
     (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.publish),
     (_L.CREATED_FIRST,  Event.ABORT):  (_T.discard,),
     (_L.ROLLED_BACK,    Event.BEGIN):  (_T.create,),
-    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.publish),
+    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.settle, _T.publish),
     (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo),
     (_L.ISOLATED,       Event.BEGIN):  (),
-    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.create, _T.publish),
+    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.create, _T.publish, _T.settle),
     (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.undo),
 }  # fmt: skip
 

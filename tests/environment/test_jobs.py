@@ -64,6 +64,7 @@ class Noting(DryRunPlanner):
             if registration.atomic:
                 registration.undo()
             raise ExternalError("the job failed")
+        registration.settle()
         return self.insert(query, target, columns=columns)
 
 

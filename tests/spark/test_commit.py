@@ -29,9 +29,9 @@ from fuzz.file_commits import (
     operations,
     run,
 )
+from schema_core.catalog.unfinished import ABANDONED
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit import (
-    ABANDONED,
     APPEND,
     PREFIX,
     UNLOCKED_ATTEMPTS,

@@ -27,6 +27,7 @@ from schema_core.environment.operations.definitions import (
     watermark_of,
     with_key_not_null,
 )
+from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, similar
@@ -70,6 +71,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
             change_partitions(session, identifier, change)
         return OK
     with at_span(statement.path.span):
+        finish(session, identifier)
         old = session.tables.alterable(TableKind.TABLE, identifier, statement.if_exists)
     if not isinstance(old, CatalogTable):
         return OK

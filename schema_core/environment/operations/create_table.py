@@ -19,6 +19,7 @@ from schema_core.environment.operations.definitions import (
     table_with,
     with_key_not_null,
 )
+from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import Gathering, SchemaError, at
@@ -47,6 +48,7 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     if statement.temporary:
         session.tables.create_temporary(identifier, table, statement.if_not_exists)
     else:
+        finish(session, identifier)
         session.tables.create(identifier, table, statement.if_not_exists)
     return OK
 

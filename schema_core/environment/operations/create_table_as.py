@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -14,7 +15,9 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.environment.atomicity import is_atomic
+from schema_core.catalog.unfinished import Mark, Owner
+from schema_core.environment.atomicity import choose_level, is_atomic
+from schema_core.environment.connector import installed_connector
 from schema_core.environment.operations.data import check_assignment, job_result
 from schema_core.environment.operations.definitions import (
     check_names,
@@ -23,6 +26,7 @@ from schema_core.environment.operations.definitions import (
     table_with,
     with_key_not_null,
 )
+from schema_core.environment.operations.recover import finish
 from schema_core.environment.planner import BoundTable, Registration, fingerprint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -80,6 +84,7 @@ def create_table_as(session: Session, creation: TableCreation) -> TableResult:
             replaced.
     """
     statement, identifier, table = creation.statement, creation.identifier, creation.table
+    finish(session, identifier)
     old = session.tables.read_or_stored(identifier)
     with at_span(statement.path.span):
         check_existing(session, statement, identifier, old)
@@ -113,8 +118,16 @@ def _registration(
     """
     tables, path = session.tables, identifier
     stored: list[object] = []
+    atomic = is_atomic(session.config.get_configuration())
+    connector = installed_connector(table.options)
+    level = choose_level(connector, atomic=atomic, replaces=replaced is not None).level
+    mark = Mark(level.value, uuid.uuid4().hex, Owner.this()) if atomic else None
 
     def create() -> None:
+        if replaced is None and mark is not None:
+            mark.begin()
+            tables.create_marked(path, table, mark)
+            return
         if replaced is None:
             tables.create(path, table, ignore_if_exists=False)
             return
@@ -122,9 +135,25 @@ def _registration(
             stored[:] = [tables.get_stored(path)]
         tables.alter(path, table, expected=replaced)
 
+    def settle() -> None:
+        if replaced is None and mark is not None:
+            try:
+                tables.change_mark(path, mark)
+            finally:
+                mark.end()
+
     def undo() -> None:
+        if replaced is None and mark is not None:
+            mark.end()
+            if tables.mark(path) != mark:
+                return
+            if _is(tables.read_or_stored(path), table):
+                tables.drop(TableKind.TABLE, path, if_exists=True)
+            else:  # altered by others meanwhile
+                tables.change_mark(path, mark)
+            return
         found = tables.read_or_stored(path)
-        if not isinstance(found, ResolvedCatalogTable) or fingerprint(found) != fingerprint(table):
+        if found is None or not _is(found, table):
             return
         if replaced is None:
             tables.drop(TableKind.TABLE, path, if_exists=True)
@@ -133,8 +162,13 @@ def _registration(
         else:
             tables.alter(path, replaced, expected=found)
 
-    atomic = is_atomic(session.config.get_configuration())
-    return Registration(create, undo, atomic, replaced)
+    job = uuid.uuid4().hex if mark is None else mark.id
+    return Registration(create, undo, atomic, replaced, job, settle)
+
+
+def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
+    """Return whether what a catalog holds is a table as it was created."""
+    return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == fingerprint(table)
 
 
 def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:

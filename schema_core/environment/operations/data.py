@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.operations.recover import finish
 from schema_core.environment.planner import BoundTable, Job
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -71,7 +72,9 @@ def insert(session: Session, statement: Insert, text: str) -> TableResult:
 def _target(session: Session, statement: Insert) -> BoundTable:
     """Return the table that an INSERT writes, with the options of its hints, after checks."""
     with at_span(statement.path.span):
-        target = session.bound(session.identifier(statement.path))
+        identifier = session.identifier(statement.path)
+        finish(session, identifier)
+        target = session.bound(identifier)
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.hinted(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")

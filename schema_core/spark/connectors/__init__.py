@@ -157,6 +157,7 @@ class WriteContext(TableContext):
         replaced: The definition that REPLACE puts another one in place of (unresolved if its
             functions or types are missing).
         stage: What `SupportsStaging.stage` returned for the job, else None.
+        job: The id of a CREATE or REPLACE TABLE AS, 32 hexadecimal digits, else an empty string.
     """
 
     overwrite: bool = False
@@ -164,6 +165,7 @@ class WriteContext(TableContext):
     creates: bool = False
     replaced: CatalogTable | None = None
     stage: Stage | None = None
+    job: str = ""
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
@@ -200,6 +202,38 @@ class SupportsStaging(SparkConnector, Protocol):
         """Return a stage for the rows of a job, which `write` gets in its context.
 
         Errors that it raises are raised before the job starts.
+        """
+
+
+@runtime_checkable
+class SupportsRecovery(SparkConnector, Protocol):
+    """A connector with staging that finds out what jobs of ended processes have left.
+
+    Without it, the table of a CREATE TABLE AS whose process ended within its commit stays.
+    """
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the rows of a CREATE TABLE AS, whose process has ended, are visible.
+
+        `job` is what `WriteContext.job` was. It is only called for a job that was about to commit.
+        """
+
+    def recover(self, context: WriteContext) -> None:
+        """Finish what jobs on the table have committed, and remove the stages of ended processes.
+
+        It may be called at any time, also while other jobs write the table.
+        """
+
+
+@runtime_checkable
+class SupportsCleanUp(SparkConnector, Protocol):
+    """A connector without staging that can remove the rows of a CREATE TABLE AS (FLIP-218)."""
+
+    def clean_up(self, context: WriteContext) -> None:
+        """Remove what the job has written, which was all there is; it may be called repeatedly.
+
+        It is called when the job of a level with rollback has failed, or its process has ended. A
+        connector refuses in `validate_write` a place that holds anything before the job.
         """
 
 

@@ -29,7 +29,9 @@ from schema_core.spark.commit import (
     Kind,
     PartitionValues,
     Scope,
+    clean,
     read_consistently,
+    recover,
     unescaped,
 )
 from schema_core.spark.compiler.expression import (
@@ -350,9 +352,22 @@ class FilesystemConnector:
         else:
             scope = _scope(context, layout)
         changed = new if old not in (None, new) else None
-        stage = FileStage(Directory(system, root), scope, held=held, definition=changed)
+        stage = FileStage(
+            Directory(system, root), scope, held=held, definition=changed, id=context.job
+        )
         stage.check()
         return stage
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the directory of a new table has files: its job moves or renames them."""
+        directory = Directory(*located(context.session, Layout(context).path))
+        recover(directory, definition_of(context.identifier, context.table))
+        return directory.status("") is not None and bool(directory.files())
+
+    def recover(self, context: WriteContext) -> None:
+        """Complete the commits of killed jobs, and remove their uncommitted files."""
+        directory = Directory(*located(context.session, Layout(context).path))
+        clean(directory, definition_of(context.identifier, context.table), created=context.creates)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
@@ -377,7 +392,8 @@ class FilesystemConnector:
         writer = frame.write.mode("append").options(**settings)
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
-        writer.format(written).save(f"{layout.path}/{stage.name}")
+        place = f"file://{stage.folder}" if stage.is_beside else f"{layout.path}/{stage.name}"
+        writer.format(written).save(place)
 
 
 @contextmanager

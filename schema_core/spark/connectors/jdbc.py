@@ -235,6 +235,25 @@ class JdbcConnector(
             raise
         return stage
 
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the database has the table and the stage of the job is gone.
+
+        One transaction drops the stage and makes the rows visible.
+        """
+        table = DatabaseTable(context)
+        target = table.sql
+        with table.database.connection() as connection:
+            stages = map(StageName.parse, table.stages(connection))
+            if any(one is not None and one.is_of(target) and one.is_job(job) for one in stages):
+                return False
+            return table.exists(connection)
+
+    def recover(self, context: WriteContext) -> None:
+        """Drop the stages of processes that have ended."""
+        table = DatabaseTable(context)
+        with table.database.connection() as connection:
+            table.remove_abandoned(connection)
+
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
         stage = context.stage
@@ -298,13 +317,17 @@ class DatabaseTable:
         named = options.get("connector") == self.options.get("connector")
         return named and all(options.get(key) == self.options.get(key) for key in same)
 
-    def remove_abandoned(self, connection: Connection) -> None:
-        """Drop the stages of jobs that wrote this table and whose processes have ended."""
+    def stages(self, connection: Connection) -> list[str]:
+        """Return the names of the tables of this library in the schema of the table."""
         schema = None
         if len(self.path) > 1:
             name, quoted = self.path[-2]
             schema = name if quoted else self.dialect.fold(name)
-        for one in abandoned(connection.table_names(schema, PREFIX), self.sql):
+        return connection.table_names(schema, PREFIX)
+
+    def remove_abandoned(self, connection: Connection) -> None:
+        """Drop the stages of jobs that wrote this table and whose processes have ended."""
+        for one in abandoned(self.stages(connection), self.sql):
             with suppress(DatabaseError):  # another process drops it at the same time
                 connection.execute(f"DROP TABLE {self.beside(one)}")
 
@@ -721,7 +744,7 @@ class JdbcStage:
         self._context = context
         self._columns: Sequence[Found] = ()
         self._key = context.upsert_key
-        self._name = table.beside(str(StageName.new(table.sql)))
+        self._name = table.beside(str(StageName.new(table.sql, context.job)))
         self._exists = False
         #: the statements before those that insert the rows, in the transaction of the commit
         self._before: list[str] = []

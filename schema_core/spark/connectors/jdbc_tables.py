@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from schema_core.spark.commit import Owner
+from schema_core.catalog.unfinished import Owner
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -39,11 +39,13 @@ class StageName:
     started: int
 
     @classmethod
-    def new(cls, target: str) -> StageName:
-        """Return a name for a job of this process that writes a table."""
+    def new(cls, target: str, job: str = "") -> StageName:
+        """Return a name for a job of this process that writes a table; `job` is its id, if any."""
         owner = Owner.this()
         host = _digest(owner.host, 6)
-        return cls(_digest(target, 8), uuid.uuid4().hex[:12], host, owner.pid, owner.started)
+        return cls(
+            _digest(target, 8), (job or uuid.uuid4().hex)[:12], host, owner.pid, owner.started
+        )
 
     @classmethod
     def parse(cls, name: str) -> StageName | None:
@@ -59,6 +61,10 @@ class StageName:
     def is_of(self, target: str) -> bool:
         """Return whether the job writes a table."""
         return self.target == _digest(target, 8)
+
+    def is_job(self, job: str) -> bool:
+        """Return whether the job has an id."""
+        return self.id == job[:12]
 
     def is_abandoned(self) -> bool:
         """Return whether the process has ended; one of another host never counts as ended."""

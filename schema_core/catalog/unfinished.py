@@ -1,0 +1,132 @@
+"""Tables that a job has not finished: the mark in the catalog, and the process that owns it.
+
+CREATE TABLE AS with atomicity stores its table with a mark: the level, the job and the process. The
+commit removes it by compare-and-set. A mark whose process has ended belongs to a table that the
+next write, or `TableEnvironment.recover`, finishes or undoes. The mark is an option of the stored
+table; the managers of a session do not show it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from schema_core.catalog.objects import CatalogBaseTable
+
+    Table = TypeVar("Table", bound=CatalogBaseTable)
+
+#: The option that holds the mark.
+KEY: Final = "schema-core.unfinished"
+#: After how many seconds what a process of another host left counts as abandoned.
+ABANDONED: Final = 7 * 86_400.0
+#: The jobs of this process that may still remove their marks, by their ids. All environments of the
+#: process share it, since a mark names the process; each job removes itself.
+_RUNNING: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process: its host, its number there, and when it started, since numbers are used again."""
+
+    host: str
+    pid: int
+    started: int
+
+    @classmethod
+    def this(cls) -> Owner:
+        """The running process."""
+        pid = os.getpid()
+        return cls(_host(), pid, _process(pid)[1])
+
+    def is_dead(self, age: float) -> bool:
+        """Whether the process has ended, judged by age if it belongs to another host."""
+        if self.host != _host() or os.name != "posix":
+            return age > ABANDONED
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            pass
+        state, started = _process(self.pid)
+        return state in ("Z", "X") or (0 not in (started, self.started) and started != self.started)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
+
+
+def _process(pid: int) -> tuple[str, int]:
+    """State and start time of a process where Linux shows them, else an empty state and 0."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "", 0
+    state, *rest = fields.rpartition(")")[2].split()
+    return state, int(rest[18])
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The mark of a table that is not finished: the level of its job, its id and its process.
+
+    >>> mark = Mark(2, "0" * 32, Owner("host-1", 17, 3))
+    >>> Mark.parse(str(mark)) == mark
+    True
+    """
+
+    level: int
+    id: str
+    owner: Owner
+
+    def __str__(self) -> str:
+        one = self.owner
+        return f"{self.level}-{one.host}-{one.pid}-{one.started}-{self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> Mark | None:
+        """Parse the value of the option; None if it is not a mark."""
+        if not (found := _MARK.fullmatch(text)):
+            return None
+        level, host, pid, started, id_ = found.groups()
+        return cls(int(level), id_, Owner(host, int(pid), int(started)))
+
+    @classmethod
+    def of(cls, table: CatalogBaseTable | None) -> Mark | None:
+        """Return the mark of a stored table, if it has one."""
+        text = None if table is None else table.options.get(KEY)
+        return None if text is None else cls.parse(text)
+
+    def is_abandoned(self) -> bool:
+        """Return whether the job has ended; one of another host never counts as ended."""
+        if self.owner == Owner.this():
+            return self.id not in _RUNNING
+        return self.owner.is_dead(0.0)
+
+    def begin(self) -> None:
+        """Note that the job runs in this process."""
+        _RUNNING.add(self.id)
+
+    def end(self) -> None:
+        """Note that the job has ended."""
+        _RUNNING.discard(self.id)
+
+
+_MARK = re.compile(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
+
+
+def with_mark(table: Table, mark: Mark) -> Table:
+    """Return a table with a mark."""
+    return table.copy({**table.options, KEY: str(mark)})
+
+
+def without_mark(table: Table) -> Table:
+    """Return a table as users see it."""
+    if KEY not in table.options or Mark.of(table) is None:
+        return table
+    return table.copy({key: value for key, value in table.options.items() if key != KEY})

@@ -1,0 +1,249 @@
+"""Tables of CREATE TABLE AS whose process ended: found by their mark, then finished or undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.unfinished import KEY, Mark, Owner
+from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.operations.recover import RecoveryAction
+from schema_core.environment.planner import BoundTable, Job, Registration
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError
+from schema_core.paths import ObjectPath
+from schema_core.query.relation import Relation
+
+FILES = "WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '/nowhere')"
+PATH = ObjectPath("default", "t")
+#: No process has this number.
+DEAD = Owner(Owner.this().host, 2**22 + 1, 1)
+
+
+class Planner(DryRunPlanner):
+    """A planner whose jobs call `during`, and which knows what a connector would find."""
+
+    def __init__(self) -> None:
+        self.during: Callable[[], object] = lambda: None
+        self.committed: bool | None = False
+        self.cleaned: list[str] = []
+
+    def create_as(
+        self, query: Relation, target: BoundTable, registration: Registration, **_: Any
+    ) -> Job:
+        registration.create()
+        try:
+            self.during()
+            registration.settle()
+        except BaseException:
+            registration.undo()
+            raise
+        return self.insert(query, target)
+
+    def was_committed(self, target: BoundTable, job: str) -> bool | None:
+        return self.committed
+
+    def clean_up(self, target: BoundTable) -> None:
+        self.cleaned.append(target.identifier.object_name)
+
+    def recover(self, target: BoundTable) -> None:
+        self.cleaned.append(f"checked {target.identifier.object_name}")
+
+
+@pytest.fixture
+def planner() -> Planner:
+    return Planner()
+
+
+@pytest.fixture(params=["sql", "memory"])
+def environment(
+    request: pytest.FixtureRequest, planner: Planner, tmp_path: Path
+) -> TableEnvironment:
+    settings = {"execution.runtime-mode": "BATCH", "table.ctas.atomicity-enabled": "true"}
+    made = TableEnvironment.create(settings, planner=planner)
+    catalog: Any = InMemoryCatalog("c", "default")
+    if request.param == "sql":
+        catalog = SqlCatalog("c", f"sqlite:///{tmp_path / 'c.db'}")
+    made.register_catalog("c", catalog)
+    made.use_catalog("c")
+    return made
+
+
+def stored(environment: TableEnvironment) -> Mark | None:
+    return Mark.of(environment.get_catalog("c").get_table(PATH))
+
+
+def leave(environment: TableEnvironment, level: int = 2, owner: Owner = DEAD) -> None:
+    """Store a table as a process leaves it that is killed while its job runs."""
+    mark = Mark(level, "0" * 32, owner)
+    start, _, rest = FILES.rpartition(")")
+    given = f"{start}, '{KEY}' = '{mark}'){rest}"
+    environment.execute_sql(f"CREATE TABLE t (a INT) {given}")
+
+
+def code(environment: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(("connector", "level"), [("filesystem", 3), ("print", 2)])
+def test_the_mark_is_there_while_the_job_runs_and_not_shown(
+    environment: TableEnvironment, planner: Planner, connector: str, level: int
+) -> None:
+    seen: list[Any] = []
+
+    def during() -> None:
+        mark = stored(environment)
+        assert mark is not None
+        seen.append((mark.level, mark.owner == Owner.this(), mark.is_abandoned()))
+        shown = environment.get_create_statement("t")
+        found = environment.find_table("t")
+        assert found is not None
+        seen.append((KEY in shown, KEY in found.table.options))
+        seen.append(code(environment, "CREATE TABLE t (a INT)"))
+
+    planner.during = during
+    given = FILES if connector == "filesystem" else "WITH ('connector' = 'print')"
+    environment.execute_sql(f"CREATE TABLE t {given} AS SELECT 1 AS a")
+
+    assert [(level, True, False), (False, False), "table-exists"] == seen
+    assert KEY not in environment.get_catalog("c").get_table(PATH).options
+    environment.execute_sql("ALTER TABLE t RENAME a TO b")
+
+
+def test_without_atomicity_there_is_no_mark(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    environment.get_config().set("table.ctas.atomicity-enabled", "false")
+    marks: list[Mark | None] = []
+    planner.during = lambda: marks.append(stored(environment))
+    environment.execute_sql(f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
+
+    assert [None] == marks
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("INSERT INTO t VALUES (1)", "table-not-found"),
+        ("ALTER TABLE t RENAME a TO b", "table-not-found"),
+        (f"REPLACE TABLE t {FILES} AS SELECT 1", "table-not-found"),
+        ("CREATE TABLE t (b INT)", ""),
+        (f"CREATE TABLE t {FILES} AS SELECT 1 AS b", ""),
+    ],
+)
+def test_the_next_write_undoes_what_a_killed_process_left(
+    environment: TableEnvironment, planner: Planner, statement: str, expected: str
+) -> None:
+    leave(environment)
+    if expected:
+        assert expected == code(environment, statement)
+        assert [] == environment.list_tables()
+    else:
+        environment.execute_sql(statement)
+        assert "`b` INT" in environment.get_create_statement("t")
+    assert ["t"] == planner.cleaned
+
+
+def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment, owner=Owner("elsewhere", 1, 1))
+
+    assert "table-exists" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
+    environment.execute_sql("INSERT INTO t VALUES (1)")
+    assert [RecoveryAction.CHECKED] == [one.action for one in environment.recover("t")]
+    assert stored(environment) is not None
+
+
+@pytest.mark.parametrize(
+    ("committed", "action"),
+    [
+        (True, RecoveryAction.FINISHED),
+        (None, RecoveryAction.FINISHED),
+        (False, RecoveryAction.UNDONE),
+    ],
+)
+def test_recovery_of_the_isolated_level_depends_on_the_rows(
+    environment: TableEnvironment,
+    planner: Planner,
+    committed: bool | None,
+    action: RecoveryAction,
+) -> None:
+    leave(environment, level=3)
+    planner.committed = committed
+    (first,) = environment.recover()
+
+    assert action is first.action
+    assert (action is RecoveryAction.FINISHED) == (environment.list_tables() == ["t"])
+    again = environment.recover()
+    assert [one.action for one in again] in ([], [RecoveryAction.CHECKED])
+    assert ("t" in planner.cleaned) == (action is RecoveryAction.UNDONE)
+    if again:
+        assert stored(environment) is None
+
+
+def test_one_of_several_processes_recovers_a_table(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment)
+
+    def recover(_: int) -> list[RecoveryAction]:
+        with suppress(NotFoundError):
+            return [one.action for one in environment.recover("t")]
+        return []
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [one for many in pool.map(recover, range(4)) for one in many]
+
+    assert 1 == found.count(RecoveryAction.UNDONE)
+    assert [] == environment.list_tables()
+
+
+def test_a_table_that_is_dropped_or_altered_while_its_job_runs(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    create = f"CREATE TABLE t {FILES} AS SELECT 1 AS a"
+    planner.during = lambda: environment.execute_sql("DROP TABLE t")
+    assert "table-not-found" == code(environment, create)
+
+    def again() -> None:
+        environment.execute_sql("DROP TABLE t")
+        environment.execute_sql("CREATE TABLE t (other INT)")
+
+    planner.during = again
+    assert "table-not-found" == code(environment, create)
+    assert "other" in environment.get_create_statement("t")
+    environment.execute_sql("DROP TABLE t")
+
+    def alter() -> None:
+        environment.execute_sql("ALTER TABLE t RENAME a TO b")
+        assert stored(environment) is not None
+
+    planner.during = alter
+    environment.execute_sql(create)
+    assert "`b` INT" in environment.get_create_statement("t")
+    assert stored(environment) is None
+    environment.execute_sql("DROP TABLE t")
+
+    def fail() -> None:
+        raise ExternalError("the job failed")
+
+    planner.during = fail
+    assert "external-failure" == code(environment, create)
+    assert [] == environment.list_tables()
+
+
+def test_a_value_that_is_not_a_mark_is_an_option(environment: TableEnvironment) -> None:
+    environment.execute_sql(f"CREATE TABLE t (a INT) WITH ('{KEY}' = 'x')")
+
+    assert KEY in environment.get_create_statement("t")
+    assert Mark.parse("2-host-1-1-short") is None
