@@ -141,7 +141,8 @@ class Registration:
     ctas.atomicity-enabled``: a job that fails leaves nothing visible.
 
     With `atomic`, `create` stores a new table as unfinished, by the `id` of the job, and `settle`
-    removes this mark; see `schema_core.catalog.unfinished`.
+    removes this mark; see `schema_core.catalog.unfinished`. `leave` is called instead of `undo`
+    where the rows of the job could not be removed: the table stays as unfinished.
     """
 
     create: Callable[[], None]
@@ -150,6 +151,7 @@ class Registration:
     replaced: CatalogTable | None = None
     id: str = ""
     settle: Callable[[], None] = lambda: None
+    leave: Callable[[], None] = lambda: None
 
 
 class Planner(Protocol):

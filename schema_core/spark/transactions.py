@@ -104,6 +104,7 @@ class TableTransaction:
         self._registration = registration
         #: whether the catalog was changed; None if it failed without a clear answer
         self._is_created: bool | None = False
+        self._is_discarded = False
 
     @property
     def committed(self) -> bool | None:
@@ -145,6 +146,16 @@ class TableTransaction:
             raise
         self._is_created = True
 
+    def undo_if_discarded(self) -> None:
+        """Undo the change of the catalog once the rows are removed.
+
+        Until then the table keeps its mark, by which a later write or recovery finds the rows.
+        """
+        if self._is_discarded:
+            self.undo()
+        else:
+            self._registration.leave()
+
     def undo(self) -> None:
         """Undo the change of the catalog, unless the rows are, or may be, committed."""
         if self._is_created is not False and self._stage.committed is False:
@@ -162,6 +173,7 @@ class TableTransaction:
 
     def discard(self) -> None:
         self._stage.abort()
+        self._is_discarded = True
 
 
 _T = TableTransaction
@@ -173,7 +185,7 @@ ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], N
     (_L.CREATED_FIRST,  Event.ABORT):  (_T.discard,),
     (_L.ROLLED_BACK,    Event.BEGIN):  (_T.create,),
     (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.settle, _T.publish),
-    (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo),
+    (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo_if_discarded),
     (_L.ISOLATED,       Event.BEGIN):  (),
     (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.create, _T.publish, _T.settle),
     (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.undo),

@@ -57,6 +57,7 @@ class Recorder:
             lambda: self._called("undo"),
             atomic,
             replaced,  # type: ignore[arg-type]
+            leave=lambda: self._called("leave"),
         )
 
 
@@ -68,8 +69,11 @@ def run(level: Level, recorder: Recorder, *, job_fails: bool = False) -> None:
         if job_fails:
             _fail()
         transaction.commit()
-    except BaseException:
-        transaction.abort()
+    except BaseException as error:
+        try:
+            transaction.abort()
+        except ExternalError:
+            raise error from None
         raise
 
 
@@ -154,11 +158,26 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
 
 
 def test_the_catalog_is_restored_although_the_abort_fails() -> None:
+    class Late(Recorder):
+        """The table is created before the error."""
+
+        def commit(self) -> None:
+            self._called("commit")
+
+    recorder = Late("commit", OSError("cannot rename"))
+    recorder.abort = _fail  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="cannot rename"):
+        run(Level.ISOLATED, recorder)
+
+    assert ["prepare", "create", "commit", "undo"] == recorder.calls
+
+
+def test_a_table_whose_rows_cannot_be_removed_keeps_its_mark() -> None:
     recorder = Recorder("abort", OSError("cannot delete"))
     with pytest.raises(OSError, match="cannot delete"):
         run(Level.ROLLED_BACK, recorder, job_fails=True)
 
-    assert ["create", "abort", "undo"] == recorder.calls
+    assert ["create", "abort", "leave"] == recorder.calls
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.postgres_server import Server, server, why_not
+from schema_core.catalog.managers import CatalogManager
+from schema_core.catalog.unfinished import Owner
+from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.connectors.jdbc import JdbcStage, check_options, partition_ranges
@@ -31,6 +34,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     type_name,
 )
 from schema_core.spark.connectors.jdbc_tables import StageName
+from schema_core.spark.transactions import ACTIONS, Event
 from schema_core.types import parse_type
 from tests.conftest import DRIVERS
 
@@ -506,6 +510,45 @@ def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
     for one in names:
         lite.run(f'DROP TABLE "{one}"')
     assert StageName.parse("schema_core_t") is None
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_table_of_a_killed_process_is_finished_or_undone(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch, is_committed: bool
+) -> None:
+    """The process ends between the entry of the catalog and the commit, or just after that."""
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    environment = lite.environment
+    environment.execute_sql(ISOLATED)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def end(transaction: Any) -> None:
+        transaction._stage._connection.close()  # as the end of the process does
+
+    create = f"CREATE TABLE t WITH ({options}, 'table-name' = 't') AS SELECT 1 AS a"
+    with monkeypatch.context() as killed:
+        dead = replace(Owner.this(), pid=2**22 + 1)
+        killed.setattr(Owner, "this", lambda: dead)
+        killed.setitem(ACTIONS, (AtomicityLevel.ISOLATED, Event.ABORT), (end,))
+        if is_committed:
+            killed.setattr(CatalogManager, "change_mark", die)
+        else:
+            killed.setattr(JdbcStage, "commit", die)
+        with pytest.raises(KeyboardInterrupt):
+            environment.execute_sql(create).wait()
+    assert environment.list_tables() == ["t"]
+
+    (found,) = environment.recover()
+    if is_committed:
+        assert found.action.value == "finished"
+        assert lite.rows("SELECT * FROM t") == [(1,)]
+    else:
+        assert found.action.value == "undone"
+        assert environment.list_tables() == []
+        assert lite.run("SELECT name FROM sqlite_master") == []
+    assert [one.action.value for one in environment.recover()] == ["checked"] * is_committed
 
 
 def test_the_commit_that_is_second_creates_nothing(

@@ -162,8 +162,12 @@ def _registration(
         else:
             tables.alter(path, replaced, expected=found)
 
+    def leave() -> None:
+        if mark is not None:
+            mark.end()
+
     job = uuid.uuid4().hex if mark is None else mark.id
-    return Registration(create, undo, atomic, replaced, job, settle)
+    return Registration(create, undo, atomic, replaced, job, settle, leave)
 
 
 def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
