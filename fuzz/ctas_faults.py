@@ -25,11 +25,12 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from fuzz.file_commits import KILLS, SESSION, Fault, Faults, FaultyFiles
+from fuzz.file_commits import KILLS, Fault, Faults, FaultyFiles, Write
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.atomicity import AtomicityLevel as Level
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
+from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.query.relation import Relation
@@ -38,7 +39,6 @@ from schema_core.spark.connectors import WriteContext
 from schema_core.spark.connectors import filesystem as connector
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.files import LocalFiles, visible_files
-from schema_core.spark.jobs import run_job
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged
 
 #: How many files a statement writes.
@@ -100,8 +100,7 @@ class FilePlanner(DryRunPlanner):
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
+    ) -> JobGraph:
         old = registration.replaced
         context = self.context(
             target, creates=True, replaced=old, overwrite=old is not None, job=registration.id
@@ -123,7 +122,7 @@ class FilePlanner(DryRunPlanner):
                 raise ExternalError("the job failed")
 
         transaction = TableTransaction(self.case.level, stage, registration)
-        return run_job(SESSION, "create", action, hooks, transaction)
+        return JobGraph("create", Write(action, transaction), [target.identifier])
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         return self.connector.was_committed(self.context(target), job)
@@ -162,6 +161,7 @@ class World:
         catalog = SqlCatalog("c", f"sqlite:///{self.folder / 'catalog.db'}")
         made.register_catalog("c", catalog)
         made.use_catalog("c")
+        made.get_config().set("table.dml-sync", "true")
         for name in METHODS:
             setattr(catalog, name, _faulty(getattr(catalog, name), faults))
         with patch.object(connector, "located", planner.located), _levels(case):

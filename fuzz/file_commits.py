@@ -25,10 +25,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from schema_core.environment.atomicity import AtomicityLevel as Level
+from schema_core.environment.job_execution import COMMITTED, UNCERTAIN, submit
+from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
 from schema_core.spark.commit import (
@@ -49,7 +50,6 @@ from schema_core.spark.files import (
     located,
     visible_files,
 )
-from schema_core.spark.jobs import COMMITTED, UNCERTAIN, run_job
 from schema_core.spark.transactions import TableTransaction
 
 T = TypeVar("T")
@@ -267,15 +267,28 @@ def _registration(world: World, scenario: Scenario, faults: Faults) -> Registrat
     return Registration(create, undo, atomic=True)
 
 
-def _ignored(*_: object, **__: object) -> None:
-    return None
+class Write(JobExecution):
+    """A job without an engine."""
 
+    def __init__(self, action: Callable[[], None], transaction: TableTransaction) -> None:
+        self._action = action
+        self._transaction = transaction
 
-SESSION: Any = SimpleNamespace(
-    sparkContext=SimpleNamespace(
-        setJobGroup=_ignored, setLocalProperty=_ignored, getLocalProperty=_ignored
-    )
-)
+    @property
+    def committed(self) -> bool | None:
+        return self._transaction.committed
+
+    def begin(self) -> None:
+        self._transaction.begin()
+
+    def run(self, job_id: str) -> None:
+        self._action()
+
+    def commit(self) -> None:
+        self._transaction.commit()
+
+    def abort(self) -> None:
+        self._transaction.abort()
 
 
 def write(
@@ -295,7 +308,8 @@ def write(
             _put(Path(stage.folder, f"{path}-{stage.name.id}"), text)
 
     registration = _registration(world, scenario, faults)
-    run_job(SESSION, "write", action, (), TableTransaction(scenario.level, stage, registration))
+    job = Write(action, TableTransaction(scenario.level, stage, registration))
+    submit(JobGraph("write", job)).wait()
 
 
 # --- what is found -------------------------------------------------------------------------------

@@ -5,11 +5,16 @@ from __future__ import annotations
 from schema_core.environment.dry_run import (
     DryRunPlanner,
 )
+from schema_core.environment.job_client import (
+    JobStatus,
+)
+from schema_core.environment.job_graph import (
+    JobExecution,
+    JobGraph,
+    JobStatusHook,
+)
 from schema_core.environment.planner import (
     BoundTable,
-    Job,
-    JobStatus,
-    JobStatusHook,
     Planner,
     PlannerContext,
     Registration,
@@ -24,7 +29,8 @@ from schema_core.query.relation import (
 __all__ = [
     "BoundTable",
     "DryRunPlanner",
-    "Job",
+    "JobExecution",
+    "JobGraph",
     "JobStatus",
     "JobStatusHook",
     "Planner",

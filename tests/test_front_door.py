@@ -16,9 +16,9 @@ RECORDED = ROOT / "tests" / "front_door.txt"
 #: The modules that users and plugins import. All others are internal.
 MODULES = (
     "schema_core", "schema_core.arrow", "schema_core.catalog", "schema_core.catalogs",
-    "schema_core.connectors", "schema_core.dialects", "schema_core.expressions",
-    "schema_core.planner", "schema_core.properties", "schema_core.spark", "schema_core.testing",
-    "schema_core.types", "schema_core.udf",
+    "schema_core.common", "schema_core.connectors", "schema_core.dialects",
+    "schema_core.expressions", "schema_core.planner", "schema_core.properties",
+    "schema_core.spark", "schema_core.testing", "schema_core.types", "schema_core.udf",
 )  # fmt: skip
 
 ADVICE = """

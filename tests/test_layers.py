@@ -72,7 +72,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 #: The modules of public names that have no layer of their own.
 FRONT_DOOR = {
-    "__init__", "arrow", "connectors", "dialects", "planner", "properties", "udf",
+    "__init__", "arrow", "common", "connectors", "dialects", "planner", "properties", "udf",
 }  # fmt: skip
 
 #: third party -> the only files that may import it

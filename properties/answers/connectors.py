@@ -16,7 +16,8 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.connector import IMPLICIT_OPTIONS
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
+from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier
@@ -126,12 +127,11 @@ class Recorder(DryRunPlanner):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
+    ) -> JobGraph:
         require_connector(target.identifier, target.table, "write")
         self.jobs += 1
         return super().insert(
-            query, target, columns=columns, overwrite=overwrite, partition=partition, hooks=hooks
+            query, target, columns=columns, overwrite=overwrite, partition=partition
         )
 
     def create_as(
@@ -141,9 +141,8 @@ class Recorder(DryRunPlanner):
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        job = super().create_as(query, target, registration, columns=columns, hooks=hooks)
+    ) -> JobGraph:
+        job = super().create_as(query, target, registration, columns=columns)
         require_connector(target.identifier, target.table, "write")
         self.jobs += 1
         return job

@@ -16,6 +16,7 @@ from rich.text import Text
 from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.progress import follow
 from schema_core.cli.resolve import check_script, resolve
 from schema_core.codes import page, summaries
 from schema_core.environment.config import EnvironmentSettings
@@ -64,18 +65,25 @@ def print_version(requested: bool) -> None:
 # --- run ------------------------------------------------------------------------------------------
 
 
-def run(file: script.File, define: script.Define = None) -> None:
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
+
+
+def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -> None:
     """Run a script in batch mode and print the results of its statements.
 
-    Nothing is run if a statement cannot be parsed. Exits with 1 at the first statement that fails,
-    with 2 if the file cannot be read.
+    Each statement waits for its job, whose progress is shown on stderr; Ctrl-C cancels it. Nothing
+    is run if a statement cannot be parsed. Exits with 1 at the first statement that fails, with 2
+    if the file cannot be read.
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
     try:
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
-            run_statement(session, statement, text).print()
+            result = run_statement(session, statement, text)
+            if result.job is not None and not quiet:
+                follow(result.job, errors)
+            result.print()
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None

@@ -1,4 +1,4 @@
-"""Discovery of planners, connectors, formats, catalogs and functions by entry point (FLIP-32).
+"""Discovery of planners, connectors, formats, catalogs and so on by entry point (FLIP-32).
 
 An entry point that cannot be loaded is an error only when it is used; until then it is reported
 with the reason, since a missing extra does not matter to jobs that do not need it.
@@ -33,6 +33,7 @@ PLANNERS = "schema_core.planners"
 CONNECTORS = "schema_core.connectors"
 FORMATS = "schema_core.formats"
 FUNCTIONS = "schema_core.functions"
+HOOKS = "schema_core.job_status_hooks"
 
 #: Where packages offer what -> what one of it is called, and what its entry point names.
 GROUPS: dict[str, tuple[str, str]] = {
@@ -41,6 +42,7 @@ GROUPS: dict[str, tuple[str, str]] = {
     FORMATS:    ("format",    "what the connector that reads it takes: for files a `Format`"),
     PLANNERS:   ("planner",   "a class of `Planner`, made with a `PlannerContext`"),
     FUNCTIONS:  ("module",    "a mapping from names to functions, which LOAD MODULE loads"),
+    HOOKS:      ("job status hook", "what makes a `JobStatusHook`, called without arguments"),
 }  # fmt: skip
 
 

@@ -8,19 +8,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from schema_core.environment.connector import check_declared_metadata
-from schema_core.environment.planner import (
-    BoundTable,
-    Job,
-    JobStatus,
-    JobStatusHook,
-    Registration,
-    Rows,
-)
+from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.planner import BoundTable, Registration, Rows
 from schema_core.query.relation import Relation, result_columns
 
 
+class Creation(JobExecution):
+    """A job that creates a table and writes no rows."""
+
+    def __init__(self, registration: Registration) -> None:
+        self._registration = registration
+
+    def begin(self) -> None:
+        """Create the table."""
+        self._registration.create()
+
+    def commit(self) -> None:
+        """Remove the mark of an unfinished table."""
+        self._registration.settle()
+
+
 class DryRunPlanner:
-    """A `Planner` whose queries return no rows and whose jobs finish immediately."""
+    """A `Planner` whose queries return no rows and whose jobs do nothing."""
 
     identifier = "dry-run"
 
@@ -37,11 +46,10 @@ class DryRunPlanner:
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """Return a finished job, after the checks of metadata columns."""
+    ) -> JobGraph:
+        """Return a job that does nothing, after the checks of metadata columns."""
         check_declared_metadata(target.table, "write")
-        return Job(self.identifier, JobStatus.FINISHED)
+        return JobGraph(self.identifier, JobExecution(), [target.identifier])
 
     def create_as(
         self,
@@ -50,13 +58,10 @@ class DryRunPlanner:
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """Create the table without writing rows into it."""
+    ) -> JobGraph:
+        """Return a job that creates the table without writing rows into it."""
         check_declared_metadata(target.table, "write")
-        registration.create()
-        registration.settle()
-        return Job(self.identifier, JobStatus.FINISHED)
+        return JobGraph(self.identifier, Creation(registration), [target.identifier])
 
     def explain(self, query: Relation) -> str:
         """Return a sentence: there is no plan."""

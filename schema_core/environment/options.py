@@ -452,6 +452,12 @@ ATOMICITY = ConfigOption(
     "the key of FLIP-218, is the same option",
     fallback_keys=("table.ctas.atomicity-enabled",),
 )
+DML_SYNC = ConfigOption(
+    "table.dml-sync",
+    boolean,
+    False,
+    "whether INSERT and CREATE TABLE AS wait until their job has ended",
+)
 DYNAMIC_OPTIONS = ConfigOption(
     "table.dynamic-table-options.enabled",
     boolean,
@@ -493,6 +499,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     PLANNER,
     LOCAL_TIME_ZONE,
     ATOMICITY,
+    DML_SYNC,
     SHADOWING,
     METADATA_CHECK,
     MAX_CODE_LENGTH,

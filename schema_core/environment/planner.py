@@ -1,8 +1,8 @@
 """The interface of planners, which run resolved queries, and their discovery.
 
 The environment resolves names, types, schemas and rules. A planner receives only resolved objects
-and returns rows or a job. Planners are installed entry points chosen by identifier, so that an
-engine can be exchanged without changing statements (FLIP-32).
+and returns rows, or a job to run. Planners are installed entry points chosen by identifier, so
+that an engine can be exchanged without changing statements (FLIP-32).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.environment.discovery import PLANNERS, require
+from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
 from schema_core.query.hints import hinted_options
@@ -81,41 +81,6 @@ class PlannerContext:
         return self.table(scan.table.identifier).hinted(scan.hints, self.options)
 
 
-class JobStatus(Enum):
-    """Where a job is. The last three are final."""
-
-    CREATED = "CREATED"
-    FINISHED = "FINISHED"
-    FAILED = "FAILED"
-    CANCELED = "CANCELED"
-
-
-@runtime_checkable
-class JobStatusHook(Protocol):
-    """Called when the status of a job changes (FLIP-218).
-
-    Passed to ``TableEnvironment.create(settings, hooks=[...])``, for all jobs of the environment.
-
-    Each hook is called exactly once for each event, whatever other hooks raise: `on_created` before
-    any row is written, then one of `on_finished` (the rows are visible), `on_failed` and
-    `on_canceled`. An error in `on_created` keeps the job from starting: it has failed. The first
-    error of a job is the one it raises; errors of hooks after it are attached to it as notes.
-    """
-
-    def on_created(self, job_id: str) -> None: ...
-    def on_finished(self, job_id: str) -> None: ...
-    def on_failed(self, job_id: str, error: BaseException) -> None: ...
-    def on_canceled(self, job_id: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job that has ended well; one that failed or was cancelled is an `ExternalError`."""
-
-    id: str
-    status: JobStatus
-
-
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The result of a query: names and types of its columns, and the rows as Python values.
@@ -161,6 +126,10 @@ class Planner(Protocol):
     of it reads. What the engine cannot run as Flink would is an `UnsupportedError` with code
     `not-executable`, raised before anything is read or written; what fails while it runs is an
     `ExternalError`.
+
+    Methods that return a `JobGraph` raise every error that is known before the job, and fix the
+    configuration that it uses. The environment submits the job, which runs on another thread; a
+    job that is not submitted is aborted.
     """
 
     identifier: str
@@ -176,9 +145,8 @@ class Planner(Protocol):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """Write a query into a table and wait for the end.
+    ) -> JobGraph:
+        """Prepare a job that writes a query into a table; see `JobGraph`.
 
         The query's columns fill, in order, the named `columns` or all persisted ones; columns not
         named become NULL. Values are cast as on assignment. `overwrite` replaces the rows of the
@@ -194,9 +162,8 @@ class Planner(Protocol):
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """CREATE TABLE AS: register the table and write the query into it (FLIP-218)."""
+    ) -> JobGraph:
+        """Prepare CREATE TABLE AS: register the table and write the query into it (FLIP-218)."""
 
     def explain(self, query: Relation) -> str:
         """Return the plan of the engine for a query."""

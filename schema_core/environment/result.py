@@ -11,8 +11,8 @@ from enum import Enum
 from typing import Any, Self
 
 from schema_core.arguments import require_instance
+from schema_core.environment.job_client import JobClient
 from schema_core.environment.options import warn_deprecated
-from schema_core.environment.planner import Job
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import (
@@ -177,7 +177,8 @@ class TableResult:
     """The result of a statement: a schema and rows.
 
     `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
-    computed when they are walked, and can be walked once.
+    computed when they are walked, and can be walked once. The rows of a job that writes a table are
+    there when it has ended: to walk them is to `wait`.
     """
 
     schema: ResolvedSchema
@@ -186,7 +187,7 @@ class TableResult:
     formatted: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(
         default=None, repr=False
     )
-    job: Job | None = None
+    job: JobClient | None = None
 
     def get_resolved_schema(self) -> ResolvedSchema:
         return self.schema
@@ -194,13 +195,20 @@ class TableResult:
     def get_result_kind(self) -> ResultKind:
         return self.kind
 
-    def get_job_client(self) -> Job | None:
-        """Return the job of the statement, if it ran one."""
+    def get_job_client(self) -> JobClient | None:
+        """Return the client of the job that writes the rows of an INSERT or CREATE TABLE AS.
+
+        None for other statements; a query runs on the thread that walks its rows.
+        """
         return self.job
 
     def wait(self, timeout_ms: int | None = None) -> None:
-        """Return immediately: statements return only when their job has ended."""
-        del timeout_ms
+        """Wait until the job of the statement has ended, and raise its error; see `JobClient.wait`.
+
+        Without a job, return at once.
+        """
+        if self.job is not None:
+            self.job.wait(timeout_ms)
 
     def get_table_schema(self) -> TableSchema:
         """Return names and types of the columns. Deprecated: use `get_resolved_schema`."""
@@ -211,13 +219,18 @@ class TableResult:
     def collect(self) -> CloseableIterator:
         """Return the rows as `Row` objects of Python values."""
         types = self.schema.get_column_data_types()
-        return CloseableIterator(as_row(values, types) for values in self.rows)
+        return CloseableIterator(as_row(values, types) for values in self._awaited())
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """Return the rows as tuples of strings, None for NULL."""
         if self.formatted is not None:
             return iter(self.formatted())
-        return (tuple(map(_text, row)) for row in self.rows)
+        return (tuple(map(_text, row)) for row in self._awaited())
+
+    def _awaited(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows when the job has ended."""
+        self.wait()
+        yield from self.rows
 
     def print(self) -> None:
         """Print the rows as a table."""

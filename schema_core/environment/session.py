@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from itertools import count
 from threading import RLock
@@ -39,10 +39,12 @@ from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
 from schema_core.environment.inline import InlineRows, InlineTable, inline_table
+from schema_core.environment.job_client import JobClient
+from schema_core.environment.job_execution import submit
+from schema_core.environment.job_graph import HookFactories, JobGraph, JobStatusHook
 from schema_core.environment.options import METADATA_CHECK, PLANNER, SHADOWING
 from schema_core.environment.planner import (
     BoundTable,
-    JobStatusHook,
     Planner,
     PlannerContext,
     find_planner,
@@ -86,7 +88,7 @@ class Session:
         planner: Planner | None = None,
         *,
         engine_session: object | None = None,
-        hooks: Iterable[JobStatusHook] = (),
+        hooks: Iterable[JobStatusHook | str] = (),
     ) -> None:
         name, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self.streaming = settings.is_streaming_mode()
@@ -124,7 +126,7 @@ class Session:
             admit=lambda path: self.shadowing.require_seen(path, self.temporary),
             secret_keys=secret_keys,
         )
-        self.hooks = tuple(hooks)
+        self.hooks = HookFactories(hooks)
         self._planner = planner
         self._engine_session = engine_session
         self._lock = RLock()
@@ -388,6 +390,35 @@ class Session:
                 )
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
+
+    def submit(
+        self,
+        jobs: Iterable[Callable[[], JobGraph]],
+        hooks: Iterable[JobStatusHook | str] = (),
+    ) -> tuple[JobGraph, JobClient]:
+        """Prepare jobs, run them as one on another thread, and return it with its client.
+
+        Args:
+            jobs: Return the prepared jobs, at least one.
+            hooks: The hooks of this job, which are called after those of the environment.
+
+        Raises:
+            SchemaCoreError: what is known before the job starts; nothing is changed then.
+        """
+        registered = self.hooks.hooks(hooks)
+        prepared: list[JobGraph] = []
+        try:
+            for prepare in jobs:
+                prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
+        except BaseException:
+            for one in prepared:
+                with suppress(Exception):
+                    one.execution.abort()
+            raise
+        graph = JobGraph.of_all(prepared)
+        for each in registered:
+            graph.register_job_status_hook(each.hook, each.name)
+        return graph, submit(graph)
 
     def bound(self, identifier: ObjectIdentifier) -> BoundTable:
         """Return the table at a path for an engine to read or write.

@@ -16,17 +16,19 @@ from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
 from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
+from schema_core.environment.job_graph import JobGraph, JobStatusHook, require_hook
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
-    create_table_as,
+    prepare_creation,
     table_creation,
 )
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
+    prepare_write,
     result_schema,
+    run_job,
     run_query,
-    write,
     writing_of,
 )
 from schema_core.environment.operations.explain import explained_creation
@@ -446,7 +448,7 @@ class Table:
     def execute_insert(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
     ) -> TableResult:
-        """Run the query into a table and wait for the end.
+        """Submit the job that writes the query into a table; `TableResult.wait` waits for it.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -570,18 +572,41 @@ class TablePipeline:
         session: Session,
         relation: Relation,
         sink: ObjectIdentifier,
-        run: Callable[[], TableResult],
+        prepare: Callable[[], JobGraph],
         creation: TableCreation | None = None,
     ) -> None:
         self._session = session
         self._relation = relation
         self._sink = sink
-        self._run = run
+        self._prepare = prepare
         self._creation = creation
+        self._hooks: list[JobStatusHook | str] = []
 
     def execute(self) -> TableResult:
-        """Run the query into the table and wait for the end."""
-        return self._run()
+        """Submit the job that writes the query into the table; `TableResult.wait` waits for it.
+
+        Raises:
+            SchemaCoreError: what is known before the job starts.
+        """
+        return run_job(self._session, [self._prepare], self._hooks)
+
+    def register_job_status_hook(self, hook: JobStatusHook | str) -> TablePipeline:
+        """Add a hook for the jobs of this pipeline, after those of the environment (FLIP-218).
+
+        Args:
+            hook: The hook, or the name by which its factory is registered: each job gets its own.
+        """
+        self._hooks.append(require_hook(hook, "hook"))
+        return self
+
+    def prepare(self) -> JobGraph:
+        """Return the job of the pipeline, which is not run yet and must be submitted or aborted."""
+        return self._prepare()
+
+    @property
+    def hooks(self) -> tuple[JobStatusHook | str, ...]:
+        """The hooks of the pipeline, in order."""
+        return tuple(self._hooks)
 
     def explain(self) -> str:
         """Return the plan of the engine; for a new table, after `plan_ctas` as text."""
@@ -611,8 +636,8 @@ class TablePipeline:
 def _insertion(
     session: Session, relation: Relation, target: BoundTable, how: Writing
 ) -> TablePipeline:
-    run = partial(write, session, relation, target, how)
-    return TablePipeline(session, relation, target.identifier, run)
+    prepare = partial(prepare_write, session, relation, target, how)
+    return TablePipeline(session, relation, target.identifier, prepare)
 
 
 class CreateOrReplaceTable:
@@ -693,8 +718,8 @@ class CreateOrReplaceTable:
         )
         session, relation = self._session, self._table.relation
         creation = table_creation(session, statement, relation)
-        run = partial(create_table_as, session, creation)
-        return TablePipeline(session, relation, creation.identifier, run, creation)
+        prepare = partial(prepare_creation, session, creation)
+        return TablePipeline(session, relation, creation.identifier, prepare, creation)
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:
@@ -756,11 +781,15 @@ def of_values(session: Session, query: Query, type_: RowType) -> Table:
 
 
 class StatementSet:
-    """INSERTs and tables to be created, which run one after the other when it is executed."""
+    """INSERTs and tables to be created, which run as one job when the set is executed.
+
+    All rows are written, one table after the other, before the first of them are committed.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._pipelines: list[TablePipeline] = []
+        self._hooks: list[JobStatusHook | str] = []
 
     @validate_arguments(stmt=str)
     def add_insert_sql(self, stmt: str) -> StatementSet:
@@ -798,9 +827,20 @@ class StatementSet:
         return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
 
     def execute(self) -> TableResult:
-        """Run the statements and clear the set."""
-        result = OK
-        for pipeline in self._pipelines:
-            result = pipeline.execute()
+        """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.
+
+        Raises:
+            SchemaCoreError: what is known before the job starts, of any of the statements.
+        """
+        if not self._pipelines:
+            return OK
+        jobs = [one.prepare for one in self._pipelines]
+        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        result = run_job(self._session, jobs, [*hooks, *self._hooks])
         self._pipelines = []
         return result
+
+    def register_job_status_hook(self, hook: JobStatusHook | str) -> StatementSet:
+        """Add a hook for all jobs of this set, as `TablePipeline.register_job_status_hook`."""
+        self._hooks.append(require_hook(hook, "hook"))
+        return self

@@ -21,6 +21,7 @@ from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.elements import query_of, row_type
 from schema_core.environment.inline import data_frame_planner
+from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.plan_ctas import plan_statement
@@ -28,7 +29,7 @@ from schema_core.environment.operations.recover import Recovery, recover, tables
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
-from schema_core.environment.planner import JobStatusHook, Planner
+from schema_core.environment.planner import Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table import StatementSet, Table
@@ -67,7 +68,7 @@ class TableEnvironment:
         environment_settings: EnvironmentSettings | Configuration | Mapping[str, str],
         *,
         spark: SparkSession | None = None,
-        hooks: Iterable[JobStatusHook] = (),
+        hooks: Iterable[JobStatusHook | str] = (),
         planner: Planner | None = None,
     ) -> TableEnvironment:
         """Create an environment.
@@ -77,7 +78,8 @@ class TableEnvironment:
             spark: The Spark session in whose SparkContext jobs run. Jobs open a session of their
                 own in it, so it is not changed. Without it, jobs run in the SparkContext of the
                 process; Spark is started if none runs.
-            hooks: Called when the status of a job of this environment changes (FLIP-218).
+            hooks: Called when the status of a job of this environment changes (FLIP-218): objects,
+                or names of `register_job_status_hook` and of installed packages.
             planner: The planner that runs jobs, instead of the one that the options name. It has
                 its own session, so `spark` cannot be passed as well.
 
@@ -87,9 +89,7 @@ class TableEnvironment:
         if planner is not None and spark is not None:
             raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
         require_instance(hooks, Iterable, "hooks")
-        hooks = tuple(hooks)
-        for hook in hooks:
-            require_instance(hook, JobStatusHook, "hooks")
+        hooks = tuple(require_hook(hook, "hooks") for hook in hooks)
         settings = environment_settings
         if not isinstance(settings, EnvironmentSettings):
             require_instance(settings, Mapping, "environment_settings")
@@ -100,11 +100,31 @@ class TableEnvironment:
         """Return the options of the session, which can be changed."""
         return self._session.config
 
+    def register_job_status_hook(self, name: str, factory: HookFactory) -> None:
+        """Register a factory of job status hooks by a name.
+
+        The name can be used where a hook can: in `create`, `TablePipeline` and `StatementSet`. Each
+        job that names it gets a hook of its own, and can be described as data. Packages provide
+        such factories as entry points of the group ``schema_core.job_status_hooks``.
+
+        Args:
+            name: The name.
+            factory: A class without parameters, or a function, that returns a `JobStatusHook`.
+
+        Raises:
+            AlreadyExistsError: with code `job-status-hook-exists`.
+            SchemaError: with code `wrong-argument`.
+        """
+        self._session.hooks.register(name, factory)
+
     # --- SQL -----------------------------------------------------------------------------------
 
     @validate_arguments(stmt=str)
     def execute_sql(self, stmt: str) -> TableResult:
         """Execute one statement.
+
+        INSERT and CREATE TABLE AS return when their job is submitted: `TableResult.wait` waits for
+        its end, and so does the statement itself where the option ``table.dml-sync`` is true.
 
         Raises:
             ParseError: for a string outside the grammar, with its position.
@@ -361,12 +381,11 @@ class TableEnvironment:
             ignoreIfExists: Do nothing if there is an object at the path; or the query.
 
         Returns:
-            Whether the table is new; for a query the result of its job, which has ended.
+            Whether the table is new; for a query the result of its job, which `wait` waits for.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
             SchemaError: with code `wrong-argument` for arguments of other types.
-            ExternalError: where the job of the query fails, with code `job-failed`.
         """
         require_instance(path, str, "path")
         if isinstance(descriptor, Mapping):

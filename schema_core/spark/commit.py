@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.catalog.unfinished import Owner
+from schema_core.environment.job_execution import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
 
@@ -484,6 +485,7 @@ def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
                 hint="run the statement again when that writer is done; "
                 "if there is none, delete the lock file",
             )
+        require_running()
         time.sleep(PAUSE)
 
 

@@ -1,120 +1,102 @@
-"""Jobs, their errors and their job status hooks (FLIP-218), which run on the driver.
-
-Spark's own listeners are called later and on other threads, so they cannot run what must happen
-exactly once before or after a job.
-"""
+"""Jobs of Spark, and the errors of Spark as those of the library."""
 
 from __future__ import annotations
 
 import re
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from schema_core.environment.planner import Job, JobStatus, JobStatusHook
-from schema_core.errors import ExternalError, SchemaCoreError, with_notes
+from schema_core.environment.job_client import JobStatus
+from schema_core.environment.job_graph import JobExecution
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark.transactions import NoTransaction, Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-#: The note of an error that is raised after the commit.
-COMMITTED = "the rows of the job are committed: do not run the statement again"
+class SparkJob(JobExecution):
+    """A job of Spark: an action within a transaction.
 
-UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
+    Its errors are those of the library, with the locations that `located` adds. Spark jobs run in a
+    job group with the id of the job, and with the local properties (such as the scheduler pool) of
+    the thread that made the object.
 
-
-def run_job(
-    session: SparkSession,
-    name: str,
-    action: Callable[[], None],
-    hooks: Sequence[JobStatusHook] = (),
-    transaction: Transaction | None = None,
-) -> Job:
-    """Run an action as one job of Spark, within a transaction, and notify the hooks.
-
-    The commit is part of the job: `on_finished` is called after its rows are visible. For
-    every event each hook is called exactly once, in order, whatever other hooks raise: first
-    `on_created`, then one of `on_finished`, `on_failed` and `on_canceled` (for a cancelled job
-    group or a keyboard interrupt). A job whose `on_created` raises does not start and has failed.
-
-    The first error is the one that is raised; later errors, those of hooks too, are attached to it
-    as notes (PEP 678). If only hooks raise after a commit, the job has finished nevertheless.
-
-    Raises:
-        ExternalError: with code `job-failed` or `job-canceled`; with code `job-hook-failed` where
-            the job finished but a hook raised.
-        SchemaCoreError: whatever the action, the transaction or `on_created` refuses.
+    Args:
+        session: The session of the job.
+        name: The description of the job group.
+        action: Writes the rows.
+        transaction: What the job does before and after; by default nothing.
+        located: Returns a context manager that adds locations to errors.
     """
-    job_id = uuid.uuid4().hex
-    transaction = transaction or NoTransaction()
-    try:
-        created = [partial(hook.on_created, job_id) for hook in hooks]
-        if errors := _errors_of([transaction.begin, *created]):
-            raise with_notes(errors[0], errors[1:], "while the job was created")  # noqa: TRY301
-        with job_group(session, job_id, name):
-            action()
-        transaction.commit()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            with suppress(Exception):  # Spark may be what has stopped
-                session.sparkContext.cancelJobGroup(job_id)
-        raised = _ended(transaction, hooks, job_id, error)
-        if raised is error:
-            raise
-        raise raised from error
-    if errors := _errors_of([partial(hook.on_finished, job_id) for hook in hooks]):
-        raise _of_hooks(errors) from errors[0]
-    return Job(job_id, JobStatus.FINISHED)
+
+    def __init__(
+        self,
+        session: SparkSession,
+        name: str,
+        action: Callable[[], None],
+        transaction: Transaction | None = None,
+        located: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        self._session = session
+        self._name = name
+        self._action = action
+        self._transaction = transaction or NoTransaction()
+        self._located = located
+        self._properties = local_properties(session)
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if that is unknown after an error."""
+        return self._transaction.committed
+
+    def begin(self) -> None:
+        with self._located(), spark_errors():
+            self._transaction.begin()
+
+    def run(self, job_id: str) -> None:
+        with self._located(), spark_errors():
+            inherit(self._session, self._properties)
+            with job_group(self._session, job_id, self._name):
+                self._action()
+
+    def commit(self) -> None:
+        with self._located(), spark_errors():
+            self._transaction.commit()
+
+    def abort(self) -> None:
+        with self._located():
+            self._transaction.abort()
+
+    def cancel(self, job_id: str) -> None:
+        """Cancel the Spark jobs of the group, and those that it starts later."""
+        self._context().cancelJobGroupAndFutureJobs(job_id)
+
+    def progress(self, job_id: str) -> tuple[int, int] | None:
+        """Return the tasks that are done, and all tasks, of the Spark jobs so far."""
+        tracker = self._session.sparkContext.statusTracker()
+        done = total = 0
+        for job in tracker.getJobIdsForGroup(job_id):
+            info = tracker.getJobInfo(job)
+            for stage in info.stageIds if info is not None else ():
+                if (found := tracker.getStageInfo(stage)) is not None:
+                    done, total = done + found.numCompletedTasks, total + found.numTasks
+        return (done, total) if total else None
+
+    def _context(self) -> Any:
+        return self._session.sparkContext._jsc.sc()  # noqa: SLF001 - PySpark has not all methods
 
 
-def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
-    """Make every call; return the errors that they raise, in order."""
-    errors: list[BaseException] = []
-    for call in calls:
-        try:
-            call()
-        except BaseException as error:  # noqa: BLE001 - raised by the caller
-            errors.append(error)
-    return errors
+def local_properties(session: SparkSession) -> Any:
+    """Return a copy of the local properties of this thread in the JVM."""
+    return session.sparkContext._jsc.sc().getLocalProperties().clone()  # noqa: SLF001
 
 
-def _ended(
-    transaction: Transaction, hooks: Sequence[JobStatusHook], job_id: str, error: BaseException
-) -> BaseException:
-    """Abort, notify the hooks, and return the error to raise for a job that failed."""
-    late = _errors_of([transaction.abort])
-    status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
-    calls: list[Callable[[], object]]
-    if transaction.committed:
-        calls = [partial(hook.on_finished, job_id) for hook in hooks]
-    elif status is JobStatus.CANCELED:
-        calls = [partial(hook.on_canceled, job_id) for hook in hooks]
-    else:
-        calls = [partial(hook.on_failed, job_id, error) for hook in hooks]
-    late += _errors_of(calls)
-    known = isinstance(error, SchemaCoreError) or not isinstance(error, Exception)
-    raised = error if known else failure(error, status)
-    if transaction.committed is not False:
-        raised.add_note(COMMITTED if transaction.committed else UNCERTAIN)
-    return with_notes(raised, late, "afterwards")
-
-
-def _of_hooks(errors: list[BaseException]) -> BaseException:
-    """Return the error to raise for a job that finished although hooks raised."""
-    first = errors[0]
-    if not isinstance(first, Exception):
-        return with_notes(first, errors[1:], "afterwards")
-    raised = ExternalError(
-        f"the job finished, but a job status hook failed: {reason(first)}",
-        code="job-hook-failed",
-        hint="do not run the statement again: its rows are written",
-    )
-    return with_notes(raised, errors[1:], "afterwards")
+def inherit(session: SparkSession, properties: Any) -> None:
+    """Set the local properties of this thread, as PySpark's `InheritableThread` does."""
+    session.sparkContext._jsc.sc().setLocalProperties(properties)  # noqa: SLF001
 
 
 #: What `SparkContext.setJobGroup` sets for a thread.
@@ -133,8 +115,9 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        for key, value in before.items():
-            context.setLocalProperty(key, value)  # type: ignore[arg-type, unused-ignore]
+        with suppress(Exception):  # Spark may be what has stopped
+            for key, value in before.items():
+                context.setLocalProperty(key, value)  # type: ignore[arg-type, unused-ignore]
 
 
 @contextmanager

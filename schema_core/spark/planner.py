@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
     find_connector,
@@ -18,11 +19,10 @@ from schema_core.environment.connector import (
 )
 from schema_core.environment.ctas_plan import SinkLoss
 from schema_core.environment.inline import InlineRows, InlineTable
+from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.planner import (
     BoundTable,
-    Job,
-    JobStatusHook,
     PlannerContext,
     Registration,
     Rows,
@@ -53,7 +53,7 @@ from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained
 from schema_core.spark.frame_cache import FrameCache, FrameKey
 from schema_core.spark.inputs import InlineViews, rows_of
-from schema_core.spark.jobs import run_job, spark_errors
+from schema_core.spark.jobs import SparkJob, spark_errors
 from schema_core.spark.jvm import analysed
 from schema_core.spark.outputs import (
     arrow_reader,
@@ -132,9 +132,8 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """Write a query into a table; its rows become visible when all are written."""
+    ) -> JobGraph:
+        """Prepare the write of a query; its rows become visible when all are written."""
         self._require_batch()
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
@@ -150,7 +149,6 @@ class SparkPlanner:
             frame,
             context,
             (AtomicityLevel.CREATED_FIRST, Registration(_nothing, _nothing)),
-            hooks,
             reads,
         )
 
@@ -161,9 +159,8 @@ class SparkPlanner:
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        """Run CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.transactions`.
+    ) -> JobGraph:
+        """Prepare CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.transactions`.
 
         REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
         stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.
@@ -186,7 +183,6 @@ class SparkPlanner:
             frame,
             context,
             (level, registration),
-            hooks,
             reads,
         )
 
@@ -308,6 +304,12 @@ class SparkPlanner:
     # --- inputs --------------------------------------------------------------------------------
 
     @property
+    def _options(self) -> dict[str, str]:
+        """A copy of the configuration as it is now, since jobs run while it may change."""
+        options = self.context.options
+        return options.to_dict() if isinstance(options, Configuration) else dict(options)
+
+    @property
     def _zone(self) -> str:
         return LOCAL_TIME_ZONE.of(self.context.options) or "UTC"
 
@@ -360,7 +362,7 @@ class SparkPlanner:
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
             return self._inline.name(bound.table.rows, names)
-        request = ScanRequest.of(bound, demand, self.context.options, self._zone)
+        request = ScanRequest.of(bound, demand, self._options, self._zone)
         kept = self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
@@ -390,7 +392,7 @@ class SparkPlanner:
         context = ReadContext(
             bound.identifier,
             bound.table,
-            self.context.options,
+            request.configuration,
             bound.is_temporary,
             session=session,
             zone=self._zone,
@@ -485,7 +487,7 @@ class SparkPlanner:
         return WriteContext(
             target.identifier,
             target.table,
-            self.context.options,
+            self._options,
             target.is_temporary,
             session=session,
             zone=self._zone,
@@ -504,12 +506,12 @@ class SparkPlanner:
         frame: DataFrame,
         context: WriteContext,
         transaction: tuple[AtomicityLevel, Registration],
-        hooks: Sequence[JobStatusHook],
         reads: Sequence[Read],
-    ) -> Job:
-        """Write rows as one job, in a stage if the connector has the ability."""
+    ) -> JobGraph:
+        """Prepare a job that writes rows, in a stage if the connector has the ability."""
         level, registration = transaction
-        with using(context.identifier, context.options, "write"):
+        located = partial(using, context.identifier, context.options, "write")
+        with located():
             stage: Stage = Unstaged()
             if level is AtomicityLevel.ROLLED_BACK and isinstance(connector, SupportsCleanUp):
                 stage = Unstaged(partial(connector.clean_up, context))
@@ -525,13 +527,14 @@ class SparkPlanner:
                 with diagnosing(reads):
                     connector.write(frame, context)
 
-            return run_job(
+            job = SparkJob(
                 context.session,
                 name,
                 write,
-                hooks,
                 TableTransaction(level, stage, registration),
+                located,
             )
+            return JobGraph(name, job, [context.identifier])
 
 
 def _nothing() -> None:

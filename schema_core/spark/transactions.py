@@ -13,6 +13,7 @@ from typing import Protocol
 
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Ability, Connector
+from schema_core.environment.job_execution import require_running
 from schema_core.environment.planner import Registration
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 
@@ -168,6 +169,10 @@ class TableTransaction:
     def prepare(self) -> None:
         self._stage.prepare()
 
+    def decide(self) -> None:
+        """Raise if the job is cancelled; it cannot be cancelled any more after this step."""
+        require_running(last=True)
+
     def publish(self) -> None:
         self._stage.commit()
 
@@ -181,13 +186,13 @@ _L = AtomicityLevel
 #: Level and event -> what is done, in order. Rows become visible last.
 ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], None], ...]] = {
     (_L.CREATED_FIRST,  Event.BEGIN):  (_T.create,),
-    (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.publish),
+    (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.decide, _T.publish),
     (_L.CREATED_FIRST,  Event.ABORT):  (_T.discard,),
     (_L.ROLLED_BACK,    Event.BEGIN):  (_T.create,),
-    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.settle, _T.publish),
+    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.decide, _T.settle, _T.publish),
     (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo_if_discarded),
     (_L.ISOLATED,       Event.BEGIN):  (),
-    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.create, _T.publish, _T.settle),
+    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.decide, _T.create, _T.publish, _T.settle),
     (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.undo),
 }  # fmt: skip
 

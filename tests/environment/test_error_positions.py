@@ -9,7 +9,8 @@ import pytest
 
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.planner import Job, Rows
+from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.planner import Rows
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
 from schema_core.query.relation import Relation
@@ -33,7 +34,7 @@ class Failing(DryRunPlanner):
         yield (1,)
         raise ExternalError("division by zero", code="job-failed")
 
-    def insert(self, *given: Any, **more: Any) -> Job:
+    def insert(self, *given: Any, **more: Any) -> JobGraph:
         raise UnsupportedError("not on this engine", code="not-executable")
 
 

@@ -11,7 +11,8 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
+from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.query.relation import Relation, Scan, result_columns
@@ -34,8 +35,7 @@ class Noting(DryRunPlanner):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
+    ) -> JobGraph:
         name = target.identifier.object_name
         into = None if columns is None else list(columns)
         self.jobs.append(
@@ -47,7 +47,7 @@ class Noting(DryRunPlanner):
                 "partition": partition,
             }
         )
-        return Job("1", JobStatus.FINISHED)
+        return JobGraph("1", JobExecution(), [target.identifier])
 
     def create_as(
         self,
@@ -56,16 +56,32 @@ class Noting(DryRunPlanner):
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        registration.create()
-        if self.fails:
-            self.between()
-            if registration.atomic:
-                registration.undo()
+    ) -> JobGraph:
+        self.insert(query, target, columns=columns)
+        return JobGraph("1", Creation(self, registration), [target.identifier])
+
+
+class Creation(JobExecution):
+    """A job that creates a table, and fails if the planner is told so."""
+
+    def __init__(self, planner: Noting, registration: Registration) -> None:
+        self._planner = planner
+        self._registration = registration
+
+    def begin(self) -> None:
+        self._registration.create()
+
+    def run(self, job_id: str) -> None:
+        if self._planner.fails:
+            self._planner.between()
             raise ExternalError("the job failed")
-        registration.settle()
-        return self.insert(query, target, columns=columns)
+
+    def commit(self) -> None:
+        self._registration.settle()
+
+    def abort(self) -> None:
+        if self._registration.atomic:
+            self._registration.undo()
 
 
 @pytest.fixture
@@ -77,6 +93,7 @@ def planner() -> Noting:
 def environment(planner: Noting) -> TableEnvironment:
     settings = EnvironmentSettings.in_batch_mode()
     environment = TableEnvironment.create(settings, planner=planner)
+    environment.get_config().set("table.dml-sync", "true")
     environment.execute_sql("CREATE TABLE s (a INT NOT NULL, b STRING)")
     environment.execute_sql("CREATE TABLE sink (a BIGINT, b STRING, c AS a + 1) PARTITIONED BY (b)")
     return environment

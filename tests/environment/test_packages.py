@@ -16,8 +16,15 @@ from schema_core.cli.commands import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import secret_keys, using
 from schema_core.environment.discovery import GROUPS, discover
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ConflictError, NotFoundError, SchemaCoreError, SchemaError
+from schema_core.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+)
 from schema_core.paths import UnresolvedPath
 
 ENTRY_POINTS = """
@@ -33,6 +40,9 @@ toy = toy_store:Engine
 [schema_core.functions]
 toys = toy_store:FUNCTIONS
 wrong = toy_store:FORMAT
+[schema_core.job_status_hooks]
+toy = toy_store:Audit
+not a hook = toy_store:NO_HOOK
 """
 
 
@@ -63,7 +73,54 @@ def test_all_groups_are_found(environment: TableEnvironment) -> None:
         "schema_core.formats": [("toy", None)],
         "schema_core.planners": [("toy", None)],
         "schema_core.functions": [("toys", None), ("wrong", None)],
+        "schema_core.job_status_hooks": [("not a hook", None), ("toy", None)],
     } == found
+
+
+def test_hooks_are_found_by_their_names(tmp_path: Path, environment: TableEnvironment) -> None:
+    toy_store = import_module("toy_store")
+
+    class Own(toy_store.Audit):  # type: ignore[misc, name-defined]
+        pass
+
+    settings = EnvironmentSettings.in_batch_mode()
+    named = TableEnvironment.create(settings, planner=DryRunPlanner(), hooks=["toy", "own"])
+    named.execute_sql("CREATE TABLE t (a INT)")
+    with pytest.raises(NotFoundError) as caught:
+        named.execute_sql("INSERT INTO t VALUES (1)")
+    assert ("not-discovered", "no job status hook 'own' is installed") == (
+        caught.value.code, caught.value.problem
+    )  # fmt: skip
+    named.register_job_status_hook("own", Own)
+    toy_store.EVENTS.clear()
+    inserts = named.create_statement_set().add_insert_sql("INSERT INTO t VALUES (1)")
+    inserts.add(named.sql_query("SELECT 1 AS a").insert_into("t").register_job_status_hook("own"))
+    inserts.register_job_status_hook(toy_store.Audit()).execute().wait()
+
+    created, finished = toy_store.EVENTS[:4], toy_store.EVENTS[4:]
+    assert ["Audit", "Own", "Own", "Audit"] == [name for name, _, _ in created]
+    assert [(*one[:2], "finished") for one in created] == finished
+    assert 4 == len({hook for _, hook, _ in created}), "each job and name has a hook of its own"
+
+    with pytest.raises(SchemaError, match="hook must be a JobStatusHook or the name of one"):
+        inserts.register_job_status_hook(1)  # type: ignore[arg-type]
+    inserts.add_insert_sql("INSERT INTO t VALUES (1)").register_job_status_hook("not a hook")
+    with pytest.raises(SchemaError, match="the job status hook factory 'not a hook' must be"):
+        inserts.execute()
+    with pytest.raises(SchemaError, match="hooks must be a JobStatusHook or the name of one"):
+        TableEnvironment.create(settings, hooks=[object()])  # type: ignore[list-item]
+
+
+def test_names_of_hooks_are_unique() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.register_job_status_hook("audit", list)  # type: ignore[arg-type]
+    with pytest.raises(AlreadyExistsError) as caught:
+        environment.register_job_status_hook("audit", dict)  # type: ignore[arg-type]
+    assert "job-status-hook-exists" == caught.value.code
+    for name, factory in (("", list), (" ", list), ("x", 1), (1, list)):
+        with pytest.raises(SchemaError) as wrong:
+            environment.register_job_status_hook(name, factory)  # type: ignore[arg-type]
+        assert "wrong-argument" == wrong.value.code
 
 
 def test_doctor_lists_discovered_packages(environment: TableEnvironment) -> None:

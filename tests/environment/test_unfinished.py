@@ -14,8 +14,9 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.unfinished import KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.operations.recover import RecoveryAction
-from schema_core.environment.planner import BoundTable, Job, Registration
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError
 from schema_core.paths import ObjectPath
@@ -37,15 +38,8 @@ class Planner(DryRunPlanner):
 
     def create_as(
         self, query: Relation, target: BoundTable, registration: Registration, **_: Any
-    ) -> Job:
-        registration.create()
-        try:
-            self.during()
-            registration.settle()
-        except BaseException:
-            registration.undo()
-            raise
-        return self.insert(query, target)
+    ) -> JobGraph:
+        return JobGraph("create", Creating(self, registration), [target.identifier])
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         return self.committed
@@ -57,6 +51,26 @@ class Planner(DryRunPlanner):
         self.cleaned.append(f"checked {target.identifier.object_name}")
 
 
+class Creating(JobExecution):
+    """A job that creates a table."""
+
+    def __init__(self, planner: Planner, registration: Registration) -> None:
+        self._planner = planner
+        self._registration = registration
+
+    def begin(self) -> None:
+        self._registration.create()
+
+    def run(self, job_id: str) -> None:
+        self._planner.during()
+
+    def commit(self) -> None:
+        self._registration.settle()
+
+    def abort(self) -> None:
+        self._registration.undo()
+
+
 @pytest.fixture
 def planner() -> Planner:
     return Planner()
@@ -66,7 +80,8 @@ def planner() -> Planner:
 def environment(
     request: pytest.FixtureRequest, planner: Planner, tmp_path: Path
 ) -> TableEnvironment:
-    settings = {"execution.runtime-mode": "BATCH", "table.ctas.atomicity-enabled": "true"}
+    settings = {"execution.runtime-mode": "BATCH", "table.ctas.atomicity-enabled": "true",
+                "table.dml-sync": "true"}  # fmt: skip
     made = TableEnvironment.create(settings, planner=planner)
     catalog: Any = InMemoryCatalog("c", "default")
     if request.param == "sql":

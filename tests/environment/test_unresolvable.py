@@ -13,7 +13,8 @@ import pytest
 from schema_core import DataTypes, EnvironmentSettings, TableEnvironment
 from schema_core.catalog.functions import FunctionClass
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
+from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.planner import BoundTable, Registration
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
 from schema_core.paths import ObjectPath
 from schema_core.query.relation import Relation
@@ -35,14 +36,13 @@ class Replacing(DryRunPlanner):
         registration: Registration,
         *,
         columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
+    ) -> JobGraph:
         registration.create()
         if self.fails:
             self.between()
             registration.undo()
             raise ExternalError("the job failed")
-        return Job("1", JobStatus.FINISHED)
+        return JobGraph("1", JobExecution(), [target.identifier])
 
 
 def session(path: Path, planner: DryRunPlanner | None = None) -> TableEnvironment:

@@ -62,8 +62,10 @@ def table(tmp_path: Path) -> Callable[..., BoundTable]:
 
 @pytest.fixture
 def environment(session: SparkSession) -> TableEnvironment:
-    """A batch environment over the shared Spark."""
-    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    """A batch environment over the shared Spark, whose statements wait for their jobs."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    environment.get_config().set("table.dml-sync", "true")
+    return environment
 
 
 @dataclass

@@ -29,7 +29,7 @@ from fuzz.file_commits import (
     operations,
     run,
 )
-from schema_core.catalog.unfinished import ABANDONED
+from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit import (
     APPEND,
@@ -41,7 +41,6 @@ from schema_core.spark.commit import (
     Journal,
     Kind,
     Name,
-    Owner,
     Scope,
     partition_of,
     read_consistently,

@@ -11,13 +11,13 @@ import pytest
 
 from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations, run
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.job_execution import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark import files
 from schema_core.spark.commit import PREFIX, Directory
 from schema_core.spark.connectors import filesystem
 from schema_core.spark.files import FileSystem, HadoopFiles, LocalFiles, located
-from schema_core.spark.jobs import COMMITTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -338,7 +338,8 @@ def test_concurrent_inserts_keep_all_rows(session: SparkSession, tmp_path: Path)
                 f"CREATE TABLE t (a INT, p INT) PARTITIONED BY (p) {at(tmp_path)}"
             )
             for part in range(2):
-                environment.execute_sql(f"INSERT INTO t VALUES ({number}, {part}), ({number}, 9)")
+                rows = f"({number}, {part}), ({number}, 9)"
+                environment.execute_sql(f"INSERT INTO t VALUES {rows}").wait()
         except BaseException as error:  # noqa: BLE001 - shown below
             errors.append(error)
 

@@ -254,7 +254,7 @@ def test_a_path_is_read_as_it_is_written(session: SparkSession, tmp_path: Path, 
         table = TableDescriptor.for_connector("filesystem").schema(schema)
         table.option("path", f"{tmp_path}/{name}").option("format", form)
         environment.create_table(f"t{place}", table.build())
-        environment.execute_sql(f"INSERT INTO t{place} SELECT {place}")
+        environment.execute_sql(f"INSERT INTO t{place} SELECT {place}").wait()
     for place in range(len(some)):
         found = environment.execute_sql(f"SELECT * FROM t{place}").collect()
         assert [(place,)] == list(map(tuple, found))

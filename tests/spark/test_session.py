@@ -197,15 +197,15 @@ def test_hooks_of_an_environment_are_called_for_its_jobs(
     settings, hook = EnvironmentSettings.in_batch_mode(), Hook()
     environment = TableEnvironment.create(settings, spark=session, hooks=[hook])
     environment.execute_sql(CREATE.format(name="t"))
-    environment.execute_sql("INSERT INTO t VALUES (1)")
+    environment.execute_sql("INSERT INTO t VALUES (1)").wait()
     assert ["created", "finished"] == hook.events
 
     connector.committed = False
     with pytest.raises(ExternalError):
-        environment.execute_sql("INSERT INTO t SELECT 1 / (a - 1) FROM (VALUES 1) AS x(a)")
+        environment.execute_sql("INSERT INTO t SELECT 1 / (a - 1) FROM (VALUES 1) AS x(a)").wait()
     assert ["created", "finished", "created", "failed"] == hook.events
 
-    environment.execute_sql("CREATE TABLE u WITH ('connector' = 'frames') AS SELECT 1 AS a")
+    environment.execute_sql("CREATE TABLE u WITH ('connector' = 'frames') AS SELECT 1 AS a").wait()
     assert ["created", "finished"] == hook.events[4:]
 
 

@@ -74,8 +74,8 @@ def job() -> list[tuple[object, ...]]:
         environment.execute_sql(
             "CREATE TABLE written WITH ('connector' = 'filesystem', 'format' = 'parquet',"
             f" 'path' = '{folder}/rows') AS SELECT add_one(1) AS a"
-        )
-        environment.execute_sql("INSERT OVERWRITE written SELECT a + 1 FROM written")
+        ).wait()
+        environment.execute_sql("INSERT OVERWRITE written SELECT a + 1 FROM written").wait()
         (row,) = environment.execute_sql("SELECT a FROM written").collect()
         assert tuple(row) == (3,), row
     return [tuple(row) for row in environment.execute_sql(QUERY).collect()]

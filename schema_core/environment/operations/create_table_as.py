@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeGuard
 
 from schema_core.catalog.api import Capability
@@ -18,7 +19,8 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.atomicity import choose_level, is_atomic
 from schema_core.environment.connector import installed_connector
-from schema_core.environment.operations.data import check_assignment, job_result
+from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.operations.data import check_assignment, run_job
 from schema_core.environment.operations.definitions import (
     check_names,
     require,
@@ -75,7 +77,16 @@ def table_creation(
 
 
 def create_table_as(session: Session, creation: TableCreation) -> TableResult:
-    """Create the table and write the query into it.
+    """Submit the job that creates the table and writes the query into it.
+
+    Raises:
+        SchemaCoreError: as `prepare_creation`.
+    """
+    return run_job(session, [partial(prepare_creation, session, creation)])
+
+
+def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
+    """Prepare the job that creates the table and writes the query into it.
 
     Raises:
         AlreadyExistsError: with code `table-exists`.
@@ -93,16 +104,15 @@ def create_table_as(session: Session, creation: TableCreation) -> TableResult:
         return _insert(session, relation, identifier)
     assert old is None or isinstance(old, CatalogTable)  # noqa: S101 - checked
     session.check_definition(table, old)
-    job = session.planner.create_as(
+    graph = session.planner.create_as(
         session.executable(relation),
         BoundTable(identifier, table),
         _registration(session, identifier, table, old),
         columns=[column.name for column in result_columns(relation)],
-        hooks=session.hooks,
     )
     if old is not None and old.partition_keys != table.partition_keys:
-        _forget_partitions(session, identifier)
-    return job_result(identifier, job)
+        graph.after_commit.append(partial(_forget_partitions, session, identifier))
+    return graph
 
 
 def _registration(
@@ -184,12 +194,11 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
             catalog.drop_partition(path, spec, ignore_if_not_exists=True)
 
 
-def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> TableResult:
-    """Write the query into the existing table, as IF NOT EXISTS does in Flink."""
+def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
+    """Prepare the write of the query into the existing table, as IF NOT EXISTS does in Flink."""
     target = session.bound(identifier)
     check_assignment(result_columns(relation), target.table.resolved_schema)
-    job = session.planner.insert(session.executable(relation), target, hooks=session.hooks)
-    return job_result(identifier, job)
+    return session.planner.insert(session.executable(relation), target)
 
 
 def check_existing(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.job_graph import JobGraph, JobStatusHook
 from schema_core.environment.operations.recover import finish
-from schema_core.environment.planner import BoundTable, Job
+from schema_core.environment.options import DML_SYNC
+from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
@@ -54,19 +56,37 @@ def result_schema(relation: Relation) -> ResolvedSchema:
     return ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
 
 
-def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
-    """Return the result of a write: the number of rows, -1 if unknown, as in Flink."""
-    name = identifier.as_summary_string()
-    schema = ResolvedSchema.physical([name], [DataTypes.BIGINT(nullable=False)])
-    return TableResult(schema, [(-1,)], job=job)
+def run_job(
+    session: Session,
+    jobs: Iterable[Callable[[], JobGraph]],
+    hooks: Iterable[JobStatusHook | str] = (),
+) -> TableResult:
+    """Run prepared jobs as one, and return its result at once, or wait as ``table.dml-sync`` says.
+
+    The result is the number of rows, -1 if unknown, as in Flink; that of the last table.
+
+    Raises:
+        SchemaCoreError: as `Session.submit`; as `JobClient.wait` where it waits.
+    """
+    is_sync = DML_SYNC.of(session.config.get_configuration())
+    graph, client = session.submit(jobs, hooks)
+    schema = ResolvedSchema.physical(
+        [graph.sinks[-1].as_summary_string()], [DataTypes.BIGINT(nullable=False)]
+    )
+    if is_sync:
+        client.wait()
+    return TableResult(schema, [(-1,)], job=client)
 
 
 # --- INSERT --------------------------------------------------------------------------------
 
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
-    """Write a query into a table and wait for the job."""
-    return write(session, *checked_insert(session, statement, text), writing_of(statement))
+    """Submit the job that writes a query into a table."""
+    relation, target = checked_insert(session, statement, text)
+    return run_job(
+        session, [partial(prepare_write, session, relation, target, writing_of(statement))]
+    )
 
 
 def _target(session: Session, statement: Insert) -> BoundTable:
@@ -104,8 +124,10 @@ def writing_of(statement: Insert) -> Writing:
     return Writing(statement.columns, statement.partition, statement.overwrite)
 
 
-def write(session: Session, relation: Relation, target: BoundTable, how: Writing) -> TableResult:
-    """Write a resolved query into a table and wait for the job.
+def prepare_write(
+    session: Session, relation: Relation, target: BoundTable, how: Writing
+) -> JobGraph:
+    """Prepare the job that writes a resolved query into a table.
 
     Raises:
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
@@ -117,15 +139,13 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
             _with_partition(relation, fixed, target.table.resolved_schema),
             [*chosen, *dict(fixed.values)],
         )
-    job = session.planner.insert(
+    return session.planner.insert(
         session.executable(relation),
         target,
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
         partition=_given(fixed) if fixed else None,
-        hooks=session.hooks,
     )
-    return job_result(target.identifier, job)
 
 
 def _given(partition: Partition) -> dict[str, str]:
@@ -238,10 +258,9 @@ def _constant(value: str | None) -> Constant:
 
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
-    """Run INSERTs one after the other; all are checked before the first one runs."""
+    """Submit one job for several INSERTs; all are checked before the first one runs."""
     checked = [(*checked_insert(session, one, text), writing_of(one)) for one in statement.inserts]
-    results = [write(session, *each) for each in checked]
-    return results[-1]
+    return run_job(session, [partial(prepare_write, session, *each) for each in checked])
 
 
 def execute(session: Session, statement: Execute, text: str) -> TableResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from schema_core.environment.operations import (
@@ -90,6 +91,8 @@ def run(session: Session, statement: Statement, text: str) -> TableResult:
     """
     with of(statement, text):
         found = OPERATIONS[type(statement)](session, statement, text)
+    if found.job is not None:
+        found.job.locate(partial(of, statement, text))
     if not isinstance(statement, READING):
         return found
     formatted = found.formatted

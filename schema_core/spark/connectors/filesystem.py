@@ -337,11 +337,14 @@ class FilesystemConnector:
 
         Raises:
             SchemaError: with code `path-not-empty` if the directory of a new table contains
-                files, with code `not-a-directory` for a path that is a file.
+                files, with code `not-a-directory` for a path that is a file, with code
+                `type-not-in-file-format`.
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
         layout = Layout(context)
+        if layout.form is CSV:
+            layout.require_scalars()
         system, root = located(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
@@ -691,7 +694,7 @@ class Layout:
             frame = self.reader(session).load(self.path)
             named = metadata or self.form.identifier in PLACES
             return with_file_metadata(frame) if named else frame
-        self._require_scalars()
+        self.require_scalars()
         columns = [one.name for one in self.stored().fields]
         dialect = dialect_of(self.options, columns)
         frame = None if self.is_exact else self._native(session, dialect)
@@ -744,7 +747,7 @@ class Layout:
 
         Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
         """
-        self._require_scalars()
+        self.require_scalars()
         inner = [one for one in fields if one.name not in self.partitions]
         columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
         dialect = dialect_of(self.options, [one.name for one in inner])
@@ -757,7 +760,7 @@ class Layout:
         ]
         return select(frame, [*values, *rest]), "csv", header_options(dialect)
 
-    def _require_scalars(self) -> None:
+    def require_scalars(self) -> None:
         """Refuse columns that a field of a csv file cannot hold.
 
         Raises:

@@ -166,18 +166,19 @@ def _assignment(pair: tuple[str, str]) -> str:
 
 @contextmanager
 def _settings(session: SparkSession) -> Iterator[None]:
-    """Apply the settings `WRITING` within a block."""
-    before = {key: session.conf.get(key, None) for key in WRITING}
-    for key, value in WRITING.items():
-        session.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                session.conf.unset(key)
-            else:
-                session.conf.set(key, old)
+    """Apply the settings `WRITING` within a block, which one job at a time enters."""
+    with exclusive(f"settings of session {id(session)}"):
+        before = {key: session.conf.get(key, None) for key in WRITING}
+        for key, value in WRITING.items():
+            session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            for key, old in before.items():
+                if old is None:
+                    session.conf.unset(key)
+                else:
+                    session.conf.set(key, old)
 
 
 # --- timestamps ----------------------------------------------------------------------------------

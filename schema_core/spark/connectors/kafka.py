@@ -207,6 +207,16 @@ class KafkaConnector(ConnectorBase):
 
     # --- writing -------------------------------------------------------------------------------
 
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse options and types that cannot be written.
+
+        Raises:
+            SchemaError, UnsupportedError: as `read`.
+        """
+        check_topics(context.options, writes=True)
+        client_settings(context.options)
+        parts_of_messages(self.layout(context), context)
+
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write each row as a message.
 
@@ -216,7 +226,7 @@ class KafkaConnector(ConnectorBase):
         check_topics(context.options, writes=True)
         layout = self.layout(context)
         settings = client_settings(context.options) | {"topic": topics(context.options)[0]}
-        messages = encoded(self.rows(frame, context), layout, context)
+        messages = select(self.rows(frame, context), parts_of_messages(layout, context))
         if (tasks := PARALLELISM.of(context.options)) is not None:
             messages = messages.coalesce(tasks)
         if "headers" in context.metadata:
@@ -333,8 +343,12 @@ def _metadata(key: str) -> NamedNode:
     return METADATA[key][1], metadata_column(key)
 
 
-def encoded(frame: DataFrame, layout: Layout, context: WriteContext) -> DataFrame:
-    """Return the messages of rows, with the columns of Spark's Kafka sink."""
+def parts_of_messages(layout: Layout, context: WriteContext) -> list[NamedNode]:
+    """Return the columns of Spark's Kafka sink.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-message`.
+    """
     types = context.physical_columns
     value = {name: (ColumnNode(name), types[name]) for name in layout.value}
     parts: list[NamedNode] = [(layout.value_format.encode(value), "value")]
@@ -344,4 +358,4 @@ def encoded(frame: DataFrame, layout: Layout, context: WriteContext) -> DataFram
     if "headers" in context.metadata:
         headers = call("map_entries", ColumnNode(metadata_column("headers")))
         parts.append((Cast(headers, "ARRAY<STRUCT<key: STRING, value: BINARY>>"), "headers"))
-    return select(frame, parts)
+    return parts

@@ -10,8 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
+
+from schema_core.environment.job_execution import require_running
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,15 +29,25 @@ class _Lock:
 #: The locks of this process, by what jobs write; all environments share one Spark.
 _LOCKS: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
 _GUARD = threading.Lock()
+#: After how many seconds a job that waits looks whether it is cancelled.
+PAUSE: Final = 0.1
 
 
 @contextmanager
 def exclusive(target: str) -> Iterator[None]:
-    """Wait until no other job of this process writes into a table or directory."""
+    """Wait until no other job of this process writes into a table or directory.
+
+    Raises:
+        ExternalError: with code `job-canceled` if the job that waits is cancelled.
+    """
     with _GUARD:
         held = _LOCKS.setdefault(target, _Lock())
-    with held.lock:
+    while not held.lock.acquire(timeout=PAUSE):
+        require_running()
+    try:
         yield
+    finally:
+        held.lock.release()
 
 
 def shares_source(frame: DataFrame, target: DataFrame) -> bool:

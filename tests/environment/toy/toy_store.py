@@ -8,8 +8,9 @@ from typing import Any
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.environment.connector import Ability, Context, opened
+from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.options import ConfigOption, integer
-from schema_core.environment.planner import Job, JobStatus, PlannerContext, Rows
+from schema_core.environment.planner import PlannerContext, Rows
 from schema_core.expressions.user_functions import udf
 from schema_core.query.relation import Relation, result_columns
 from schema_core.types import DataType
@@ -20,6 +21,36 @@ CATALOG = CatalogFactory((HOME, VAULT), lambda name, options: InMemoryCatalog(na
 
 #: The tables passed to the factory, for assertions.
 SEEN: list[Context] = []
+
+
+#: A factory whose objects are not hooks.
+NO_HOOK = object
+
+#: The calls of hooks: the name of the class, the number of the object, and the event.
+EVENTS: list[tuple[str, int, str]] = []
+_HOOKS: list[object] = []
+
+
+class Audit:
+    """A job status hook."""
+
+    def __init__(self) -> None:
+        _HOOKS.append(self)  # so that numbers are not used again
+
+    def _called(self, event: str) -> None:
+        EVENTS.append((type(self).__name__, id(self), event))
+
+    def on_created(self, job_id: str) -> None:
+        self._called("created")
+
+    def on_finished(self, job_id: str) -> None:
+        self._called("finished")
+
+    def on_failed(self, job_id: str, error: BaseException) -> None:
+        self._called("failed")
+
+    def on_canceled(self, job_id: str) -> None:
+        self._called("canceled")
 
 
 class Store:
@@ -62,13 +93,13 @@ class Engine:
         rows = [(None,) * len(columns)] * 2
         return Rows(columns, iter(rows), lambda: iter(rows))
 
-    def insert(self, query: Relation, target: Any, **more: Any) -> Job:
+    def insert(self, query: Relation, target: Any, **more: Any) -> JobGraph:
         opened(target, "write", self.context.options)
-        return Job("toy", JobStatus.FINISHED)
+        return JobGraph("toy", JobExecution(), [target.identifier])
 
-    def create_as(self, query: Relation, target: Any, registration: Any, **more: Any) -> Job:
+    def create_as(self, query: Relation, target: Any, registration: Any, **more: Any) -> JobGraph:
         registration.create()
-        return Job("toy", JobStatus.FINISHED)
+        return JobGraph("toy", JobExecution(), [target.identifier])
 
     def explain(self, query: Relation) -> str:
         return "play"

@@ -1,0 +1,72 @@
+"""The progress of jobs on stderr: a bar on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from schema_core.environment.job_client import JobClient
+from schema_core.errors import ExternalError
+from schema_core.text import escaped
+
+#: After how many seconds a bar is updated.
+UPDATE = 0.2
+#: After how many seconds a line follows another one.
+LINES = 10.0
+
+
+def follow(client: JobClient, console: Console) -> None:
+    """Wait for a job and show its progress; Ctrl-C cancels it.
+
+    Raises:
+        SchemaCoreError: the error of the job.
+    """
+    if console.is_terminal:
+        _with_bar(client, console)
+    else:
+        _with_lines(client, console)
+
+
+def _with_bar(client: JobClient, console: Console) -> None:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[tasks]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(escaped(client.get_job_name()), total=None, tasks="")
+        while not _has_ended(client, UPDATE):
+            _update(bar, task, client)
+
+
+def _update(bar: Progress, task: TaskID, client: JobClient) -> None:
+    if (found := client.get_progress()) is not None:
+        done, total = found
+        bar.update(task, completed=done, total=total, tasks=f"{done}/{total} tasks")
+
+
+def _with_lines(client: JobClient, console: Console) -> None:
+    name, start = escaped(client.get_job_name()), time.monotonic()
+    while not _has_ended(client, LINES):
+        found = client.get_progress()
+        tasks = "running" if found is None else f"{found[0]} of {found[1]} tasks"
+        _line(console, f"{name}: {tasks} after {time.monotonic() - start:.0f} s")
+    _line(console, f"{name}: finished in {time.monotonic() - start:.1f} s")
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(f"schema-core: {text}", markup=False, soft_wrap=True)
+
+
+def _has_ended(client: JobClient, seconds: float) -> bool:
+    """Wait for a time; return whether the job has ended, or raise its error."""
+    try:
+        client.wait(round(seconds * 1000))
+    except ExternalError as error:
+        if error.code != "wait-timeout":
+            raise
+        return False
+    return True

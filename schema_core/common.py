@@ -1,0 +1,29 @@
+"""Jobs, rows and configurations, by the names of `pyflink.common`."""
+
+from __future__ import annotations
+
+from schema_core.environment.config import (
+    Configuration,
+)
+from schema_core.environment.job_client import (
+    CompletableFuture,
+    JobClient,
+    JobExecutionResult,
+    JobID,
+    JobStatus,
+)
+from schema_core.types.row_value import (
+    Row,
+    RowKind,
+)
+
+__all__ = [
+    "CompletableFuture",
+    "Configuration",
+    "JobClient",
+    "JobExecutionResult",
+    "JobID",
+    "JobStatus",
+    "Row",
+    "RowKind",
+]

@@ -1,0 +1,383 @@
+"""The execution of jobs on threads of their own: life cycle, cancellation, errors, and exit.
+
+`submit` begins a job on the calling thread and returns at once. The thread of the job writes the
+rows, commits them, and calls the hooks. The interpreter waits for running jobs when it exits. See
+``docs/decisions/0025-asynchronous-jobs.md``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures.thread  # noqa: F401 - its executors are to be shut down after the jobs
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from types import TracebackType
+from typing import TypeAlias
+
+from schema_core.environment.job_client import JobClient, JobID, JobStatus
+from schema_core.environment.job_graph import JobGraph
+from schema_core.errors import ExternalError, SchemaCoreError, with_notes
+from schema_core.secrets import mask_urls
+
+_LOG = logging.getLogger("schema_core.jobs")
+
+#: The note of an error that is raised after the commit.
+COMMITTED = "the rows of the job are committed: do not run the statement again"
+
+UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
+
+#: Adds the location to the errors of a job, such as the position of its statement.
+Locating: TypeAlias = Callable[[], AbstractContextManager[object]]
+#: The status that a job ended with, and the error to raise.
+Outcome: TypeAlias = tuple[JobStatus, BaseException | None]
+
+
+def submit(graph: JobGraph) -> JobClient:
+    """Begin a job on this thread, run it on another one, and return its client at once.
+
+    Raises:
+        SchemaCoreError: what the execution raises when it begins. The job is aborted, and no hook
+            is called.
+    """
+    run = JobRun(graph)
+    try:
+        graph.execution.begin()
+        run.start()
+    except BaseException as error:
+        late = _errors_of([graph.execution.abort])
+        raised = with_notes(_converted(error), late, "afterwards")
+        if raised is error:
+            raise
+        raise raised from error
+    return JobClient(run)
+
+
+class JobRun:
+    """One run of a job. All methods may be called on any thread."""
+
+    def __init__(self, graph: JobGraph) -> None:
+        self.id = JobID.generate()
+        self.error: BaseException | None = None
+        self._trace: TracebackType | None = None
+        self._graph = graph
+        self._lock = threading.RLock()  # a finalizer may run on a thread that holds it
+        self._status = JobStatus.CREATED
+        self._is_canceled = False
+        #: whether the job reached its commit point or failed: it cannot be cancelled any more
+        self._is_decided = False
+        self._ended = threading.Event()
+        self._locating: list[Locating] = []
+        self._at_end: list[Callable[[JobRun], object]] = []
+        self._is_taken = False
+        self._is_abandoned = False
+        self._started = time.monotonic()
+        self._runtime = 0.0
+        self._thread = _JobThread(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the job."""
+        return self._graph.name
+
+    @property
+    def status(self) -> JobStatus:
+        """The status of the job as it is now."""
+        return self._status
+
+    @property
+    def net_runtime(self) -> int:
+        """How many milliseconds the job ran, once it has ended."""
+        return round(self._runtime * 1000)
+
+    def start(self) -> None:
+        """Start the thread of the job."""
+        _RUNNING.add(self)
+        try:
+            self._thread.start()
+        except BaseException:
+            _RUNNING.discard(self)
+            raise
+
+    def is_alive(self) -> bool:
+        """Return whether the thread of the job runs; in a process that was forked it does not."""
+        return self._thread.is_alive()
+
+    def join(self) -> None:
+        """Wait for the thread of the job."""
+        self._thread.join()
+
+    def progress(self) -> tuple[int, int] | None:
+        """Return how many tasks are done, and how many there are; None if it is unknown."""
+        with suppress(Exception):  # the engine may have stopped
+            return self._graph.execution.progress(self.id)
+        return None
+
+    # --- waiting -------------------------------------------------------------------------------
+
+    def wait(self, timeout_ms: int | None = None) -> None:
+        """Wait for the end and raise the error of the job; see `JobClient.wait`."""
+        try:
+            has_ended = self._ended.wait(timeout_ms / 1000 if timeout_ms else None)
+        except KeyboardInterrupt as interrupt:
+            self.cancel()
+            self._ended.wait()
+            self.take()
+            if self._status is JobStatus.FINISHED:
+                interrupt.add_note(COMMITTED)
+            raise
+        if not has_ended:
+            raise ExternalError(
+                f"the job {self._graph.name!r} has not ended within {timeout_ms} ms",
+                code="wait-timeout",
+                hint="the job still runs: wait again, or cancel it with get_job_client().cancel()",
+            )
+        self.take()
+        if self.error is not None:
+            raise self.error.with_traceback(self._trace)
+
+    def at_end(self, call: Callable[[JobRun], object]) -> None:
+        """Make a call when the job has ended; now, if it has."""
+        with self._lock:
+            if not self._ended.is_set():
+                self._at_end.append(call)
+                return
+        call(self)
+
+    def locate(self, locating: Locating) -> None:
+        """Add a location to the error of the job, also if it has failed already."""
+        with self._lock:
+            self._locating.append(locating)
+            if self.error is not None:
+                self.error = _located(self.error, [locating])
+
+    def take(self) -> None:
+        """Note that someone got the outcome of the job, so that its error is not logged."""
+        if self._ended.is_set():
+            self._is_taken = True
+
+    def abandon(self) -> None:
+        """Log the error of the job, now or when it fails: nobody can get it any more."""
+        with self._lock:
+            self._is_abandoned = True
+        self._report()
+
+    def _report(self) -> None:
+        with self._lock:
+            is_due = self._ended.is_set() and self._is_abandoned and not self._is_taken
+            if not is_due or self.error is None or self._status is JobStatus.CANCELED:
+                return
+            self._is_taken = True
+        notes = [mask_urls(one) for one in getattr(self.error, "__notes__", ())]
+        lines = "\n".join([mask_urls(str(self.error)), *notes])
+        _LOG.error("%s (job %s): %s", self._graph.name, self.id, lines)
+
+    # --- cancellation --------------------------------------------------------------------------
+
+    def cancel(self) -> None:
+        """Cancel the job, unless it commits its rows or has ended."""
+        with self._lock:
+            if self._is_decided or self._is_canceled:
+                return
+            self._is_canceled = True
+            self._status = JobStatus.CANCELLING
+        with suppress(Exception):  # the engine may have stopped
+            self._graph.execution.cancel(self.id)
+
+    def require_running(self, *, last: bool = False) -> None:
+        """Raise if the job is cancelled; after the `last` call it cannot be.
+
+        Raises:
+            ExternalError: with code `job-canceled`.
+        """
+        with self._lock:
+            if self._is_canceled and not self._is_decided:
+                raise _canceled()
+            self._is_decided = self._is_decided or last
+
+    # --- the life cycle ------------------------------------------------------------------------
+
+    def live(self) -> None:
+        """Run the job to its end. Only the thread of the job calls it."""
+        status, error = self._run()
+        with self._lock:
+            self._runtime = time.monotonic() - self._started
+            if error is not None:
+                self.error = _located(error, self._locating)
+                self._trace = self.error.__traceback__
+            self._status = status
+            self._ended.set()
+            calls, self._at_end = self._at_end, []
+        for call in calls:
+            with suppress(Exception):
+                call(self)
+        _RUNNING.discard(self)
+        self._report()
+
+    def _run(self) -> Outcome:
+        """Call hooks, write and commit; return the last status, and the error to raise or None."""
+        graph, hooks = self._graph, self._graph.hooks
+        try:
+            if errors := _errors_of([partial(hook.on_created, self.id) for hook in hooks]):
+                raise with_notes(errors[0], errors[1:], "while the job was created")  # noqa: TRY301
+            self._start_running()
+            graph.execution.run(self.id)
+            self.require_running()
+            graph.execution.commit()
+            for call in graph.after_commit:
+                call()
+        except BaseException as error:  # noqa: BLE001 - raised by `wait`
+            return self._failed(error)
+        errors = _errors_of([partial(hook.on_finished, self.id) for hook in hooks])
+        return JobStatus.FINISHED, _of_hooks(errors) if errors else None
+
+    def _start_running(self) -> None:
+        with self._lock:
+            self.require_running()
+            self._status = JobStatus.RUNNING
+
+    def _failed(self, error: BaseException) -> Outcome:
+        """Abort, call the hooks, and return the last status and the error of a job that failed."""
+        raised = _converted(error)
+        with self._lock:
+            # an error of a job that was cancelled before its commit is that of the cancellation
+            was_requested = self._is_canceled and not self._is_decided
+            self._is_decided = True
+            is_canceled = was_requested or _is_cancellation(raised)
+            self._status = JobStatus.CANCELLING if is_canceled else JobStatus.FAILING
+        if was_requested and not _is_cancellation(raised):
+            raised = _canceled()
+        if raised is not error:
+            raised.__cause__ = error
+        late = _errors_of([self._graph.execution.abort])
+        committed = self._graph.execution.committed
+        hooks, calls = self._graph.hooks, list[Callable[[], object]]()
+        if committed:
+            status, calls = JobStatus.FINISHED, [partial(one.on_finished, self.id) for one in hooks]
+        elif is_canceled:
+            status, calls = JobStatus.CANCELED, [partial(one.on_canceled, self.id) for one in hooks]
+        else:
+            status = JobStatus.FAILED
+            calls = [partial(one.on_failed, self.id, raised) for one in hooks]
+        late += _errors_of(calls)
+        if committed is not False:
+            raised.add_note(COMMITTED if committed else UNCERTAIN)
+        return status, with_notes(raised, late, "afterwards")
+
+
+class _JobThread(threading.Thread):
+    """The thread of a job. It is not a daemon: the interpreter waits for it."""
+
+    def __init__(self, job: JobRun) -> None:
+        super().__init__(name=f"schema-core job {job.id}", daemon=False)
+        self.job: JobRun | None = job
+
+    def run(self) -> None:
+        assert self.job is not None  # noqa: S101 - a thread runs once
+        try:
+            self.job.live()
+        finally:
+            self.job = None
+
+
+def require_running(*, last: bool = False) -> None:
+    """Raise if this is the thread of a job that is cancelled; for loops that wait.
+
+    Args:
+        last: The job reaches its commit point: it cannot be cancelled any more.
+
+    Raises:
+        ExternalError: with code `job-canceled`.
+    """
+    thread = threading.current_thread()
+    if isinstance(thread, _JobThread) and thread.job is not None:
+        thread.job.require_running(last=last)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
+    """Make every call; return the errors that they raise, in order."""
+    errors: list[BaseException] = []
+    for call in calls:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
+            errors.append(error)
+    return errors
+
+
+def _converted(error: BaseException) -> BaseException:
+    """Return the error to raise: of the library, or what is not meant to be caught."""
+    if isinstance(error, SchemaCoreError) or not isinstance(error, Exception):
+        return error
+    converted = ExternalError(f"the job failed: {first_line(error)}", code="job-failed")
+    for note in getattr(error, "__notes__", ()):
+        converted.add_note(note)
+    return converted
+
+
+def _canceled() -> ExternalError:
+    return ExternalError("the job was cancelled", code="job-canceled")
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    return isinstance(error, KeyboardInterrupt) or getattr(error, "code", "") == "job-canceled"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of the message of an error, or the name of its class."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _of_hooks(errors: list[BaseException]) -> BaseException:
+    """Return the error to raise for a job that finished although hooks raised."""
+    first = errors[0]
+    if not isinstance(first, Exception):
+        return with_notes(first, errors[1:], "afterwards")
+    raised = ExternalError(
+        f"the job finished, but a job status hook failed: {first_line(first)}",
+        code="job-hook-failed",
+        hint="do not run the statement again: its rows are written",
+    )
+    raised.__cause__ = first
+    return with_notes(raised, errors[1:], "afterwards")
+
+
+def _located(error: BaseException, locating: Sequence[Locating]) -> BaseException:
+    """Return an error with its locations."""
+    for each in locating:
+        try:
+            with each():
+                raise error  # noqa: TRY301
+        except BaseException as found:  # noqa: BLE001 - raised by `wait`
+            error = found
+    return error
+
+
+# --- exit ----------------------------------------------------------------------------------------
+
+#: The jobs that run, for which the interpreter waits when it exits.
+_RUNNING: set[JobRun] = set()
+
+
+def _wait_at_exit() -> None:
+    """Wait for running jobs; Ctrl-C cancels them."""
+    try:
+        while alive := [one for one in tuple(_RUNNING) if one.is_alive()]:
+            alive[0].join()
+    except KeyboardInterrupt:
+        for job in tuple(_RUNNING):
+            job.cancel()
+        for job in tuple(_RUNNING):
+            job.join()
+
+
+# Before all handlers of `atexit`, one of which may stop the engine, and before threads are joined,
+# where Ctrl-C would leave them running: what `concurrent.futures` uses, too.
+getattr(threading, "_register_atexit", atexit.register)(_wait_at_exit)
