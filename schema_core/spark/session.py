@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 MEANING: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
+    "spark.sql.chunkBase64String.enabled": "false",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.timeType.enabled": "true",

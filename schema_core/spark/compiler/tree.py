@@ -324,7 +324,7 @@ def children(node: Node) -> Sequence[Node]:
 #: Functions that return a value for every argument: they never fail a job that is not in ANSI mode.
 TOTAL = frozenset(
     """abs acos add_months array array_distinct array_join array_max array_min asin atan atan2
-    bin btrim cardinality ceil char_length coalesce concat concat_ws contains cos cosh
+    base64 bin btrim cardinality ceil char_length coalesce concat concat_ws contains cos cosh
     current_timestamp date_add date_from_unix_date date_sub day dayofweek dayofyear degrees e
     endswith exists exp filter floor forall get greatest hex if instr is_variant_null isnan
     last_day least left length ln locate log10 log2 lower lpad ltrim make_date make_valid_utf8
@@ -332,7 +332,7 @@ TOTAL = frozenset(
     quarter radians rand replace reverse right round rpad rtrim schema_of_variant sha1 sha2 sign
     sin sinh size slice sort_array sqrt startswith struct substring tan tanh time_to_millis
     timestamp_micros transform translate trim trunc try_element_at try_parse_json try_to_binary
-    try_to_timestamp try_variant_get unix_date unix_micros unix_millis unix_seconds upper uuid
+    try_to_timestamp try_variant_get unhex unix_date unix_micros unix_millis unix_seconds upper uuid
     weekofyear year""".split()  # noqa: SIM905 - as a list of strings it fills a page
 )
 #: Functions that return another value for every row; `reflect` reads the clock.

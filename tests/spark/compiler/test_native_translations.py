@@ -27,7 +27,7 @@ from schema_core.spark.compiler.udfs import urls as url_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.projection import select
 from schema_core.sql.parser import parse_expression
-from schema_core.types import DataTypes, TimestampType, TimeType
+from schema_core.types import DataTypes, TimestampType, TimeType, parse_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -426,3 +426,91 @@ def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None
     ).collect()
 
     assert [row for row in found if row[1::2] != row[2::2]] == []
+
+
+# --- functions of several arguments --------------------------------------------------------------
+
+#: Strings that one of the functions below treats specially.
+SPECIAL_STRINGS = (
+    "", "6162", "4", "zz", "é4", "127.1", "1.2.3.4", "256.1.1.1", "1.2.3.4.5", "1..2", "0x1p-3",
+    " 1.5e400f ", "NaN", "1_000", "1\n", "\u0663", '"a"', '"a\\u00e9"', '"a" "b"', '"\\ud800"', '"',
+    '"a\nb"', '"\\x"', '"a\\"', "a/b\\c\td\x01", "\u0080\u00ff\u0100\uffff", "b😀😀",
+)  # fmt: skip
+DATE_PATTERNS = ("EEE, d MMM yyyy h:m a", "EEEE dd MMMM yy K:k:H:s", "D DDD E M yyyyMMdd SSS")
+
+
+def in_string(start: int, row: Any) -> object:
+    return udfs.instr(row.s, row.t, start, 1)
+
+
+def encoded(charset: str, row: Any) -> object:
+    return udfs.encode(row.s, charset)
+
+
+def decoded(charset: str, row: Any) -> object:
+    return udfs.decode(row.s.encode(), charset)
+
+
+def formatted(pattern: str, row: Any) -> object:
+    seconds = (row.ts - dt.datetime(1970, 1, 1)) // dt.timedelta(seconds=1)  # noqa: DTZ001
+    return java_dates.date_format(seconds, 0, pattern)
+
+
+#: Expression -> the Python function of a row that has its results.
+REFERENCES: dict[str, Callable[[Any], object]] = {
+    "UNHEX(s)": lambda row: udfs.unhex(row.s),
+    "INET_ATON(s)": lambda row: url_udfs.inet_aton(row.s),
+    "INET_NTOA(l)": lambda row: url_udfs.inet_ntoa(row.l),
+    "IS_DECIMAL(s)": lambda row: udfs.is_decimal(row.s),
+    "JSON_QUOTE(s)": lambda row: udfs_json.json_quote(row.s),
+    "JSON_UNQUOTE(s)": lambda row: (udfs_json.json_unquote(row.s) or "").replace("\ud800", "?"),
+    "OVERLAY(s PLACING t FROM i)": lambda row: udfs.overlay(
+        row.s, row.t, row.i, len(udfs.to_units(row.t)) // 2
+    ),
+    "OVERLAY(s PLACING t FROM i FOR n)": lambda row: udfs.overlay(row.s, row.t, row.i, row.n),
+    "LOCATE(t, s, i)": lambda row: udfs.locate(row.t, row.s, row.i),
+    "LOCATE(t, s, 2)": lambda row: udfs.locate(row.t, row.s, 2),
+    "LOCATE(t, s, -2)": lambda row: udfs.locate(row.t, row.s, -2),
+    **{f"INSTR(s, t, {start})": partial(in_string, start) for start in (-3, -2, -1, 1, 2)},
+    **{
+        f"ENCODE(s, '{charset}')": partial(encoded, charset)
+        for charset in ("US-ASCII", "ISO-8859-1", "UTF-16", "UTF-16BE", "UTF-16LE")
+    },
+    **{
+        f"DECODE(ENCODE(s, 'UTF-8'), '{charset}')": partial(decoded, charset)
+        for charset in ("US-ASCII", "ISO-8859-1")
+    },
+    **{f"DATE_FORMAT(ts, '{pattern}')": partial(formatted, pattern) for pattern in DATE_PATTERNS},
+}
+
+
+def test_functions_of_several_arguments(session: SparkSession) -> None:
+    chance = random.Random(6)
+    places = (-(2**31), -(2**31) + 1, -3, -1, 0, 1, 2, 3, 5, 2**31 - 1)
+    texts = [*SPECIAL_STRINGS, *("".join(chance.choices("aabé漢😀", k=7)) for _ in range(300))]
+    types = {"s": "STRING", "t": "STRING", "i": "INT", "n": "INT", "l": "BIGINT"}
+    rows = [
+        (
+            text,
+            "".join(chance.choices("ab😀", k=chance.randrange(3))),
+            chance.choice(places),
+            chance.choice(places),
+            chance.choice((-1, 0, 2**32 - 1, 2**32, chance.randrange(2**32))),
+            dt.datetime(1, 1, 1) + dt.timedelta(seconds=chance.randrange(3 * 10**11)),  # noqa: DTZ001
+        )
+        for text in texts
+    ]
+    frame = session.createDataFrame(
+        rows, ", ".join(f"{name} {type_}" for name, type_ in types.items()) + ", ts TIMESTAMP_NTZ"
+    )
+    scope = ColumnScope(
+        {name: parse_type(type_) for name, type_ in {**types, "ts": "TIMESTAMP(6)"}.items()}
+    )
+    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in REFERENCES]
+    items = [(node, f"c{place}") for place, node in enumerate(nodes)]
+    named = [(Column(name), name) for name in (*types, "ts")]
+    found = select(frame.coalesce(1), [*named, *items]).collect()
+    values = [[bytes(v) if isinstance(v, bytearray) else v for v in row[6:]] for row in found]
+
+    assert not any(node.facts & Fact.UDF for node in nodes)
+    assert values == [[function(row) for function in REFERENCES.values()] for row in found]

@@ -235,7 +235,7 @@ def _boolean_of_string(node: Node) -> Node:
 #: A point without digits is 0; spaces around a number are ignored.
 _INTEGER = r"^ *+[+-]?(?:\d++|\d*+\.\d*+) *+\z"
 #: Java ignores control characters around a floating-point number.
-_FLOAT = (
+FLOAT_SHAPE = (
     r"^[\x00-\x20]*+[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?"
     r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[fFdD]?)[\x00-\x20]*\z"
 )
@@ -253,7 +253,7 @@ def _number_of_string(node: Node, target: DataType) -> Node:
         f"if({usual} OR rlike({{v}}, {{shape}}), {{n}}, NULL)",
         v=node,
         n=Cast(node, sql_type(target)),
-        shape=_INTEGER if is_integer else _FLOAT,
+        shape=_INTEGER if is_integer else FLOAT_SHAPE,
     )
 
 

@@ -233,13 +233,22 @@ def _usually(
     node: Node, plain: Node, shape: str, type_: str, parse: Callable[[Node], Node]
 ) -> Node:
     """Return Spark's cast of a plain string or a common shape; `parse` parses any other one."""
+
+    def rest(s: Node) -> Node:
+        return inline(
+            "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {parsed})",
+            s=s,
+            shape=shape,
+            type=type_,
+            parsed=parse(s),
+        )
+
     return inline(
-        "coalesce(if({plain} OR rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {rest})",
+        "coalesce(if({plain}, try_cast({s} AS {type}), NULL), if({s} IS NULL, NULL, {rest}))",
         s=node,
         plain=plain,
-        shape=shape,
         type=type_,
-        rest=inline("if({s} IS NULL, NULL, {parsed})", s=node, parsed=rarely(node, parse)),
+        rest=rarely(node, rest),
     )
 
 
@@ -326,7 +335,7 @@ def time_of_string(node: Node, target: TimeType) -> Node:
     """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
     shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
     is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
-    plain = all_of([_has_mask(node, "00:00:00"), is_digit])
+    plain = all_of([_has_mask(node, "00000:00"), is_digit])
     return _usually(node, plain, shape, sql_type(target), lambda s: any_time_of_string(s, target))
 
 
@@ -391,8 +400,8 @@ def timestamp_of_string(node: Node, target: TimestampType) -> Node:
     clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
     shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
     has_year = inline("{s} >= '0001'", s=node)
-    # in a string that Spark casts, the other separators imply the second "-"
-    plain = all_of([_has_mask(node, "0000-00000 00:00:00"), has_year])
+    # in a string of this length that Spark casts, these separators imply the others
+    plain = all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
     return _usually(
         node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
     )

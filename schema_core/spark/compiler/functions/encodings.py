@@ -61,19 +61,56 @@ BITS = (224, 256, 384, 512)
 
 
 def decoded(called: TranslatedCall) -> Node:
-    """DECODE(bytes, charset)."""
+    """DECODE(bytes, charset); a constant charset of one byte for each character without Python."""
     if _is_utf8(called[1]):
         return call("make_valid_utf8", Cast(called[0], "STRING"))
     _require_charset(called[1])
-    return call_udf("decode", called[0], called[1])
+    name = _of_one_byte(called[1])
+    if name is None:
+        return call_udf("decode", called[0], called[1])
+    text = call("decode", called[0], "ISO-8859-1")
+    if name == _LATIN:
+        return text
+    return call("regexp_replace", text, r"[\x{80}-\x{FF}]", "\ufffd")
 
 
 def encoded(called: TranslatedCall) -> Node:
-    """ENCODE(string, charset)."""
+    """ENCODE(string, charset); a constant charset without Python."""
     if _is_utf8(called[1]):
         return Cast(called[0], "BINARY")
     _require_charset(called[1])
-    return call_udf("encode", called[0], called[1])
+    name = _of_one_byte(called[1])
+    if name is not None:
+        others = rf"[^\x{{0}}-\x{{{name}}}]"
+        return call("encode", call("regexp_replace", called[0], others, "?"), "ISO-8859-1")
+    match (string_of(called[1]) or "").lower():
+        case "utf-16be" | "utf-16le" as known:
+            return call("encode", called[0], known.upper())
+        case "utf-16":
+            return let(called[0], _with_byte_order)
+        case _:
+            return call_udf("encode", called[0], called[1])
+
+
+def _with_byte_order(text: Node) -> Node:
+    """Encode a string in UTF-16 after the mark of its byte order, unless it is empty."""
+    return inline(
+        "if({s} = '', {empty}, concat({mark}, encode({s}, 'UTF-16BE')))",
+        s=text,
+        empty=Literal("", "X"),
+        mark=Literal("FEFF", "X"),
+    )
+
+
+_ASCII, _LATIN = "7F", "FF"
+
+
+def _of_one_byte(charset: Node) -> str | None:
+    """Return the last character, in hexadecimal, of a constant charset of one byte a character."""
+    name = (string_of(charset) or "").lower()
+    if name in {"us-ascii", "ascii"}:
+        return _ASCII
+    return _LATIN if name in {"iso-8859-1", "latin1"} else None
 
 
 def _is_utf8(charset: Node) -> bool:
@@ -99,13 +136,45 @@ def parsed_url(called: TranslatedCall) -> Node:
     return call_udf(name, *called.arguments)
 
 
-def computed(name: str) -> TranslationRule:
-    """Return the rule of a function of one argument that is a Python UDF."""
-    return udf(lambda called: call_udf(name, called[0]))
+def unhexed(text: Node) -> Node:
+    """UNHEX: the bytes of hexadecimal digits; the first of an odd number becomes a zero byte."""
+    return inline(
+        "if(octet_length({s}) % 2 = 0, unhex({s}),"
+        " if(rlike({s}, '^[0-9A-Fa-f]'), concat({zero}, unhex(substring({s}, 2))), NULL))",
+        s=text,
+        zero=Literal("00", "X"),
+    )
 
 
-def _base64(called: TranslatedCall) -> Node:
-    return call("replace", call("base64", called[0]), Literal("\r\n"), "")
+def integer_of_address(text: Node) -> Node:
+    """INET_ATON: an IPv4 address as an integer; missing parts are zeros before the last."""
+
+    def body(parts: Node) -> Node:
+        return inline(
+            "if(rlike({s}, {shape}) AND array_max({parts}) <= 255L,"
+            " if(size({parts}) > 1, get({parts}, 0), 0L) * 16777216L"
+            " + if(size({parts}) > 2, get({parts}, 1), 0L) * 65536L"
+            " + if(size({parts}) > 3, get({parts}, 2), 0L) * 256L"
+            " + get({parts}, size({parts}) - 1), NULL)",
+            s=text,
+            shape=r"^\d+(?:\.\d+){0,3}\z",
+            parts=parts,
+        )
+
+    numbers = inline(
+        "transform(split({s}, {dot}), one -> try_cast(one AS BIGINT))", s=text, dot=r"\."
+    )
+    return let(numbers, body)
+
+
+def address_of_integer(number: Node) -> Node:
+    """INET_NTOA: the IPv4 address of an integer."""
+    return inline(
+        "if({n} BETWEEN 0L AND 4294967295L, concat_ws('.', CAST({n} DIV 16777216L AS STRING),"
+        " CAST({n} DIV 65536L % 256L AS STRING), CAST({n} DIV 256L % 256L AS STRING),"
+        " CAST({n} % 256L AS STRING)), NULL)",
+        n=number,
+    )
 
 
 def decoded_base64(node: Node) -> Node:
@@ -142,15 +211,15 @@ RULES: dict[str, TranslationRule] = {
     "SHA384": native("sha2({0}, 384)"),
     "SHA512": native("sha2({0}, 512)"),
     "SHA2": native(hashed),
-    "TO_BASE64": rewritten(_base64),
+    "TO_BASE64": native("base64({0})"),
     "FROM_BASE64": rewritten(lambda called: decoded_base64(called[0])),
     "HEX": native(hexadecimal),
-    "UNHEX": computed("unhex"),
+    "UNHEX": rewritten(lambda called: let(called[0], unhexed)),
     "ENCODE": udf(encoded),
     "DECODE": udf(decoded),
     "PARSE_URL": udf(parsed_url),
-    "INET_ATON": computed("inet_aton"),
-    "INET_NTOA": udf(lambda called: call_udf("inet_ntoa", Cast(called[0], "BIGINT"))),
+    "INET_ATON": rewritten(lambda called: let(called[0], integer_of_address)),
+    "INET_NTOA": rewritten(lambda called: let(Cast(called[0], "BIGINT"), address_of_integer)),
     "URL_ENCODE": native("url_encode({0})"),
     "URL_DECODE": rewritten("make_valid_utf8(try_url_decode({0}))"),
     **{

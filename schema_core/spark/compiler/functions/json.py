@@ -26,6 +26,7 @@ from schema_core.spark.compiler.tree import (
     FALSE,
     NULL,
     TRUE,
+    Case,
     Cast,
     Fact,
     Field,
@@ -38,6 +39,8 @@ from schema_core.spark.compiler.tree import (
     let_all,
     node_of,
     null_or,
+    operator,
+    rarely,
     string_of,
     unsupported,
 )
@@ -261,6 +264,84 @@ def array(called: TranslatedCall) -> Node:
     return joined("[", call("array", *values), "]") if values else node_of("[]")
 
 
+#: Characters that JSON_QUOTE escapes -> their escapes; those beyond ASCII have others.
+_ESCAPES = {
+    '"': '\\"', "\\": "\\\\", "/": "\\/",
+    "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+}  # fmt: skip
+_ESCAPED = r"[^\x00-\x{7F}]|[\x{22}\x{5C}/\x{8}\x{C}\n\r\t]"
+
+
+def quote(text: Node) -> Node:
+    """JSON_QUOTE: a JSON string literal with all characters beyond ASCII escaped.
+
+    For a supplementary character Flink writes its code point and then its low surrogate.
+    """
+
+    def escaped(one: Node) -> Node:
+        return Case(
+            tuple((operator("=", one, key), node_of(text)) for key, text in _ESCAPES.items()),
+            let(
+                call("ascii", one),
+                lambda code: inline(
+                    "CASE WHEN {code} < 128 THEN {one} WHEN {code} < 65536 THEN {unit}"
+                    " ELSE concat({unit}, {low}) END",
+                    one=one,
+                    code=code,
+                    unit=_unit(code),
+                    low=_unit(inline("56320 + {code} % 1024", code=code)),
+                ),
+            ),
+        )
+
+    def full(s: Node) -> Node:
+        characters = call("regexp_extract_all", s, "(?s).", 0)
+        return call("array_join", call("transform", characters, function(escaped)), "")
+
+    return inline(
+        "concat({mark}, if(rlike({s}, {shape}), {full}, {s}), {mark})",
+        mark='"',
+        s=text,
+        shape=_ESCAPED,
+        full=rarely(text, full),
+    )
+
+
+def _unit(code: Node) -> Node:
+    """Return the escape of a code."""
+    return inline(
+        "concat({escape}, if({code} < 4096, lpad(lower(hex({code})), 4, '0'), lower(hex({code}))))",
+        escape="\\u",
+        code=code,
+    )
+
+
+#: A string literal without control characters and without anything after it.
+_STRING_LITERAL = r'^"(?:[^\x00-\x1F"\x{5C}]|\x{5C}[^\x00-\x1F])*+"\z'
+
+
+def unquote(text: Node) -> Node:
+    """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged."""
+    return inline(
+        "if(rlike({s}, {shape}), coalesce(if(rlike({s}, {surrogate}), {half}, {value}), {s}), {s})",
+        s=text,
+        shape=_STRING_LITERAL,
+        surrogate=_SURROGATE,
+        half=rarely(text, lambda s: call("get", _string_of_list(s), 0)),
+        value=inline("try_variant_get(try_parse_json({s}), '$', 'STRING')", s=text),
+    )
+
+
+#: The escape of half a character, which a variant cannot hold.
+_SURROGATE = r"\x{5C}u[dD][89a-fA-F]"
+
+
+def _string_of_list(literal: Node) -> Node:
+    """Parse a list of one string literal; half a character becomes ``?``."""
+    strict = call("map", "allowUnquotedControlChars", "false", "allowSingleQuotes", "false")
+    return call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", strict)
+
+
 # --- queries -------------------------------------------------------------------------------------
 
 
@@ -457,14 +538,14 @@ _WITHOUT_VALUE = {"TRUE": TRUE, "FALSE": FALSE, "UNKNOWN": Cast(NULL, "BOOLEAN")
 
 
 def parsed(name: str) -> TranslationRule:
-    """PARSE_JSON(string): a VARIANT."""
+    """PARSE_JSON(string [, equal keys are allowed]): a VARIANT; with two arguments in Python."""
 
     def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 1:
             return let_all(called.arguments, lambda *two: _with_equal_keys(name, *two))
         return call(name, called[0])
 
-    return native(translate)
+    return udf(translate)
 
 
 def _with_equal_keys(name: str, text: Node, is_allowed: Node) -> Node:
@@ -490,8 +571,8 @@ RULES: dict[str, TranslationRule] = {
     "JSON_QUERY": udf(query),
     "DEFAULT ON EMPTY": native("{0}"),
     "DEFAULT ON ERROR": native("{0}"),
-    "JSON_QUOTE": udf(lambda called: call_udf("json_quote", called[0])),
-    "JSON_UNQUOTE": udf(lambda called: call_udf("json_unquote", called[0])),
+    "JSON_QUOTE": rewritten(lambda called: let(called[0], quote)),
+    "JSON_UNQUOTE": rewritten(lambda called: let(called[0], unquote)),
     "PARSE_JSON": parsed("parse_json"),
     "TRY_PARSE_JSON": parsed("try_parse_json"),
     **{

@@ -135,11 +135,30 @@ def _escaped(text: str) -> str:
 def _certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
     """Return the timestamp or date of a string of the pattern's width, or NULL."""
     if _ISO.fullmatch(pattern.text):
-        read: Node = Cast(node, "TIMESTAMP_NTZ", safe=True)
-    else:
-        read = call("try_to_timestamp", node, pattern.text)
-    read = Cast(read, type_)
-    return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+        read = Cast(Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
+        return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+    read = Cast(call("try_to_timestamp", node, pattern.text), type_)
+    width = _width(pattern)
+    if width is None:
+        return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+    return sql(
+        "if({r} >= {first} AND {r} < {last}, {r}, NULL)",
+        r=inline("if(octet_length({s}) = {width}, {read}, NULL)", s=node, width=width, read=read),
+        first=Literal("1910-01-01", "DATE"),
+        last=Literal("9000-01-01", "DATE"),
+    )
+
+
+def _width(pattern: NumericPattern) -> int | None:
+    """Return the length of the strings of a pattern, or None if it varies.
+
+    A string of this length that Spark parses has a number of the pattern's width in each place. It
+    ignores the case of letters between them.
+    """
+    parts = pattern.parts
+    if any(part.count == 1 if part.letter != "'" else "T" in part.text for part in parts):
+        return None
+    return sum(len(part.text) if part.letter == "'" else part.count for part in parts)
 
 
 def _is_certain(node: Node, pattern: NumericPattern) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
-from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -88,12 +88,15 @@ def one_sided(side: str) -> TranslationRule:
 
 #: Side -> the function that trims some characters there.
 _TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "rtrim({c}, {s})"}
+#: Side -> the function that trims spaces there, and no other blanks; without an argument for the
+#: characters Spark compares bytes.
+_BLANK_TRIMS = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
 def _trimmed(side: str, text: Node, characters: Node) -> Node:
     """Return a string without some characters at its ends; an empty set of them is an error."""
     if string_of(characters) == " ":
-        return inline(_TRIMS[side], s=text, c=characters)
+        return call(_BLANK_TRIMS[side], text)
     return let_all(
         [text, characters],
         lambda s, c: inline(
@@ -182,7 +185,78 @@ def overlay(called: TranslatedCall) -> Node:
     """OVERLAY(text PLACING new FROM position [FOR length]), in UTF-16 units."""
     text, new, position, *lengths = called.arguments
     length = lengths[0] if lengths else inline(_UTF16_LENGTH, s=new)
-    return call_udf("overlay", text, new, Cast(position, "INT"), Cast(length, "INT"))
+    return let_all([text, new, Cast(position, "INT"), Cast(length, "INT")], overlaid)
+
+
+def overlaid(text: Node, new: Node, position: Node, length: Node) -> Node:
+    """Replace a part of a string, which is unchanged if the position is out of its range."""
+    usual = inline(
+        "if({p} <= char_length({s}), concat(left({s}, {p} - 1), {new},"
+        " if({n} BETWEEN 1 AND char_length({s}) - {p}, substring({s}, {p} + {n}), '')), {s})",
+        s=text,
+        new=new,
+        p=position,
+        n=length,
+    )
+    return inline(
+        "CASE WHEN {new} IS NULL OR {p} IS NULL OR {n} IS NULL THEN NULL WHEN {p} <= 0 THEN {s}"
+        " WHEN length({s}) = octet_length({s}) OR NOT rlike({s}, {supplementary}) THEN {usual}"
+        " WHEN {s} IS NOT NULL THEN {rest} END",
+        s=text,
+        new=new,
+        p=position,
+        n=length,
+        supplementary=_SUPPLEMENTARY,
+        usual=usual,
+        rest=rarely(text, lambda s: _overlaid_units(s, new, position, length)),
+    )
+
+
+def _overlaid_units(text: Node, new: Node, position: Node, length: Node) -> Node:
+    """Replace a part of a string with characters of two units; half of one becomes ``?``."""
+
+    def body(data: Node) -> Node:
+        first = inline(
+            "if(hex(substring({data}, 2 * {p} - 3, 1)) BETWEEN 'D8' AND 'DB' AND {p} > 1,"
+            " concat(decode(substring({data}, 1, 2 * {p} - 4), 'UTF-16BE'), '?'),"
+            " decode(substring({data}, 1, 2 * {p} - 2), 'UTF-16BE'))",
+            data=data,
+            p=position,
+        )
+        last = inline(
+            "if(hex(substring({data}, 2 * ({p} + {n}) - 1, 1)) BETWEEN 'DC' AND 'DF',"
+            " concat('?', decode(substring({data}, 2 * ({p} + {n}) + 1), 'UTF-16BE')),"
+            " decode(substring({data}, 2 * ({p} + {n}) - 1), 'UTF-16BE'))",
+            data=data,
+            p=position,
+            n=length,
+        )
+        rest = inline(
+            "if({n} BETWEEN 1 AND octet_length({data}) DIV 2 - {p}, {last}, '')",
+            data=data,
+            p=position,
+            n=length,
+            last=last,
+        )
+        # two halves that meet are one character
+        return inline(
+            "CASE WHEN {p} > octet_length({data}) DIV 2 THEN {s}"
+            " WHEN {new} = '' AND {p} > 1 AND {n} BETWEEN 1 AND octet_length({data}) DIV 2 - {p}"
+            " AND hex(substring({data}, 2 * {p} - 3, 1)) BETWEEN 'D8' AND 'DB'"
+            " AND hex(substring({data}, 2 * ({p} + {n}) - 1, 1)) BETWEEN 'DC' AND 'DF'"
+            " THEN decode(concat(substring({data}, 1, 2 * {p} - 2),"
+            " substring({data}, 2 * ({p} + {n}) - 1)), 'UTF-16BE')"
+            " ELSE concat({first}, {new}, {rest}) END",
+            s=text,
+            data=data,
+            new=new,
+            p=position,
+            n=length,
+            first=first,
+            rest=rest,
+        )
+
+    return let(call("encode", text, "UTF-16BE"), body)
 
 
 _UTF16_LENGTH = "CAST(length(encode({s}, 'UTF-16BE')) DIV 2 AS INT)"
@@ -274,18 +348,59 @@ def initcap(called: TranslatedCall) -> Node:
 
 
 def in_string(called: TranslatedCall) -> Node:
-    """INSTR(text, part [, start [, occurrence]])."""
+    """INSTR(text, part [, start [, occurrence]]); without Python for the first from a constant."""
     if len(called.arguments) == 2:
         return call("instr", called[0], called[1])
     text, part, start, count = (*called.arguments, node_of(1))[:4]
-    return call_udf("instr", text, part, Cast(start, "INT"), Cast(count, "INT"))
+    known = integer_of(start)
+    if integer_of(count) != 1 or not known or abs(known) > MAX_UNITS:
+        return call_udf("instr", text, part, Cast(start, "INT"), Cast(count, "INT"))
+    if known > 0:
+        return call("locate", part, text, known)
+    return let_all([text, part], lambda s, p: last_position(s, p, known))
+
+
+def last_position(text: Node, part: Node, start: int) -> Node:
+    """Return the position of the last occurrence that begins at a place counted from the end."""
+
+    def body(kept: Node) -> Node:
+        return inline(
+            "CASE WHEN {kept} IS NULL THEN NULL WHEN {p} = '' THEN greatest({most}, 0)"
+            " WHEN contains({kept}, {p}) THEN char_length({kept}) - char_length({p}) + 2"
+            " - locate(reverse({p}), reverse({kept})) ELSE 0 END",
+            p=part,
+            kept=kept,
+            most=inline("char_length({s}) + {n}", s=text, n=start + 2),
+        )
+
+    end = inline("char_length({s}) + char_length({p}) + {n}", s=text, p=part, n=start)
+    return let(call("left", text, end), body)
 
 
 def locate(called: TranslatedCall) -> Node:
     """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
         return call("locate", called[0], called[1])
-    return call_udf("locate", called[0], called[1], Cast(called[2], "INT"))
+    known = integer_of(called[2])
+    if known is not None and abs(known) < -LEAST:
+        return call("locate", called[0], called[1], max(known, 1))
+    return let_all([called[0], called[1], Cast(called[2], "INT")], located)
+
+
+#: The start position from which LOCATE finds nothing: Java's `start - 1` overflows.
+LEAST = -(2**31)
+
+
+def located(part: Node, text: Node, start: Node) -> Node:
+    """Return LOCATE with a start position; one below 1 is the start of the string."""
+    return inline(
+        "CASE WHEN {n} >= 1 THEN locate({p}, {s}, {n}) WHEN {n} > {least} THEN locate({p}, {s}, 1)"
+        " WHEN {n} IS NOT NULL THEN if({p} = '' OR {p} IS NULL, 1, 0) * locate({p}, {s}, 1) END",
+        p=part,
+        s=text,
+        n=start,
+        least=LEAST,
+    )
 
 
 def cased(name: str) -> TranslationRule:
@@ -330,6 +445,9 @@ def formatted(called: TranslatedCall) -> Node:
     return text if is_format(known, kinds) else Cast(NULL, "STRING")
 
 
+#: Numbers that Java parses, also with other digits than those of ASCII.
+_DECIMAL = FLOAT_SHAPE.replace(r"\d", r"\p{Nd}")
+
 RULES: dict[str, TranslationRule] = {
     "UPPER": cased("upper"),
     "LOWER": cased("lower"),
@@ -353,11 +471,11 @@ RULES: dict[str, TranslationRule] = {
     "LEFT": native("left({0}, {1})"),
     "RIGHT": native("right({0}, {1})"),
     "POSITION": native("locate({0}, {1})"),
-    "LOCATE": udf(locate),
+    "LOCATE": rewritten(locate),
     "INSTR": udf(in_string),
     "LPAD": padded("lpad"),
     "RPAD": padded("rpad"),
-    "OVERLAY": udf(overlay),
+    "OVERLAY": rewritten(overlay),
     "REPLACE": rewritten(replace),
     "REPEAT": native("repeat({0}, {1})"),
     "||": rewritten(concat),
@@ -369,7 +487,9 @@ RULES: dict[str, TranslationRule] = {
     "STARTSWITH": native("startswith({0}, {1})"),
     "ENDSWITH": native("endswith({0}, {1})"),
     "IS_DIGIT": matches(r"^\p{Nd}+$"),
-    "IS_DECIMAL": udf(lambda called: call_udf("is_decimal", strings(called)[0])),
+    "IS_DECIMAL": rewritten(
+        lambda called: call("coalesce", call("rlike", strings(called)[0], _DECIMAL), False)
+    ),
     "IS_ALPHA": matches(r"^\p{L}+$"),
     "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, {2}))"),
     "ELT": rewritten(elt),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 
 from schema_core.spark.compiler.functions import datetimes, numeric_patterns
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos
@@ -258,7 +259,7 @@ def date_format(called: TranslatedCall) -> Node:
         return call_udf("reformat_datetime", node, pattern)
     clock = datetimes.clock(node, type_, called.zone)
     known = string_of(pattern)
-    if known is not None and _PLAIN.fullmatch(known):
+    if known is not None and is_plain(known):
         return call("date_format", clock, pattern)
     coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
     beyond = nanos(node) if is_fine(type_) and not coarse else 0
@@ -273,10 +274,34 @@ def date_format(called: TranslatedCall) -> Node:
     )
 
 
-#: Constant patterns with equal semantics in Spark: fixed-width fields with separators.
-_PLAIN = re.compile(
-    r"(?:(?:yyyy|MM|dd|HH|mm|ss|S{1,6})(?![a-zA-Z])|(?:yyyy|MM|dd)(?=MM|dd)|[-/:., ])*"
-)
+#: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
+_PART = re.compile(r"(?P<letters>([a-zA-Z])\2*)|'[^']+'|[-/:., ]")
+#: Letter -> how often it may be repeated.
+_COUNTS: Mapping[str, Collection[int]] = {
+    "y": (2, 4),
+    **dict.fromkeys("ME", range(1, 5)),
+    **dict.fromkeys("dHhKkms", (1, 2)),
+    "D": (1, 3),
+    "S": range(1, 7),
+    "a": (1,),
+}
+
+
+def is_plain(pattern: str) -> bool:
+    """Return whether Spark formats datetimes by a constant pattern as Flink does.
+
+    >>> is_plain("EEE, d MMM yyyy hh:mm a"), is_plain("MMMMM"), is_plain("yyyy Q")
+    (True, False, False)
+    """
+    end = 0
+    for part in _PART.finditer(pattern):
+        letters = part["letters"]
+        is_known = not letters or len(letters) in _COUNTS.get(letters[0], ())
+        if part.start() != end or not is_known:
+            return False
+        end = part.end()
+    return end == len(pattern)
+
 
 #: The pattern with which TO_TIMESTAMP parses a string without one.
 STANDARD = Literal(numeric_patterns.STANDARD)

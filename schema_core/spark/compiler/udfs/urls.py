@@ -90,7 +90,7 @@ def inet_aton(text: str | None) -> int | None:
     """
     if text is None or not re.fullmatch(r"\d+(?:\.\d+){0,3}", text, re.ASCII):
         return None
-    parts = [int(part) if len(part) < 20 else 256 for part in text.split(".")]
+    parts = [int(part.lstrip("0")[:4] or "0") for part in text.split(".")]
     if max(parts) > 255:
         return None
     bytes_ = [*parts[:-1], *[0] * (4 - len(parts)), parts[-1]]
