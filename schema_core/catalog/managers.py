@@ -26,7 +26,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.catalog.unfinished import Mark, with_mark, without_mark
+from schema_core.catalog.unfinished import REPLACED, Mark, with_mark, without_mark
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -133,6 +133,23 @@ class CatalogManager:
         """Return the mark of the permanent table at this path, None if its job has finished."""
         return Mark.of(self._stored(identifier))
 
+    def replaced(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the statement of the definition that an unfinished REPLACE TABLE AS replaces."""
+        found = self._stored(identifier)
+        return None if found is None else found.options.get(REPLACED)
+
+    def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
+        """Replace the definition of a permanent table, with its mark, by one without."""
+        found = self._stored(identifier)
+        if found is not None:
+            self.alter(identifier, table, found)
+
+    def restore_marked(self, identifier: ObjectIdentifier, stored: object) -> None:
+        """Put back what `get_stored` returned in place of a permanent table with its mark."""
+        found = self._stored(identifier)
+        if found is not None:
+            self.restore(identifier, stored, found)
+
     def create_marked(self, identifier: ObjectIdentifier, table: ResolvedTable, mark: Mark) -> None:
         """Store a table with a mark.
 
@@ -156,9 +173,9 @@ class CatalogManager:
                     "job ran",
                     code="table-not-found",
                 )
-            plain = without_mark(found)
+            changed = without_mark(found) if new is None else with_mark(found, new)
             try:
-                self.alter(identifier, plain if new is None else with_mark(plain, new), found)
+                self.alter(identifier, changed, found)
             except ConflictError:
                 if attempt == MARK_ATTEMPTS:
                     raise

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 #: The option that holds the mark.
 KEY: Final = "schema-core.unfinished"
+#: The option that holds the CREATE TABLE statement of what REPLACE TABLE AS replaces. Its name
+#: makes it secret: the statement has the passwords of the table.
+REPLACED: Final = "schema-core.secret.replaced"
 #: After how many seconds what a process of another host left counts as abandoned.
 ABANDONED: Final = 7 * 86_400.0
 #: The jobs of this process that may still remove their marks, by their ids. All environments of the
@@ -120,13 +123,15 @@ class Mark:
 _MARK = re.compile(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
 
 
-def with_mark(table: Table, mark: Mark) -> Table:
-    """Return a table with a mark."""
-    return table.copy({**table.options, KEY: str(mark)})
+def with_mark(table: Table, mark: Mark, replaced: str | None = None) -> Table:
+    """Return a table with a mark; `replaced` is the statement of the definition before."""
+    before = {} if replaced is None else {REPLACED: replaced}
+    return table.copy({**table.options, KEY: str(mark), **before})
 
 
 def without_mark(table: Table) -> Table:
     """Return a table as users see it."""
     if KEY not in table.options or Mark.of(table) is None:
         return table
-    return table.copy({key: value for key, value in table.options.items() if key != KEY})
+    hidden = (KEY, REPLACED)
+    return table.copy({key: value for key, value in table.options.items() if key not in hidden})

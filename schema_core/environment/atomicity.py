@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from schema_core.environment.connector import Ability, Connector, Visibility
+from schema_core.environment.connector import (
+    Ability,
+    Connector,
+    Visibility,
+    creation_abilities,
+)
 from schema_core.environment.options import ATOMICITY
 from schema_core.errors import SchemaError
 
@@ -63,37 +68,45 @@ class LevelChoice:
     reasons: tuple[str, ...] = ()
 
 
-def choose_level(connector: Connector | None, *, atomic: bool, replaces: bool) -> LevelChoice:
+def choose_level(
+    connector: Connector | None, options: Mapping[str, str], *, atomic: bool, replaces: bool
+) -> LevelChoice:
     """Return the level of a statement on a connector; None is one that is not installed.
 
-    REPLACE TABLE AS is always isolated where the connector can stage: the old definition and the
-    old rows belong together.
+    REPLACE TABLE AS is always isolated: the old definition and the old rows belong together. On a
+    connector that cannot stage it is refused.
 
     Args:
         connector: The connector of the table.
+        options: The options of the table.
         atomic: The option ``table.rtas-ctas.atomicity-enabled``.
         replaces: Whether the statement replaces a table.
     """
-    can_stage = Ability.STAGING in getattr(connector, "abilities", ())
+    can_stage = connector is not None and Ability.STAGING in creation_abilities(connector, options)
     reasons: list[str] = []
     if not atomic and not (can_stage and replaces):
         reasons.append(f"the option {ATOMICITY.key!r} is false")
     if not can_stage:
         name = "of the table" if connector is None else repr(connector.identifier)
-        reasons.append(f"the connector {name} does not declare the ability 'staging'")
+        reasons.append(f"the connector {name} does not declare the ability 'staging' for the table")
     if not reasons:
         return LevelChoice(AtomicityLevel.ISOLATED)
     level = AtomicityLevel.ROLLED_BACK if atomic else AtomicityLevel.CREATED_FIRST
     return LevelChoice(level, tuple(reasons))
 
 
-def visibility_of(connector: Connector, options: Mapping[str, str]) -> Visibility:
+def visibility_of(
+    connector: Connector, options: Mapping[str, str], *, creates: bool = False
+) -> Visibility:
     """Return when a reader sees the rows of a job that writes a table with these options.
+
+    `creates` asks for CREATE and REPLACE TABLE AS.
 
     A connector that stages is `Visibility.FINAL`. One that declares nothing is
     `Visibility.WRITE_VISIBLE`, which promises nothing.
     """
-    if Ability.STAGING in getattr(connector, "abilities", ()):
+    abilities: frozenset[Ability] = getattr(connector, "abilities", frozenset())
+    if Ability.STAGING in (creation_abilities(connector, options) if creates else abilities):
         return Visibility.FINAL
     declared: Any = getattr(connector, "visibility", None)
     return Visibility.WRITE_VISIBLE if declared is None else Visibility(declared(options))

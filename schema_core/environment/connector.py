@@ -429,24 +429,38 @@ _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
         "define the table without PARTITIONED BY",
     ),
     Ability.STAGING: (
-        "hold rows back until a job has finished, as an atomic REPLACE TABLE AS requires",
-        "RESET 'table.rtas-ctas.atomicity-enabled', or create a new table instead",
+        "keep the old rows until the new ones are complete, as REPLACE TABLE AS requires",
+        "create a new table with CREATE TABLE AS, and drop the old one afterwards",
     ),
 }
 
 
-def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
+def creation_abilities(connector: Connector, options: Mapping[str, str]) -> frozenset[Ability]:
+    """Return the abilities for CREATE and REPLACE TABLE AS of a table with these options.
+
+    A connector that stages the rows of some new tables only has a method `creation_abilities`,
+    which returns what it has beside the `abilities` of all statements.
+    """
+    declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
+    more: Any = getattr(connector, "creation_abilities", None)
+    return declared if more is None else declared | more(options)
+
+
+def require_abilities(
+    connector: Connector, needed: Iterable[Ability], more: AbstractSet[Ability] = frozenset()
+) -> None:
     """Raise for a write that needs an ability which the connector does not declare.
 
     A connector without the attribute has no abilities. Flink's planner raises the same
-    errors (`SupportsOverwrite`, `SupportsPartitioning`).
+    errors (`SupportsOverwrite`, `SupportsPartitioning`). `more` are further abilities that the
+    connector has for the statement.
 
     Raises:
         UnsupportedError: with code `unsupported-ability`.
     """
     declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     for ability, (problem, hint) in _NEEDED_FOR.items():
-        if ability in needed and ability not in declared:
+        if ability in needed and ability not in declared | more:
             raise UnsupportedError(
                 f"the connector {connector.identifier!r} cannot {problem}: "
                 f"it does not declare the ability {ability.value!r}",

@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.atomicity import AtomicityLevel, choose_level
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
+    creation_abilities,
     find_connector,
     installed_connector,
     opened,
@@ -160,19 +161,16 @@ class SparkPlanner:
         *,
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
-        """Prepare CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.transactions`.
-
-        REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
-        stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.
-        """
+        """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.transactions`."""
         self._require_batch()
         old = registration.replaced
-        connector = self._new_table_sink(target, old, atomic=registration.atomic)
+        connector = self._new_table_sink(target, old)
         session = self.session
         reads: list[Read] = []
         frame = self._sink_frame(session, query, target, columns, connector, reads)
         atomic, replaces = registration.atomic, old is not None
-        level = choose_level(connector, atomic=atomic, replaces=replaces).level
+        options = target.table.options
+        level = choose_level(connector, options, atomic=atomic, replaces=replaces).level
         context = self._writing(
             connector, target, session, overwrite=old is not None, creates=True, replaced=old,
             job=registration.id,
@@ -231,8 +229,7 @@ class SparkPlanner:
         with found.catching():
             Sink(target.table.resolved_schema, None, self.context.options).targets(query)
         with found.catching():
-            atomic = is_atomic(self.context.options)
-            connector = self._new_table_sink(target, replaced, atomic=atomic)
+            connector = self._new_table_sink(target, replaced)
             if isinstance(connector, SupportsWriteValidation):
                 context = self._writing(
                     connector, target, self.session, overwrite=replaced is not None, creates=True,
@@ -338,13 +335,12 @@ class SparkPlanner:
             require_abilities(connector, needed)
         return connector
 
-    def _new_table_sink(
-        self, target: BoundTable, replaced: CatalogTable | None, *, atomic: bool
-    ) -> SparkConnector:
+    def _new_table_sink(self, target: BoundTable, replaced: CatalogTable | None) -> SparkConnector:
         """Return the connector of CREATE or REPLACE TABLE AS, with the abilities that it needs."""
         connector = self._sink(target, set())
         with using(target.identifier, target.table.options, "write"):
-            require_abilities(connector, needed_abilities(connector, replaced, atomic=atomic))
+            more = creation_abilities(connector, target.table.options)
+            require_abilities(connector, needed_abilities(connector, replaced), more)
         return connector
 
     def _input(
@@ -518,7 +514,10 @@ class SparkPlanner:
             if isinstance(connector, SupportsWriteValidation):
                 with spark_errors():
                     connector.validate_write(context)
-            if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:
+            abilities = connector.abilities
+            if context.creates:
+                abilities = creation_abilities(connector, context.options)
+            if isinstance(connector, SupportsStaging) and Ability.STAGING in abilities:
                 with spark_errors():
                     stage = connector.stage(context)
                 context = replace(context, stage=stage)

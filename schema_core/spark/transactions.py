@@ -197,16 +197,14 @@ ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], N
 }  # fmt: skip
 
 
-def needed_abilities(
-    connector: Connector, replaced: object | None, *, atomic: bool
-) -> set[Ability]:
+def needed_abilities(connector: Connector, replaced: object | None) -> set[Ability]:
     """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
 
-    REPLACE needs a connector that can replace rows and, where it is to be atomic, one that can
-    stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.
+    REPLACE needs a connector that can replace rows and that can stage: otherwise old and new rows
+    would be mixed, or the old ones lost if the job fails.
     """
     if replaced is None:
         return set()
-    replaces = Ability.REPLACEMENT in getattr(connector, "abilities", ())
-    needed = set() if replaces else {Ability.OVERWRITE}
-    return needed | {Ability.STAGING} if atomic else needed
+    if Ability.REPLACEMENT in getattr(connector, "abilities", ()):
+        return {Ability.STAGING}
+    return {Ability.OVERWRITE, Ability.STAGING}

@@ -163,4 +163,4 @@ class Declares:
 def test_a_connector_without_a_declaration_promises_nothing() -> None:
     assert Visibility.INCREMENTAL is visibility_of(Declares(), {})  # type: ignore[arg-type]
     assert Visibility.WRITE_VISIBLE is visibility_of(object(), {})  # type: ignore[arg-type]
-    assert AtomicityLevel.ROLLED_BACK is choose_level(None, atomic=True, replaces=False).level
+    assert AtomicityLevel.ROLLED_BACK is choose_level(None, {}, atomic=True, replaces=False).level

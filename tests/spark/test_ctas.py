@@ -196,7 +196,8 @@ def test_the_level_follows_the_option_the_statement_and_the_connector(
     atomic: bool, can_stage: bool, replaces: bool, level: Level, reasons: list[str]
 ) -> None:
     abilities = frozenset({Ability.STAGING} if can_stage else ())
-    chosen = choose_level(FrameConnector(abilities=abilities), atomic=atomic, replaces=replaces)
+    connector = FrameConnector(abilities=abilities)
+    chosen = choose_level(connector, {}, atomic=atomic, replaces=replaces)
 
     assert level is chosen.level
     assert len(reasons) == len(chosen.reasons)
@@ -207,9 +208,6 @@ def test_replacing_needs_a_connector_that_keeps_the_old_rows() -> None:
     overwrites = FrameConnector()
     replaces = FrameConnector(abilities=frozenset({Ability.REPLACEMENT}))
 
-    assert set() == needed_abilities(overwrites, None, atomic=True)
-    assert {Ability.OVERWRITE} == needed_abilities(overwrites, object(), atomic=False)
-    both = {Ability.OVERWRITE, Ability.STAGING}
-    assert both == needed_abilities(overwrites, object(), atomic=True)
-    assert set() == needed_abilities(replaces, object(), atomic=False)
-    assert {Ability.STAGING} == needed_abilities(replaces, object(), atomic=True)
+    assert set() == needed_abilities(overwrites, None)
+    assert {Ability.OVERWRITE, Ability.STAGING} == needed_abilities(overwrites, object())
+    assert {Ability.STAGING} == needed_abilities(replaces, object())

@@ -551,6 +551,38 @@ def test_a_table_of_a_killed_process_is_finished_or_undone(
     assert [one.action.value for one in environment.recover()] == ["checked"] * is_committed
 
 
+def test_a_replaced_table_of_a_killed_process_keeps_definition_and_rows(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    environment = lite.environment
+    given = f"WITH ({options}, 'table-name' = 't')"
+    lite.insert(f"CREATE TABLE t (PRIMARY KEY (a) NOT ENFORCED) {given} AS SELECT 1 AS a, 'x' AS b")
+    before = environment.get_create_statement("t")
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def end(transaction: Any) -> None:
+        transaction._stage._connection.close()
+
+    with monkeypatch.context() as killed:
+        dead = replace(Owner.this(), pid=2**22 + 1)
+        killed.setattr(Owner, "this", lambda: dead)
+        killed.setitem(ACTIONS, (AtomicityLevel.ISOLATED, Event.ABORT), (end,))
+        killed.setattr(JdbcStage, "commit", die)
+        with pytest.raises(KeyboardInterrupt):
+            environment.execute_sql(f"REPLACE TABLE t {given} AS SELECT 2 AS z").wait()
+    assert "`z` INT" in environment.get_create_statement("t")
+
+    assert [one.action.value for one in environment.recover("t")] == ["undone"]
+    assert environment.get_create_statement("t") == before
+    assert lite.rows("SELECT * FROM t") == [(1, "x")]
+    assert [one.action.value for one in environment.recover("t")] == ["checked"]
+    lite.insert(f"REPLACE TABLE t {given} AS SELECT 2 AS z")
+    assert lite.rows("SELECT * FROM t") == [(2,)]
+
+
 def test_the_commit_that_is_second_creates_nothing(
     lite: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -559,7 +591,9 @@ def test_the_commit_that_is_second_creates_nothing(
 
     def meanwhile(stage: JdbcStage, frame: Any) -> None:
         write(stage, frame)
-        lite.run("CREATE TABLE t (a int)")
+        file = lite.options["url"].removeprefix("jdbc:sqlite:")
+        with closing(sqlite3.connect(file)) as other:  # the job has a thread of its own
+            other.execute("CREATE TABLE t (a int)")
 
     monkeypatch.setattr(JdbcStage, "write", meanwhile)
     create = f"CREATE TABLE t WITH ({options}, 'table-name' = 't') AS SELECT 1 AS a"

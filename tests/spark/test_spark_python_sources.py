@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
 
 pytestmark = pytest.mark.spark
 
@@ -99,7 +99,9 @@ def test_overwriting_and_partitions(environment: TableEnvironment, tmp_path: Pat
     statement = (
         f"CREATE TABLE r WITH ('connector' = 'spark', 'format' = 'orc', 'path' = '{plain['path']}')"
     )
-    assert "PATH_ALREADY_EXISTS" in str(refused(environment, f"{statement} AS SELECT 1 AS a"))
+    assert refused(environment, f"{statement} AS SELECT 1 AS a").code == "path-not-empty"
+    appending = statement.replace("path'", "sink.mode' = 'error', 'path'")
+    assert "PATH_ALREADY_EXISTS" in str(refused(environment, f"{appending} AS SELECT 1 AS a"))
 
 
 def test_a_schema_for_sources_without_one(environment: TableEnvironment, tmp_path: Path) -> None:
@@ -215,3 +217,73 @@ def test_create_table_as_writes_or_is_refused_before_anything_is_created(
     assert environment.list_tables() == ["p"]
     create(environment, "w", "(id INT)", **{"connector": "python", "class": f"{MODULE}.WriteOnly"})
     assert refused(environment, "SELECT * FROM w").code == "unsupported-direction"
+
+
+# --- CREATE and REPLACE TABLE AS -----------------------------------------------------------------
+
+
+def test_new_files_are_staged_and_replaced_as_a_whole(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    def given(name: str) -> str:
+        place = tmp_path / name
+        return f"WITH ('connector' = 'spark', 'format' = 'parquet', 'path' = '{place}')"
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return sorted(map(tuple, environment.execute_sql(query).collect()))
+
+    def run(statement: str) -> None:
+        environment.execute_sql(statement).wait()
+
+    values = "(VALUES (1, 'x'), (2, 'y')) AS v(a, p)"
+    create = f"CREATE TABLE t PARTITIONED BY (p) {given('a b%c?d')} AS SELECT * FROM {values}"
+    environment.execute_sql("SET 'table.ctas.atomicity-enabled' = 'true'")
+    plan = environment.plan_ctas(create)
+    assert (3, "final") == (plan.level.value, plan.visibility and plan.visibility.value)
+    failing = "SELECT CAST(s AS INT) AS z FROM (VALUES ('1'), ('x')) AS v(s)"
+    with pytest.raises(ExternalError):
+        run(f"CREATE TABLE t {given('a b%c?d')} AS {failing}")
+    assert [] == environment.list_tables()
+    assert [] == list(tmp_path.iterdir())
+
+    run(create)
+    assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM t")
+    assert ["a b%c?d"] == [one.name for one in tmp_path.iterdir()]
+    with pytest.raises(SchemaError) as caught:
+        run(create.replace("TABLE t ", "TABLE u "))
+    assert "path-not-empty" == caught.value.code
+    environment.execute_sql("RESET 'table.ctas.atomicity-enabled'")
+    before = environment.get_create_statement("t")
+    with pytest.raises(ExternalError):
+        run(f"REPLACE TABLE t {given('a b%c?d')} AS {failing}")
+    assert before == environment.get_create_statement("t")
+    assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM t")
+    run(f"REPLACE TABLE t {given('a b%c?d')} AS SELECT p, a + 1 AS b FROM t")
+    assert [("x", 2), ("y", 3)] == rows("SELECT p, b FROM t")
+    assert [] == list((tmp_path / "a b%c?d").glob("p=*/*"))
+    run("INSERT INTO t VALUES ('z', 9)")
+    assert 3 == len(rows("SELECT * FROM t"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "'connector' = 'spark', 'table' = 'spark_catalog.default.nowhere'",
+        "'connector' = 'spark', 'format' = 'delta', 'path' = '/nowhere'",
+        "'connector' = 'spark', 'format' = 'jdbc'",
+        "'connector' = 'hive'",
+    ],
+)
+def test_what_cannot_keep_the_old_rows_is_not_replaced(
+    environment: TableEnvironment, options: str
+) -> None:
+    environment.execute_sql(f"CREATE TABLE t (a INT) WITH ({options})")
+    before = environment.get_create_statement("t")
+    statement = f"REPLACE TABLE t WITH ({options}) AS SELECT 1 AS b"
+    plan = environment.plan_ctas(statement)
+    with pytest.raises(UnsupportedError, match="keep the old rows") as caught:
+        environment.execute_sql(statement)
+
+    assert "unsupported-ability" == caught.value.code
+    assert "unsupported-ability" in [one.code for one in plan.problems]
+    assert before == environment.get_create_statement("t")

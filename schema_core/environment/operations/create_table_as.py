@@ -16,8 +16,8 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.unfinished import Mark, Owner
-from schema_core.environment.atomicity import choose_level, is_atomic
+from schema_core.catalog.unfinished import Mark, Owner, with_mark
+from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.operations.data import check_assignment, run_job
@@ -29,10 +29,11 @@ from schema_core.environment.operations.definitions import (
     with_key_not_null,
 )
 from schema_core.environment.operations.recover import finish
+from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.planner import BoundTable, Registration, fingerprint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError, at
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (
@@ -46,6 +47,9 @@ from schema_core.sql.statement_syntax import CreateTable, Elements
 from schema_core.sql.syntax import Name
 from schema_core.types import DataType, TypeRoot
 from schema_core.types.casts import supports_implicit_cast
+
+#: The longest statement that is stored in an option: Hive's limit is 4000.
+MAX_STATEMENT = 3_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,56 +132,77 @@ def _registration(
     """
     tables, path = session.tables, identifier
     stored: list[object] = []
-    atomic = is_atomic(session.config.get_configuration())
-    connector = installed_connector(table.options)
-    level = choose_level(connector, atomic=atomic, replaces=replaced is not None).level
-    mark = Mark(level.value, uuid.uuid4().hex, Owner.this()) if atomic else None
+    mark = _mark(session, table, replaced)
 
     def create() -> None:
-        if replaced is None and mark is not None:
+        if mark is not None:
             mark.begin()
+        if replaced is None and mark is not None:
             tables.create_marked(path, table, mark)
-            return
-        if replaced is None:
+        elif replaced is None:
             tables.create(path, table, ignore_if_exists=False)
-            return
-        if not isinstance(replaced, ResolvedCatalogTable):
-            stored[:] = [tables.get_stored(path)]
-        tables.alter(path, table, expected=replaced)
+        else:
+            if not isinstance(replaced, ResolvedCatalogTable):
+                stored[:] = [tables.get_stored(path)]
+            text = None if mark is None else _statement(session, path)
+            marked = table if mark is None or text is None else with_mark(table, mark, text)
+            tables.alter(path, marked, expected=replaced)
 
     def settle() -> None:
-        if replaced is None and mark is not None:
+        if mark is not None:
             try:
-                tables.change_mark(path, mark)
+                if replaced is None or tables.mark(path) == mark:
+                    tables.change_mark(path, mark)
             finally:
                 mark.end()
 
     def undo() -> None:
-        if replaced is None and mark is not None:
+        if mark is not None:
             mark.end()
-            if tables.mark(path) != mark:
-                return
-            if _is(tables.read_or_stored(path), table):
-                tables.drop(TableKind.TABLE, path, if_exists=True)
-            else:  # altered by others meanwhile
-                tables.change_mark(path, mark)
+        if (found := tables.mark(path)) is not None and found != mark:
             return
-        found = tables.read_or_stored(path)
-        if found is None or not _is(found, table):
-            return
-        if replaced is None:
+        if not _is(tables.read_or_stored(path), table):  # altered by others meanwhile
+            if found is not None:
+                tables.change_mark(path, found)
+        elif replaced is None:
             tables.drop(TableKind.TABLE, path, if_exists=True)
         elif stored:
-            tables.restore(path, stored[0], expected=found)
+            tables.restore_marked(path, stored[0])
         else:
-            tables.alter(path, replaced, expected=found)
+            tables.replace_marked(path, replaced)
 
     def leave() -> None:
         if mark is not None:
             mark.end()
 
     job = uuid.uuid4().hex if mark is None else mark.id
+    atomic = is_atomic(session.config.get_configuration())
     return Registration(create, undo, atomic, replaced, job, settle, leave)
+
+
+def _mark(
+    session: Session, table: ResolvedCatalogTable, replaced: CatalogTable | None
+) -> Mark | None:
+    """Return the mark of a table while its job runs; None at the first level, which keeps it."""
+    atomic = is_atomic(session.config.get_configuration())
+    connector = installed_connector(table.options)
+    replaces = replaced is not None
+    level = choose_level(connector, table.options, atomic=atomic, replaces=replaces).level
+    if level is AtomicityLevel.CREATED_FIRST:
+        return None
+    return Mark(level.value, uuid.uuid4().hex, Owner.this())
+
+
+def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:
+    """Return the statement of a stored table, None if a catalog may be unable to store it.
+
+    There is none for parts that SQL does not have, and a Hive metastore limits its length.
+    """
+    try:
+        text = create_statement(session, identifier, with_secrets=True)
+    except SchemaCoreError:
+        return None
+    return text if len(text) <= MAX_STATEMENT else None
 
 
 def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:

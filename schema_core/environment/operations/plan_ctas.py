@@ -80,7 +80,8 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     with found.catching():
         session.check_definition(table, old if action == "replace" else None)
     connector = _checked_connector(target, found)
-    chosen = choose_level(connector, atomic=atomic, replaces=action == "replace")
+    replaces, creates = action == "replace", action != "insert"
+    chosen = choose_level(connector, table.options, atomic=atomic, replaces=replaces)
     level, reasons = chosen.level, chosen.reasons
     if action == "insert":
         level, reasons = AtomicityLevel.CREATED_FIRST, (INSERTS,)
@@ -96,7 +97,9 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         exists=old is not None,
         level=level,
         reasons=reasons,
-        visibility=None if connector is None else visibility_of(connector, table.options),
+        visibility=(
+            None if connector is None else visibility_of(connector, table.options, creates=creates)
+        ),
         losses=losses,
         problems=(
             *(one.diagnostics[0] for one in found.errors),

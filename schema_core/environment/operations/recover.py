@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from schema_core.catalog.objects import ResolvedCatalogTable, TableKind
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.unfinished import Mark, Owner
+from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, NotFoundError
 from schema_core.paths import ObjectIdentifier
+from schema_core.sql.parser import parse_statement
+from schema_core.sql.statement_syntax import CreateTable
 
 
 class RecoveryAction(Enum):
@@ -20,7 +23,8 @@ class RecoveryAction(Enum):
 
     #: its rows were visible already: the table stays
     FINISHED = "finished"
-    #: its rows were not complete: the table was dropped, and what was written is removed
+    #: its rows were not complete: the table was dropped, or has its old definition and rows, and
+    #: what was written is removed
     UNDONE = "undone"
     #: what jobs on the table left was completed or removed, if there was anything
     CHECKED = "checked"
@@ -70,9 +74,20 @@ def _finished(
         if mark.level == ISOLATED and planner.was_committed(target, mark.id) is not False:
             session.tables.change_mark(identifier, own)
             return RecoveryAction.FINISHED
+        if (replaced := session.tables.replaced(identifier)) is not None:
+            session.tables.replace_marked(identifier, _definition(session, replaced))
+            planner.recover(target)
+            return RecoveryAction.UNDONE
         planner.clean_up(target)
     session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
     return RecoveryAction.UNDONE
+
+
+def _definition(session: Session, text: str) -> CatalogTable:
+    """Return the table of a stored CREATE TABLE statement."""
+    statement = parse_statement(text)
+    assert isinstance(statement, CreateTable)  # noqa: S101 - written by this library
+    return table_with(statement, schema_of(statement.elements, text))
 
 
 #: The level whose rows may be visible before the mark is removed.
@@ -90,7 +105,7 @@ def recover(session: Session, identifiers: Iterator[ObjectIdentifier]) -> list[R
     for identifier in identifiers:
         action = finish(session, identifier)
         planner = session.planner
-        if action is not RecoveryAction.UNDONE:
+        if session.tables.find(identifier) is not None or action is None:
             table = session.get_table(identifier).table
             if isinstance(table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
                 planner.recover(BoundTable(identifier, table))

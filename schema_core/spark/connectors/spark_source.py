@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from schema_core.environment.connector import Visibility
+from schema_core.environment.connector import Ability, Visibility
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import (
     ExternalError,
@@ -17,9 +17,11 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.spark.commit import Directory, FileStage, Scope, clean, recover
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.connectors.file_formats import exact
+from schema_core.spark.connectors.filesystem import definition_of
 from schema_core.spark.connectors.shared_tables import (
     exclusive,
     name_of,
@@ -31,13 +33,16 @@ from schema_core.spark.files import absolute, located
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.projection import select
 from schema_core.spark.sources import comparable
+from schema_core.spark.transactions import Unstaged
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
+    from schema_core.catalog.objects import CatalogTable
     from schema_core.spark.connectors import ReadContext, TableContext, WriteContext
+    from schema_core.spark.transactions import Stage
     from schema_core.types import DataType
 
 FORMAT = ConfigOption(
@@ -83,6 +88,8 @@ PACKAGES: Mapping[str, str] = {
 BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
 #: Data sources with an option to replace only the partitions that get rows.
 DYNAMIC = frozenset({"parquet", "orc", "csv", "json", "text", "avro", "xml", "delta"})
+#: Data sources whose files are staged for CREATE and REPLACE TABLE AS.
+STAGED = DYNAMIC - {"delta"}
 #: Data sources whose path is that of files; for others it may be any name.
 OF_FILES = DYNAMIC | {"binaryfile", "hudi"}
 
@@ -111,6 +118,46 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         source = (FORMAT.of(options) or "").lower()
         return VISIBILITY.get(source, Visibility.WRITE_VISIBLE)
 
+    def creation_abilities(self, options: Mapping[str, str]) -> frozenset[Ability]:
+        """Return the ability to stage, for files: their directory is written as a whole."""
+        source = (FORMAT.of(options) or "").lower()
+        staged = source in STAGED and PATH.key in options and MODE.key not in options
+        return frozenset({Ability.STAGING} if staged else ())
+
+    def stage(self, context: WriteContext) -> Stage:
+        """Return a hidden directory for the rows of CREATE or REPLACE TABLE AS; none for INSERT.
+
+        Raises:
+            SchemaError: with code `path-not-empty` if the directory of a new table contains files,
+                with code `not-a-directory` for a path that is a file.
+            ExternalError: with code `file-system-failed`.
+        """
+        if not context.creates:
+            return Unstaged()
+        directory, old = _directory(context), context.replaced
+        new = definition_of(context.identifier, context.table)
+        held = definition_of(context.identifier, old) if old is not None else None
+        scope = Scope(empty=True)
+        if old is not None and _has_source(old):
+            owns = _located(context.session, old).root == directory.root
+            scope = Scope(everything=owns, empty=not owns)
+        changed = new if held not in (None, new) else None
+        stage = FileStage(directory, scope, held=held, definition=changed, id=context.job)
+        stage.check()
+        return stage
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the directory of a new table has files: its job moves or renames them."""
+        directory = _directory(context)
+        recover(directory, definition_of(context.identifier, context.table))
+        return directory.status("") is not None and bool(directory.files())
+
+    def recover(self, context: WriteContext) -> None:
+        """Complete the commits of killed jobs, and remove their uncommitted files."""
+        if Ability.STAGING in self.creation_abilities(context.options):
+            held = definition_of(context.identifier, context.table)
+            clean(_directory(context), held, created=context.creates)
+
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source.
 
@@ -120,6 +167,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             ExternalError: with code `source-schema-mismatch`.
         """
         source, table = _source_of(context.options)
+        self._complete(context)
         with found(source, context.session.version):
             if table is not None:
                 frame = context.session.table(table)
@@ -130,6 +178,11 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 if (schema := _with_partitions(source, frame, context)) is not None:
                     frame = reader.schema(schema).load(path)
         return checked(frame, context)
+
+    def _complete(self, context: TableContext) -> None:
+        """Complete the commits of killed jobs before the files of a table are used."""
+        if Ability.STAGING in self.creation_abilities(context.options):
+            recover(_directory(context), definition_of(context.identifier, context.table))
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse options without a data source, and what the data source cannot overwrite.
@@ -173,6 +226,13 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 hint="delete the partition, or use the connector 'filesystem'",
             )
         path = _path(source, context)
+        if isinstance(stage := context.stage, FileStage):
+            place = f"file://{stage.folder}" if stage.is_beside else f"{path}/{stage.name}"
+            staged = frame.write.format(source).mode("append").partitionBy(*keys)
+            with found(source, context.session.version):
+                staged.options(**passed_on(context.options)).save(place)
+            return
+        self._complete(context)
         root = None
         if path is not None and source.lower() in OF_FILES:
             root = located(context.session, path)[1]
@@ -184,6 +244,21 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
         with found(source, context.session.version), exclusive(root or f"{source} {path}"):
             writer.options(**passed_on(context.options)).save(path)
+
+
+def _directory(context: TableContext) -> Directory:
+    """Return the directory of the files of a table."""
+    return _located(context.session, context.table)
+
+
+def _located(session: SparkSession, table: CatalogTable) -> Directory:
+    return Directory(*located(session, absolute(session, PATH.of(table.options) or "")))
+
+
+def _has_source(table: CatalogTable) -> bool:
+    """Return whether a table has files that this connector stages."""
+    is_ours = table.options.get("connector") == SparkSourceConnector.identifier
+    return is_ours and PATH.key in table.options
 
 
 def _apart(frame: DataFrame, root: str) -> DataFrame:
