@@ -4,6 +4,9 @@ from schema_core.catalog.objects import (
 from schema_core.environment.atomicity import (
     AtomicityLevel as AtomicityLevel,
 )
+from schema_core.environment.compiled_plan import (
+    PlanReference as PlanReference,
+)
 from schema_core.environment.config import (
     Configuration as Configuration,
 )
@@ -22,6 +25,9 @@ from schema_core.environment.descriptor import (
 )
 from schema_core.environment.descriptor import (
     TableDescriptor as TableDescriptor,
+)
+from schema_core.environment.operations.compile_plan import (
+    CompiledPlan as CompiledPlan,
 )
 from schema_core.environment.result import (
     TableResult as TableResult,

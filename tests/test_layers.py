@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "query":       EXPRESSIONS | {"schema"},
     "catalog":     EXPRESSIONS | {"schema", "query"},
     "formats":     CATALOG,
-    "environment": CATALOG,
+    "environment": CATALOG | {"formats"},
     "spark":       CATALOG | {"formats", "environment"},
     "catalogs":    ENGINE,
     "migration":   CATALOG | {"formats", "environment"},

@@ -318,6 +318,11 @@ class CatalogRegistry:
             catalog.open()
             self._open[name] = catalog
 
+    def share(self, name: str, catalog: Catalog) -> None:
+        """Use a catalog that another registry has opened, in place of one with this name."""
+        with self._lock:
+            self._open[name] = catalog
+
     def create(self, descriptor: CatalogDescriptor, ignore_if_exists: bool) -> bool:
         """Create a catalog and store its descriptor; return whether it is new."""
         name = descriptor.catalog_name

@@ -1,10 +1,11 @@
-"""The commands `run`, `explain` and `doctor`, and the application with all commands."""
+"""The commands `run`, `explain`, `doctor` and those of plans, and the application of all."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,15 +18,23 @@ from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.progress import follow
-from schema_core.cli.recover import recover
 from schema_core.cli.resolve import check_script, resolve
 from schema_core.codes import page, summaries
+from schema_core.environment.compiled_plan import (
+    MAX_PLAN,
+    PlanDocument,
+    plan_path,
+    write_plan_file,
+)
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import DynamicTableFactory
 from schema_core.environment.discovery import GROUPS, Found, discover
+from schema_core.environment.operations.compile_plan import compiled
+from schema_core.environment.operations.compile_plan import run_plan as execute
+from schema_core.environment.operations.dispatch import of
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.session import Session
-from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.errors import NotFoundError, SchemaCoreError, within
 from schema_core.extras import EXTRAS, missing
 from schema_core.spark.connectors import MEMBERS
 from schema_core.spark.java import find_java
@@ -40,7 +49,7 @@ def application() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
-    for command in (run, recover, resolve, explain, doctor):
+    for command in (run, compile_plan, run_plan, resolve, explain, doctor):
         app.command()(command)
     app.command("check")(check_script)
     version_option = typer.Option(
@@ -85,6 +94,62 @@ def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -
             if result.job is not None and not quiet:
                 follow(result.job, errors)
             result.print()
+    except SchemaCoreError as error:
+        script.show(errors, file, error.diagnostics)
+        raise typer.Exit(WRONG) from None
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def compile_plan(
+    file: script.File,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The plan file to write.")],
+    define: script.Define = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the plan file.")] = False,
+) -> None:
+    """Compile the last statement of a script to a plan; the statements before it are run.
+
+    The last statement is an INSERT, a statement set or a CREATE TABLE AS, which is not run.
+    `run-plan` executes the plan, here or elsewhere. Exits with 1 for a statement that fails, with
+    2 if the file cannot be read.
+    """
+    text = script.read(file, define)
+    errors = Console(stderr=True, highlight=False)
+    try:
+        session = Session(EnvironmentSettings.in_batch_mode())
+        *before, last = parse_statements(text)
+        for statement in before:
+            result = run_statement(session, statement, text)
+            if result.job is not None:
+                follow(result.job, errors)
+        with within(text), of(last, text):
+            document = compiled(session, last, text)
+        write_plan_file(plan_path(str(output)), document.to_json(), replace=replace)
+    except SchemaCoreError as error:
+        script.show(errors, file, error.diagnostics)
+        raise typer.Exit(WRONG) from None
+    for name in document.variables():
+        print(f"schema-core: the plan needs the environment variable {name}", file=sys.stderr)
+
+
+def run_plan(
+    file: Annotated[Path, typer.Argument(help="A plan file; - reads it from stdin.")],
+    quiet: Quiet = False,
+) -> None:
+    """Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.
+
+    It opens the catalogs that the plan names, in this process or under spark-submit. Exits with 1
+    if the plan cannot be executed or its job fails, with 2 if the file cannot be read.
+    """
+    text = script.read_text(file, MAX_PLAN)
+    errors = Console(stderr=True, highlight=False)
+    try:
+        document = PlanDocument.from_json(text)
+        result = execute(document, Session(EnvironmentSettings.in_batch_mode()))
+        if result.job is not None:
+            follow(result.job, errors) if not quiet else result.wait()
+        result.print()
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None

@@ -34,13 +34,21 @@ def read(path: Path, definitions: list[str] | None = None) -> str:
 
     The command exits with 2 where the script cannot be read or is empty.
     """
+    return filled(read_text(path), definitions or [])
+
+
+def read_text(path: Path, limit: int = MAX_TEXT) -> str:
+    """Return the text of a file, up to one character beyond the limit.
+
+    The command exits with 2 where the file cannot be read or is empty.
+    """
     try:
-        text = _given() if is_stdin(path) else _opened(path)
+        text = _given(limit) if is_stdin(path) else _opened(path, limit)
     except (OSError, ValueError) as error:
         raise refused(path, _reason(error)) from None
     if is_blank(text):
         raise refused(path, "it is empty")
-    return filled(text, definitions or [])
+    return text
 
 
 def is_stdin(path: Path) -> bool:
@@ -59,24 +67,24 @@ def refused(path: Path, reason: str) -> typer.Exit:
     return typer.Exit(UNREADABLE)
 
 
-def _given() -> str:
+def _given(limit: int) -> str:
     if sys.stdin is None:
         raise ValueError("it is closed")
-    return _text(sys.stdin.buffer)
+    return _text(sys.stdin.buffer, limit)
 
 
-def _opened(path: Path) -> str:
+def _opened(path: Path, limit: int) -> str:
     with path.open("rb") as file:
-        return _text(file)
+        return _text(file, limit)
 
 
-def _text(file: BinaryIO) -> str:
-    """Read a file up to the limit of a statement, without the byte order mark."""
-    content = file.read(4 * MAX_TEXT + 8)
+def _text(file: BinaryIO, limit: int) -> str:
+    """Read a file up to a limit, without the byte order mark."""
+    content = file.read(4 * limit + 8)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("it is UTF-16 text; save it as UTF-8")
     decoded = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig")
-    return decoded.read(MAX_TEXT + 1)
+    return decoded.read(limit + 1)
 
 
 def _reason(error: OSError | ValueError) -> str:

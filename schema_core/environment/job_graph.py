@@ -231,6 +231,12 @@ class HookFactories:
         self._hooks = tuple(hooks)
         self._factories: dict[str, HookFactory] = {}
 
+    def without_hooks(self) -> HookFactories:
+        """Return the same factories, for jobs without hooks of their environment."""
+        found = HookFactories()
+        found._factories = self._factories
+        return found
+
     def register(self, name: str, factory: HookFactory) -> None:
         """Register a factory by a name.
 
@@ -246,6 +252,14 @@ class HookFactories:
             raise AlreadyExistsError(
                 f"there is already a job status hook {name!r}", code="job-status-hook-exists"
             )
+
+    def names(self, others: Iterable[JobStatusHook | str] = ()) -> list[str]:
+        """Return the names of the hooks of one job.
+
+        Raises:
+            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
+        """
+        return [_name_of(one) for one in (*self._hooks, *others)]
 
     def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
         """Return the hooks of one job: those of the environment, then others.
@@ -274,6 +288,18 @@ class HookFactories:
             error.hint = similar(name, self._factories) or error.hint
             raise
         return installed
+
+
+def _name_of(hook: JobStatusHook | str) -> str:
+    """Return the name of a hook that is registered by its name."""
+    if isinstance(hook, str):
+        return hook
+    raise UnsupportedError(
+        f"the job status hook {type(hook).__name__} has no name, so the job cannot be described "
+        "as data",
+        code="unnamed-job-status-hook",
+        hint="register its factory by a name, and the hook by that name",
+    )
 
 
 def require_hook(given: object, name: str) -> JobStatusHook | str:

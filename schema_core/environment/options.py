@@ -458,6 +458,12 @@ DML_SYNC = ConfigOption(
     False,
     "whether INSERT and CREATE TABLE AS wait until their job has ended",
 )
+FORCE_RECOMPILE = ConfigOption(
+    "table.plan.force-recompile",
+    boolean,
+    False,
+    "whether COMPILE PLAN replaces a plan file that exists",
+)
 DYNAMIC_OPTIONS = ConfigOption(
     "table.dynamic-table-options.enabled",
     boolean,
@@ -500,6 +506,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     LOCAL_TIME_ZONE,
     ATOMICITY,
     DML_SYNC,
+    FORCE_RECOMPILE,
     SHADOWING,
     METADATA_CHECK,
     MAX_CODE_LENGTH,

@@ -127,7 +127,8 @@ class Session:
             secret_keys=secret_keys,
         )
         self.hooks = HookFactories(hooks)
-        self._planner = planner
+        self.settings = settings
+        self._given_planner = self._planner = planner
         self._engine_session = engine_session
         self._lock = RLock()
         self._opened = OpenViews()
@@ -135,6 +136,15 @@ class Session:
             WeakValueDictionary()
         )
         self._numbers = count(1)
+
+    def derived(self, settings: EnvironmentSettings) -> Session:
+        """Return a session with other settings, the same engine and factories of hooks.
+
+        It has no hooks of its own, and catalogs, functions and temporary objects are not shared.
+        """
+        made = Session(settings, self._given_planner, engine_session=self._engine_session)
+        made.hooks = self.hooks.without_hooks()
+        return made
 
     def next_number(self) -> int:
         """Return a number that names one table or view of this session without a path."""

@@ -17,6 +17,7 @@ from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
 from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
 from schema_core.environment.job_graph import JobGraph, JobStatusHook, require_hook
+from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
     prepare_creation,
@@ -44,6 +45,7 @@ from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
+from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
@@ -465,7 +467,8 @@ class Table:
         else:
             path = parse_path(table_path_or_descriptor)
             target = self._session.bound(self._session.registry.qualify(path))
-        return _insertion(self._session, self._relation, target, Writing(overwrite=overwrite))
+        how = Writing(overwrite=overwrite)
+        return _insertion(self._session, self._relation, target, how, self.as_sql)
 
     def save_as(self, table_path: str) -> CreateOrReplaceTable:
         """Return the table that is to be created at a path from this query (FLIP-218).
@@ -573,12 +576,14 @@ class TablePipeline:
         relation: Relation,
         sink: ObjectIdentifier,
         prepare: Callable[[], JobGraph],
+        compile_: Callable[[PlanCompiler], None],
         creation: TableCreation | None = None,
     ) -> None:
         self._session = session
         self._relation = relation
         self._sink = sink
         self._prepare = prepare
+        self._compile = compile_
         self._creation = creation
         self._hooks: list[JobStatusHook | str] = []
 
@@ -602,6 +607,16 @@ class TablePipeline:
     def prepare(self) -> JobGraph:
         """Return the job of the pipeline, which is not run yet and must be submitted or aborted."""
         return self._prepare()
+
+    def compile_plan(self) -> CompiledPlan:
+        """Compile the pipeline to a plan; errors are those of `compile_plan_sql`."""
+        compiler = PlanCompiler(self._session, self._hooks)
+        self.compile_into(compiler)
+        return CompiledPlan(self._session, compiler.document())
+
+    def compile_into(self, compiler: PlanCompiler) -> None:
+        """Add the job of the pipeline to a plan."""
+        self._compile(compiler)
 
     @property
     def hooks(self) -> tuple[JobStatusHook | str, ...]:
@@ -634,10 +649,19 @@ class TablePipeline:
 
 
 def _insertion(
-    session: Session, relation: Relation, target: BoundTable, how: Writing
+    session: Session,
+    relation: Relation,
+    target: BoundTable,
+    how: Writing,
+    as_sql: Callable[[], str],
+    hints: Mapping[str, str] | None = None,
 ) -> TablePipeline:
     prepare = partial(prepare_write, session, relation, target, how)
-    return TablePipeline(session, relation, target.identifier, prepare)
+
+    def compile_(compiler: PlanCompiler) -> None:
+        compiler.writing(relation, as_sql(), target.identifier, how, hints or {})
+
+    return TablePipeline(session, relation, target.identifier, prepare, compile_)
 
 
 class CreateOrReplaceTable:
@@ -719,7 +743,12 @@ class CreateOrReplaceTable:
         session, relation = self._session, self._table.relation
         creation = table_creation(session, statement, relation)
         prepare = partial(prepare_creation, session, creation)
-        return TablePipeline(session, relation, creation.identifier, prepare, creation)
+        as_sql = self._table.as_sql
+
+        def compile_(compiler: PlanCompiler) -> None:
+            compiler.creation(creation, as_sql())
+
+        return TablePipeline(session, relation, creation.identifier, prepare, compile_, creation)
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:
@@ -804,7 +833,17 @@ class StatementSet:
         with within(stmt):
             target = self._session.bound(self._session.identifier(statement.path))
             relation = self._session.query(statement.query, stmt)
-        return self.add(_insertion(self._session, relation, target, writing_of(statement)))
+        session, hints = self._session, hinted_options(statement.hints)
+        return self.add(
+            _insertion(
+                session,
+                relation,
+                target,
+                writing_of(statement),
+                lambda: print_query(session.expanded(statement.query, stmt)),
+                hints,
+            )
+        )
 
     def add_insert(
         self,
@@ -825,6 +864,20 @@ class StatementSet:
     def explain(self) -> str:
         """Return the plan of the engine."""
         return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
+
+    def compile_plan(self) -> CompiledPlan:
+        """Compile the statements to one plan; errors are those of `compile_plan_sql`.
+
+        Raises:
+            SchemaError: with code `empty-statement-set`.
+        """
+        if not self._pipelines:
+            raise SchemaError("the statement set is empty", code="empty-statement-set")
+        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        compiler = PlanCompiler(self._session, [*hooks, *self._hooks])
+        for pipeline in self._pipelines:
+            pipeline.compile_into(compiler)
+        return CompiledPlan(self._session, compiler.document())
 
     def execute(self) -> TableResult:
         """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.

@@ -14,6 +14,7 @@ from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogFunction, TableKind
 from schema_core.environment import table as tables
+from schema_core.environment.compiled_plan import PlanReference
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
 from schema_core.environment.ctas_plan import CtasPlan
@@ -22,6 +23,7 @@ from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.elements import query_of, row_type
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
+from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.plan_ctas import plan_statement
@@ -180,6 +182,43 @@ class TableEnvironment:
         'required options are missing: format, path'
         """
         return plan_statement(self._session, statement)
+
+    @validate_arguments(stmt=str)
+    def compile_plan_sql(self, stmt: str) -> CompiledPlan:
+        """Compile an INSERT or a CREATE TABLE AS to a plan that another process can execute.
+
+        Nothing is run or changed; Spark is not needed. The plan is executed by
+        `CompiledPlan.execute`, EXECUTE PLAN or ``schema-core run-plan``.
+
+        Raises:
+            ParseError: for a string outside the grammar.
+            UnsupportedError: with code `not-a-plan` for another statement; with code
+                `plan-not-portable` for one that depends on what only this process has, such as
+                a temporary function, or a new table in a catalog in memory.
+            SchemaCoreError: whatever the statement refuses before its job.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'blackhole')")
+        >>> environment.compile_plan_sql("INSERT INTO t VALUES (1)")
+        CompiledPlan(default_catalog.default_database.t)
+        """
+        document = compiled(self._session, parse_statement(stmt), stmt)
+        return CompiledPlan(self._session, document)
+
+    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
+        """Load a plan.
+
+        Raises:
+            NotFoundError: with code `plan-not-found`.
+            SchemaError: with code `invalid-plan`, `unsupported-plan-version` or
+                `plan-digest-mismatch`.
+        """
+        require_instance(plan_reference, PlanReference, "plan_reference")
+        return CompiledPlan(self._session, plan_reference.load())
+
+    def execute_plan(self, plan_reference: PlanReference) -> TableResult:
+        """Load a plan and submit its jobs; errors are those of `load_plan` and of the jobs."""
+        return self.load_plan(plan_reference).execute()
 
     def recover(self, path: str | None = None) -> list[Recovery]:
         """Finish or undo what jobs whose processes have ended left of tables.

@@ -37,9 +37,11 @@ from schema_core.sql.query import OPENING, alias, hints, query
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
+    CompilePlan,
     Delete,
     Describe,
     Execute,
+    ExecutePlan,
     Explain,
     Insert,
     Jar,
@@ -272,18 +274,21 @@ def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
     return [*cursor.tokens[start:stop], Token("end", "end", "", end.start, end.start)]
 
 
+#: The tokens of ``COMPILE PLAN 'path' IF NOT EXISTS FOR STATEMENT SET BEGIN``.
+MAX_OPENING = 10
+
+
 def _end_of_statement(cursor: QueryCursor, start: int) -> int:
     """Return the index of the semicolon or the end after the statement at the cursor.
 
     The semicolons of a statement set end its INSERT statements.
     """
     tokens, stop = cursor.tokens, cursor.index
-    opening = [token.key for token in tokens[start : start + 4]]
-    is_set = opening[:1] in (["EXECUTE"], ["EXPLAIN"]) and opening[1:] == [
-        "STATEMENT",
-        "SET",
-        "BEGIN",
-    ]
+    opening = [token.key for token in tokens[start : start + MAX_OPENING]]
+    is_set = opening[:1] in (["EXECUTE"], ["EXPLAIN"], ["COMPILE"]) and any(
+        opening[place : place + 3] == ["STATEMENT", "SET", "BEGIN"]
+        for place in range(1, len(opening))
+    )
     while True:
         while tokens[stop].key != ";" and tokens[stop].kind != "end":
             stop += 1
@@ -426,8 +431,27 @@ def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
     return StatementSet(tuple(inserts), cursor.span_from(start))
 
 
+def _compile(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("COMPILE").start
+    execute = cursor.accept("AND", "EXECUTE")
+    cursor.expect("PLAN")
+    path = string(cursor)
+    if_not_exists = not execute and cursor.accept("IF", "NOT", "EXISTS")
+    cursor.expect("FOR")
+    inner = cursor.token.start
+    if cursor.accept("STATEMENT"):
+        compiled: Insert | StatementSet = _statement_set(cursor, inner)
+    elif cursor.key == "INSERT":
+        compiled = _insert(cursor)
+    else:
+        raise refuse(cursor, "INSERT or STATEMENT SET")
+    return CompilePlan(path, compiled, if_not_exists, execute, cursor.span_from(start))
+
+
 def _execute(cursor: QueryCursor) -> Statement:
     start = cursor.expect("EXECUTE").start
+    if cursor.accept("PLAN"):
+        return ExecutePlan(string(cursor), cursor.span_from(start))
     if cursor.accept("STATEMENT"):
         return _statement_set(cursor, start)
     if cursor.key == "INSERT":
@@ -447,7 +471,8 @@ def _explain(cursor: QueryCursor) -> Statement:
     if cursor.accept("STATEMENT"):
         explained: Statement = _statement_set(cursor, inner)
         return Explain(explained, tuple(details), cursor.span_from(start))
-    if cursor.key not in EXPLAINED:
+    is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
+    if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
     return Explain(statement(cursor), tuple(details), cursor.span_from(start))
 
@@ -602,6 +627,7 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "DELETE":    _delete,
     "UPDATE":    _update,
     "EXECUTE":   _execute,
+    "COMPILE":   _compile,
     "ANALYZE":   _analyze,
     "TRUNCATE":  _truncate,
     "CALL":      _call,

@@ -743,6 +743,25 @@ class Execute(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class CompilePlan(Operation):
+    """``COMPILE [AND EXECUTE] PLAN 'path' [IF NOT EXISTS] FOR insert | STATEMENT SET ...``."""
+
+    path: str
+    statement: Insert | StatementSet
+    if_not_exists: bool = False
+    execute: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutePlan(Operation):
+    """``EXECUTE PLAN 'path'``."""
+
+    path: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class AnalyzeTable(Operation):
     """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
 
@@ -804,7 +823,9 @@ class Jar(Operation):
 
 
 Statement: TypeAlias = (
-    CreateTable
+    CompilePlan
+    | ExecutePlan
+    | CreateTable
     | CreateView
     | CreateMaterializedTable
     | CreateCatalog

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from schema_core.environment.operations import (
     alter_table,
     catalog_objects,
+    compile_plan,
     create_table,
     create_view,
     data,
@@ -75,6 +76,8 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.Update:                  data.update,
     syntax.StatementSet:            data.statement_set,
     syntax.Execute:                 data.execute,
+    syntax.CompilePlan:             compile_plan.compile_plan,
+    syntax.ExecutePlan:             compile_plan.execute_plan,
     syntax.AnalyzeTable:            data.analyze,
     syntax.TruncateTable:           data.truncate,
     syntax.CallProcedure:           data.call,

@@ -283,13 +283,13 @@ def quote(text: Node) -> Node:
             tuple((operator("=", one, key), node_of(text)) for key, text in _ESCAPES.items()),
             let(
                 call("ascii", one),
-                lambda code: inline(
-                    "CASE WHEN {code} < 128 THEN {one} WHEN {code} < 65536 THEN {unit}"
+                lambda point: inline(
+                    "CASE WHEN {point} < 128 THEN {one} WHEN {point} < 65536 THEN {unit}"
                     " ELSE concat({unit}, {low}) END",
                     one=one,
-                    code=code,
-                    unit=_unit(code),
-                    low=_unit(inline("56320 + {code} % 1024", code=code)),
+                    point=point,
+                    unit=_unit(point),
+                    low=_unit(inline("56320 + {point} % 1024", point=point)),
                 ),
             ),
         )
@@ -307,12 +307,13 @@ def quote(text: Node) -> Node:
     )
 
 
-def _unit(code: Node) -> Node:
-    """Return the escape of a code."""
+def _unit(point: Node) -> Node:
+    """Return the escape of a code point."""
     return inline(
-        "concat({escape}, if({code} < 4096, lpad(lower(hex({code})), 4, '0'), lower(hex({code}))))",
+        "concat({escape}, if({point} < 4096, lpad(lower(hex({point})), 4, '0'), "
+        "lower(hex({point}))))",
         escape="\\u",
-        code=code,
+        point=point,
     )
 
 

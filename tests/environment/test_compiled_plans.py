@@ -1,0 +1,257 @@
+"""Plans: what they hold, where they run, and which statements have none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core import DataTypes, EnvironmentSettings, PlanReference, TableEnvironment
+from schema_core.environment.compiled_plan import MAX_PLAN
+from schema_core.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    ParseError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+)
+from schema_core.udf import udf
+
+SINK = "CREATE TABLE sink (a INT, b STRING) WITH ('connector' = 'blackhole')"
+MEMORY = "default_catalog.default_database"
+SOURCE = "CREATE TABLE source (a INT, b STRING) WITH ('connector' = 'datagen', 'password' = 'p')"
+
+
+def environment(**options: str) -> TableEnvironment:
+    settings = EnvironmentSettings.new_instance().in_batch_mode().with_configuration(options)
+    return TableEnvironment.create(settings.build())
+
+
+def catalog(env: TableEnvironment, tmp_path: Path) -> None:
+    """Create the catalog `c`, which another process can open, and use it."""
+    env.execute_sql(f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path}/c.db')")
+    env.execute_sql("USE CATALOG c")
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> TableEnvironment:
+    made = environment()
+    catalog(made, tmp_path)
+    made.execute_sql(SINK)
+    return made
+
+
+def changed(text: str, **members: object) -> str:
+    return json.dumps({**json.loads(text), **members})
+
+
+def resealed(text: str, **members: Any) -> str:
+    """A plan with other members and the right digest."""
+    from schema_core.environment.compiled_plan import _digest
+
+    content = {**json.loads(text), **members}
+    content.pop("digest", None)
+    return json.dumps({**content, "digest": _digest(content)})
+
+
+# --- content --------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_plain_json(env: TableEnvironment, tmp_path: Path) -> None:
+    env.get_config().set("table.local-time-zone", "Asia/Tokyo")
+    env.execute_sql("CREATE VIEW v AS SELECT 1 AS a, 'x' AS b")
+    text = env.compile_plan_sql("INSERT INTO sink SELECT * FROM v").as_json_string()
+    plan = json.loads(text)
+    assert plan.pop("digest").startswith("sha256:")
+    assert plan.pop("options")["table.local-time-zone"] == "Asia/Tokyo"
+    objects = plan.pop("objects")
+    assert plan == {
+        "format": "schema-core.plan",
+        "version": 1,
+        "current": ["c", "default"],
+        "catalogs": {
+            "c": {"options": {"type": "sql", "url": f"sqlite:///{tmp_path}/c.db"}, "comment": None}
+        },
+        "jobs": [
+            {
+                "sink": ["c", "default", "sink"],
+                "query": "SELECT `v`.`a`, `v`.`b`\nFROM `c`.`default`.`v` AS `v`",
+                "kind": "insert",
+                "columns": [],
+                "partition": None,
+                "overwrite": False,
+                "hints": {},
+            }
+        ],
+        "hooks": [],
+    }
+    assert [one["path"][-1] for one in objects] == ["sink", "v"]
+    assert objects[0]["properties"]["schema.0.data-type"] == "INT"
+    assert objects[1]["expanded_query"].startswith("SELECT")
+
+
+def test_secrets_are_references(env: TableEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
+    env.execute_sql(SOURCE.replace("TABLE", "TEMPORARY TABLE").replace("'p'", "'hunter2'"))
+    env.get_config().set("my.token", "swordfish")
+    text = env.compile_plan_sql("INSERT INTO sink SELECT * FROM source").as_json_string()
+    assert "hunter2" not in text
+    assert "swordfish" not in text
+    other = environment()
+    with pytest.raises(NotFoundError, match="SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN") as caught:
+        other.execute_plan(PlanReference.from_json_string(text))
+    assert caught.value.code == "missing-secret"
+    monkeypatch.setenv("SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN", "swordfish")
+    with pytest.raises(NotFoundError, match="SECRET_C_DEFAULT_SOURCE_PASSWORD"):
+        other.execute_plan(PlanReference.from_json_string(text))
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("SELECT 1", "not-a-plan"),
+        ("CREATE TABLE x (a INT)", "not-a-plan"),
+        ("INSERT INTO missing VALUES (1)", "table-not-found"),
+        ("INSERT INTO sink SELECT a FROM sink", "column-count-mismatch"),
+        (
+            "INSERT INTO sink SELECT 1, b FROM sink /*+ OPTIONS('password' = 'x') */",
+            "plan-not-portable",
+        ),
+        ("INSERT INTO sink SELECT twice(1), 'x'", "plan-not-portable"),
+        (f"CREATE TABLE {MEMORY}.x WITH ('connector' = 'blackhole') AS SELECT 1 AS a",
+         "plan-not-portable"),
+        ("CREATE TABLE sink WITH ('connector' = 'blackhole') AS SELECT 1 AS a", "table-exists"),
+        ("CREATE TABLE x WITH ('connector' = 'blackhole', 'no' = '1') AS SELECT 1 AS a",
+         "unknown-option"),
+        ("CREATE TABLE x WITH ('connector' = 'blackhole') AS SELECT NULL AS a", "untyped-null"),
+    ],
+)  # fmt: skip
+def test_what_has_no_plan(env: TableEnvironment, statement: str, code: str) -> None:
+    twice = udf(lambda i: i * 2, input_types=[DataTypes.INT()], result_type=DataTypes.INT())
+    env.create_temporary_function("twice", twice)
+    with pytest.raises(SchemaCoreError) as caught:
+        env.compile_plan_sql(statement)
+    assert caught.value.code == code
+
+
+def test_rows_of_this_process_have_no_plan(env: TableEnvironment) -> None:
+    rows = env.from_elements([(1, "x")], ["a", "b"])
+    rows.insert_into("sink").compile_plan()  # rows of Python are part of the query
+    view = env.sql_query("SELECT 1 AS a, 'x' AS b")
+    env.create_temporary_view("w", view)
+    with pytest.raises(UnsupportedError) as caught:
+        env.from_path("w").insert_into("sink").compile_plan()
+    assert caught.value.code == "plan-not-portable"
+
+
+def test_hooks_have_names(env: TableEnvironment) -> None:
+    class Hook:
+        def on_created(self, job_id: str) -> None: ...
+        def on_finished(self, job_id: str) -> None: ...
+        def on_failed(self, job_id: str, error: BaseException) -> None: ...
+        def on_canceled(self, job_id: str) -> None: ...
+
+    pipeline = env.sql_query("SELECT 1, 'x'").insert_into("sink")
+    pipeline.register_job_status_hook("told")
+    assert json.loads(pipeline.compile_plan().as_json_string())["hooks"] == ["told"]
+    pipeline.register_job_status_hook(Hook())
+    with pytest.raises(UnsupportedError) as caught:
+        pipeline.compile_plan()
+    assert caught.value.code == "unnamed-job-status-hook"
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda text: "", "invalid-plan"),
+        (lambda text: "[" * 100_000, "invalid-plan"),
+        (lambda text: "[]", "invalid-plan"),
+        (lambda text: '{"flinkVersion": "2.3", "nodes": []}', "invalid-plan"),
+        (lambda text: changed(text, version=2), "unsupported-plan-version"),
+        (lambda text: changed(text, hooks=["x"]), "plan-digest-mismatch"),
+        (lambda text: text.replace("`b`", "'y'"), "plan-digest-mismatch"),
+        (lambda text: resealed(text, more=1), "invalid-plan"),
+        (lambda text: resealed(text, jobs={}), "invalid-plan"),
+        (lambda text: resealed(text, jobs=[1]), "invalid-plan"),
+        (lambda text: resealed(text, jobs=[{"kind": "insert", "class": "os.system"}]),
+         "invalid-plan"),
+        (lambda text: resealed(text, jobs=[{"kind": "insert"}]), "invalid-plan"),
+        (lambda text: resealed(text, jobs=[]), "invalid-plan"),
+        (lambda text: resealed(text, current=["c"]), "invalid-plan"),
+        (lambda text: resealed(text, objects=[{"path": [1, 2]}]), "invalid-plan"),
+        (lambda text: " " * (MAX_PLAN + 1), "invalid-plan"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_plan(env: TableEnvironment, change: Any, code: str) -> None:
+    text = env.compile_plan_sql("INSERT INTO sink SELECT a, b FROM sink").as_json_string()
+    with pytest.raises(SchemaError) as caught:
+        env.load_plan(PlanReference.from_json_string(change(text)))
+    assert caught.value.code == code
+
+
+def test_plan_files(env: TableEnvironment, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "plan.json"
+    statement = f"COMPILE PLAN '{path}' FOR INSERT INTO sink VALUES (1, 'x')"
+    env.execute_sql(statement)
+    first = path.read_text(encoding="utf-8")
+    with pytest.raises(AlreadyExistsError) as caught:
+        env.execute_sql(statement)
+    assert caught.value.code == "plan-exists"
+    other = statement.replace("FOR", "IF NOT EXISTS FOR").replace("'x'", "'y'")
+    env.execute_sql(other)
+    assert path.read_text(encoding="utf-8") == first
+    env.execute_sql("SET 'table.plan.force-recompile' = 'true'")
+    env.execute_sql(other)
+    assert "'y'" in path.read_text(encoding="utf-8")
+    assert [one.name for one in path.parent.iterdir()] == ["plan.json"]
+    with pytest.raises(NotFoundError) as missing:
+        env.execute_sql("EXECUTE PLAN '/missing/plan.json'")
+    assert missing.value.code == "plan-not-found"
+    with pytest.raises(SchemaError, match="local file"):
+        env.execute_sql("EXECUTE PLAN 's3://bucket/plan.json'")
+    assert env.load_plan(PlanReference.from_file(f"file://{path}")).explain()
+
+
+# --- what has changed -----------------------------------------------------------------------------
+
+
+def test_a_changed_or_missing_table_is_refused(env: TableEnvironment) -> None:
+    plan = env.compile_plan_sql("INSERT INTO sink VALUES (1, 'x')")
+    env.execute_sql("ALTER TABLE sink ADD c INT")
+    with pytest.raises(SchemaError) as caught:
+        plan.execute()
+    assert caught.value.code == "plan-outdated"
+    env.execute_sql("DROP TABLE sink")
+    with pytest.raises(NotFoundError) as missing:
+        plan.execute()
+    assert missing.value.code == "plan-object-not-found"
+
+
+def test_a_catalog_in_memory_is_part_of_the_plan() -> None:
+    env = environment()
+    env.execute_sql(SINK)
+    text = env.compile_plan_sql("INSERT INTO sink VALUES (1, 'x')").as_json_string()
+    assert json.loads(text)["catalogs"] == {}
+    assert environment().load_plan(PlanReference.from_json_string(text)).explain()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COMPILE PLAN x FOR INSERT INTO t SELECT 1",
+        "COMPILE PLAN 'x' FOR SELECT 1",
+        "COMPILE PLAN 'x' FOR EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT 1; END",
+        "COMPILE PLAN 'x' FOR CREATE TABLE t AS SELECT 1 AS a",
+        "COMPILE AND EXECUTE PLAN 'x' IF NOT EXISTS FOR INSERT INTO t SELECT 1",
+        "EXPLAIN EXECUTE PLAN 'x'",
+        "EXECUTE PLAN x",
+    ],
+)
+def test_the_grammar_is_that_of_flink(statement: str) -> None:
+    with pytest.raises(ParseError):
+        environment().execute_sql(statement)
