@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import weakref
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
@@ -116,6 +115,8 @@ class CompletableFuture(Future[T]):
         return True
 
     def __await__(self) -> Generator[Any, None, T]:
+        import asyncio  # not before it is needed: it imports many modules
+
         self._taken()
         return asyncio.wrap_future(self).__await__()
 
@@ -278,7 +279,7 @@ class JobClient:
     def get_progress(self) -> tuple[int, int] | None:
         """Return how many tasks of the engine are done, and how many there are so far.
 
-        None if the job has not started or the engine does not report it.
+        None if the job has not started or has ended, or if the engine does not report it.
         """
         return self._run.progress()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import concurrent.futures.thread  # noqa: F401 - its executors are to be shut down after the jobs
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from schema_core.environment.job_client import JobClient, JobID, JobStatus
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 from schema_core.secrets import mask_urls
 
@@ -70,6 +71,8 @@ class JobRun:
         #: whether the job reached its commit point or failed: it cannot be cancelled any more
         self._is_decided = False
         self._ended = threading.Event()
+        self._left = threading.Event()
+        self._process = os.getpid()
         self._locating: list[Locating] = []
         self._at_end: list[Callable[[JobRun], object]] = []
         self._is_taken = False
@@ -102,13 +105,13 @@ class JobRun:
             _RUNNING.discard(self)
             raise
 
-    def is_alive(self) -> bool:
-        """Return whether the thread of the job runs; in a process that was forked it does not."""
-        return self._thread.is_alive()
-
     def join(self) -> None:
-        """Wait for the thread of the job."""
-        self._thread.join()
+        """Wait until the thread of the job has done everything.
+
+        `Thread.join` would not do: interrupted by Ctrl-C, it takes the thread for ended.
+        """
+        if self._process == os.getpid():  # a process that was forked has no such thread
+            self._left.wait()
 
     def progress(self) -> tuple[int, int] | None:
         """Return how many tasks are done, and how many there are; None if it is unknown."""
@@ -202,7 +205,14 @@ class JobRun:
 
     def live(self) -> None:
         """Run the job to its end. Only the thread of the job calls it."""
-        status, error = self._run()
+        try:
+            self._end(*self._run())
+        finally:
+            _RUNNING.discard(self)
+            self._left.set()
+
+    def _end(self, status: JobStatus, error: BaseException | None) -> None:
+        """Set the last status and the error, and notify those who wait."""
         with self._lock:
             self._runtime = time.monotonic() - self._started
             if error is not None:
@@ -211,10 +221,11 @@ class JobRun:
             self._status = status
             self._ended.set()
             calls, self._at_end = self._at_end, []
+            # what the engine holds for the job is freed, however long its client is kept
+            self._graph = JobGraph(self._graph.name, JobExecution())
         for call in calls:
             with suppress(Exception):
                 call(self)
-        _RUNNING.discard(self)
         self._report()
 
     def _run(self) -> Outcome:
@@ -227,12 +238,17 @@ class JobRun:
             graph.execution.run(self.id)
             self.require_running()
             graph.execution.commit()
+            self._decide()
             for call in graph.after_commit:
                 call()
         except BaseException as error:  # noqa: BLE001 - raised by `wait`
             return self._failed(error)
         errors = _errors_of([partial(hook.on_finished, self.id) for hook in hooks])
         return JobStatus.FINISHED, _of_hooks(errors) if errors else None
+
+    def _decide(self) -> None:
+        with self._lock:
+            self._is_decided = True
 
     def _start_running(self) -> None:
         with self._lock:
@@ -369,13 +385,20 @@ _RUNNING: set[JobRun] = set()
 def _wait_at_exit() -> None:
     """Wait for running jobs; Ctrl-C cancels them."""
     try:
-        while alive := [one for one in tuple(_RUNNING) if one.is_alive()]:
-            alive[0].join()
+        _join_all()
     except KeyboardInterrupt:
         for job in tuple(_RUNNING):
             job.cancel()
-        for job in tuple(_RUNNING):
+        _join_all()
+
+
+def _join_all() -> None:
+    """Wait for the running jobs, and for those that they start."""
+    joined: set[JobRun] = set()
+    while waiting := _RUNNING - joined:
+        for job in waiting:
             job.join()
+            joined.add(job)
 
 
 # Before all handlers of `atexit`, one of which may stop the engine, and before threads are joined,

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from schema_core.arguments import require_instance, validate_arguments
+from schema_core.arguments import require_instance, require_sequence, validate_arguments
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
@@ -90,8 +90,7 @@ class TableEnvironment:
         """
         if planner is not None and spark is not None:
             raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
-        require_instance(hooks, Iterable, "hooks")
-        hooks = tuple(require_hook(hook, "hooks") for hook in hooks)
+        hooks = tuple(require_hook(hook, "hooks") for hook in require_sequence(hooks, "hooks"))
         settings = environment_settings
         if not isinstance(settings, EnvironmentSettings):
             require_instance(settings, Mapping, "environment_settings")

@@ -21,8 +21,7 @@ class SparkJob(JobExecution):
     """A job of Spark: an action within a transaction.
 
     Its errors are those of the library, with the locations that `located` adds. Spark jobs run in a
-    job group with the id of the job, and with the local properties (such as the scheduler pool) of
-    the thread that made the object.
+    job group with the id of the job.
 
     Args:
         session: The session of the job.
@@ -30,6 +29,7 @@ class SparkJob(JobExecution):
         action: Writes the rows.
         transaction: What the job does before and after; by default nothing.
         located: Returns a context manager that adds locations to errors.
+        properties: The local properties that the job runs with, of `local_properties`.
     """
 
     def __init__(
@@ -39,13 +39,14 @@ class SparkJob(JobExecution):
         action: Callable[[], None],
         transaction: Transaction | None = None,
         located: Callable[[], AbstractContextManager[object]] = nullcontext,
+        properties: Any = None,
     ) -> None:
         self._session = session
         self._name = name
         self._action = action
         self._transaction = transaction or NoTransaction()
         self._located = located
-        self._properties = local_properties(session)
+        self._properties = properties
 
     @property
     def committed(self) -> bool | None:
@@ -58,7 +59,8 @@ class SparkJob(JobExecution):
 
     def run(self, job_id: str) -> None:
         with self._located(), spark_errors():
-            inherit(self._session, self._properties)
+            if self._properties is not None:
+                inherit(self._session, self._properties)
             with job_group(self._session, job_id, self._name):
                 self._action()
 

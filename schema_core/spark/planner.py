@@ -54,7 +54,7 @@ from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained
 from schema_core.spark.frame_cache import FrameCache, FrameKey
 from schema_core.spark.inputs import InlineViews, rows_of
-from schema_core.spark.jobs import SparkJob, spark_errors
+from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
 from schema_core.spark.outputs import (
     arrow_reader,
@@ -507,6 +507,7 @@ class SparkPlanner:
         """Prepare a job that writes rows, in a stage if the connector has the ability."""
         level, registration = transaction
         located = partial(using, context.identifier, context.options, "write")
+        properties = local_properties(context.session)
         with located():
             stage: Stage = Unstaged()
             if level is AtomicityLevel.ROLLED_BACK and isinstance(connector, SupportsCleanUp):
@@ -532,6 +533,7 @@ class SparkPlanner:
                 write,
                 TableTransaction(level, stage, registration),
                 located,
+                properties,
             )
             return JobGraph(name, job, [context.identifier])
 

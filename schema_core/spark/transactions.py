@@ -106,6 +106,7 @@ class TableTransaction:
         #: whether the catalog was changed; None if it failed without a clear answer
         self._is_created: bool | None = False
         self._is_discarded = False
+        self._has_begun = False
 
     @property
     def committed(self) -> bool | None:
@@ -116,6 +117,7 @@ class TableTransaction:
         """Before the job starts."""
         for step in ACTIONS[self._level, Event.BEGIN]:
             step(self)
+        self._has_begun = True
 
     def commit(self) -> None:
         """All rows are written."""
@@ -177,7 +179,9 @@ class TableTransaction:
         self._stage.commit()
 
     def discard(self) -> None:
-        self._stage.abort()
+        # a job that has not begun has written nothing: what is there belongs to others
+        if self._has_begun or not isinstance(self._stage, Unstaged):
+            self._stage.abort()
         self._is_discarded = True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -304,3 +305,24 @@ def test_nested_views_are_read_once_each(file: Path, monkeypatch: pytest.MonkeyP
     assert caught.value.code == "table-not-found"
     assert len(caught.value.path) == 7
     assert len(read) < 60
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true"]
+)
+def test_all_threads_share_a_database_in_memory(url: str) -> None:
+    """Jobs change catalogs on threads of their own."""
+    catalog = SqlCatalog("c", url)
+    catalog.open()
+
+    def create(number: int) -> list[str]:
+        path = ObjectPath("default", f"t{number}")
+        catalog.create_table(path, PLAIN, ignore_if_exists=False)
+        return catalog.list_tables("default")
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(create, range(8)))
+
+    assert all(f"t{number}" in tables for number, tables in enumerate(found))
+    assert [f"t{number}" for number in range(8)] == sorted(catalog.list_tables("default"))
+    catalog.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import os
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -31,6 +33,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
+from schema_core.paths import ObjectIdentifier
 
 
 class Watcher:
@@ -482,6 +485,9 @@ def test_a_cancel_after_the_commit_point_is_too_late(last: bool) -> None:
 
     assert JobStatus.FINISHED is status(clients[0])
     assert ["created", "finished"] == watcher.events
+    ended = run(Step())
+    ended.cancel().result(timeout=5)
+    assert JobStatus.FINISHED is status(ended)
 
 
 def test_a_job_that_waits_within_its_commit_can_be_cancelled() -> None:
@@ -769,3 +775,39 @@ def test_several_jobs_in_one_write_all_rows_before_they_commit() -> None:
     assert ["the rows of the job 'one' are committed"] == _notes(caught.value)
     assert (JobStatus.FAILED, "created") == (status(client), watcher.events[0])
     assert watcher.events[1].startswith("failed")
+
+
+def test_a_graph_is_described_by_the_names_of_its_hooks() -> None:
+    sinks = [ObjectIdentifier.of("c", "d", "t"), ObjectIdentifier.of("c", "d", "`u.v`")]
+    graph = JobGraph("insert into two", JobExecution(), sinks)
+    graph.register_job_status_hook(Watcher(), "audit")
+    graph.register_job_status_hook(Watcher(), "metrics")
+    expected = {
+        "name": "insert into two",
+        "sinks": [["c", "d", "t"], ["c", "d", "`u.v`"]],
+        "hooks": ["audit", "metrics"],
+    }
+    assert expected == graph.to_dict() == json.loads(json.dumps(graph.to_dict()))
+
+    graph.register_job_status_hook(Raising())
+    with pytest.raises(UnsupportedError, match="the job status hook Raising of the job") as caught:
+        graph.to_dict()
+    assert "unnamed-job-status-hook" == caught.value.code
+    assert 3 == len(graph.hooks)
+    with pytest.raises(SchemaError) as wrong:
+        graph.register_job_status_hook(object())  # type: ignore[arg-type]
+    assert "wrong-argument" == wrong.value.code
+
+
+def test_a_client_does_not_keep_what_the_engine_holds_for_its_job() -> None:
+    step: Step | None = Step()
+    assert step is not None
+    held = weakref.ref(step)
+    client = run(step)
+    step = None
+    gc.collect()
+
+    assert held() is None
+    assert ("a job", None, JobStatus.FINISHED) == (
+        client.get_job_name(), client.get_progress(), status(client)
+    )  # fmt: skip

@@ -170,10 +170,12 @@ def test_a_cancelled_creation_leaves_what_its_level_promises(
     assert not (tmp_path / "made").exists()
 
 
-@pytest.fixture
-def interrupted() -> Iterator[Callable[[float], None]]:
-    """Send Ctrl-C to this process after some seconds; Python's own handler raises the error."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+@pytest.fixture(params=["Python", "PySpark"])
+def interrupted(request: pytest.FixtureRequest) -> Iterator[Callable[[float], None]]:
+    """Send Ctrl-C to this process after some seconds, to the handler of Python or of PySpark."""
+    before = signal.getsignal(signal.SIGINT)
+    if request.param == "Python":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     timers: list[threading.Timer] = []
 
     def send(seconds: float) -> None:

@@ -11,7 +11,13 @@ from schema_core.environment.atomicity import choose_level
 from schema_core.environment.connector import Ability
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, ExternalError
-from schema_core.spark.transactions import ACTIONS, Event, TableTransaction, needed_abilities
+from schema_core.spark.transactions import (
+    ACTIONS,
+    Event,
+    TableTransaction,
+    Unstaged,
+    needed_abilities,
+)
 from tests.spark.conftest import FrameConnector
 
 CALLS = ("prepare", "create", "commit")
@@ -211,3 +217,22 @@ def test_replacing_needs_a_connector_that_keeps_the_old_rows() -> None:
     assert set() == needed_abilities(overwrites, None)
     assert {Ability.OVERWRITE, Ability.STAGING} == needed_abilities(overwrites, object())
     assert {Ability.STAGING} == needed_abilities(replaces, object())
+
+
+def test_a_job_that_has_not_begun_removes_nothing_of_others() -> None:
+    removed: list[str] = []
+    begun = Recorder("create", AlreadyExistsError("there is a table"))
+    for recorder in (Recorder(), begun):
+        stage = Unstaged(lambda: removed.append("rows"))
+        transaction = TableTransaction(Level.ROLLED_BACK, stage, recorder.registration())
+        if recorder is begun:
+            with pytest.raises(AlreadyExistsError):
+                transaction.begin()
+        transaction.abort()
+        assert [] == removed
+
+    stage = Unstaged(lambda: removed.append("rows"))
+    transaction = TableTransaction(Level.ROLLED_BACK, stage, Recorder().registration())
+    transaction.begin()
+    transaction.abort()
+    assert ["rows"] == removed

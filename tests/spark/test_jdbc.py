@@ -117,7 +117,9 @@ def pg(environment: TableEnvironment, postgresql: Server) -> Iterator[Tables]:
 def lite(environment: TableEnvironment, tmp_path: Path) -> Iterator[Tables]:
     if "sqlite-jdbc" not in DRIVERS:
         pytest.skip("no JDBC driver: apt-get install libxerial-sqlite-jdbc-java")
-    with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as connection:
+    with closing(
+        sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False)
+    ) as connection:
         options = {"url": f"jdbc:sqlite:{tmp_path / 'x.db'}"}
         yield Tables(environment, options, lambda text: connection.execute(text).fetchall())
         names = "SELECT name FROM sqlite_master WHERE name LIKE 'schema_core%'"

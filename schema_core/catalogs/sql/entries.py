@@ -292,10 +292,16 @@ def _address(url: str, username: str | None, password: str | None) -> sa.URL:
 
 def _engine(address: sa.URL) -> sa.Engine:
     sqlite = address.get_backend_name() == "sqlite"
-    arguments = {"timeout": TIMEOUT} if sqlite else {}
+    arguments: dict[str, Any] = {"timeout": TIMEOUT} if sqlite else {}
+    pool: dict[str, Any] = {}
+    in_memory = address.database in (None, "", ":memory:") or address.query.get("mode") == "memory"
+    if sqlite and in_memory:
+        # each connection has a database of its own, so all threads take turns with one
+        arguments["check_same_thread"] = False
+        pool = {"poolclass": sa.pool.QueuePool, "pool_size": 1, "max_overflow": 0}
     try:
         engine = sa.create_engine(
-            address, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite
+            address, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite, **pool
         )
     except ModuleNotFoundError as error:
         raise NotFoundError(

@@ -1,0 +1,126 @@
+"""``schema-core run``: the progress of jobs on stderr."""
+
+from __future__ import annotations
+
+import io
+import threading
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from schema_core.cli import GOOD, WRONG, progress
+from schema_core.cli.commands import application
+from schema_core.environment.job_execution import submit
+from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.errors import ExternalError
+
+
+class Counting(JobExecution):
+    """A job of three tasks, one of which ends at each request of its progress."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.done = 0
+        self._error = error
+        self._ended = threading.Event()
+
+    def run(self, job_id: str) -> None:
+        self._ended.wait()
+        if self._error is not None:
+            raise self._error
+
+    def progress(self, job_id: str) -> tuple[int, int] | None:
+        self.done += 1
+        if self.done == 4:
+            self._ended.set()
+        return (self.done - 1, 3) if self.done > 1 else None
+
+
+def follow(
+    monkeypatch: pytest.MonkeyPatch, execution: JobExecution, *, terminal: bool
+) -> list[str]:
+    monkeypatch.setattr(progress, "UPDATE", 0.15)
+    monkeypatch.setattr(progress, "LINES", 0.02)
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=terminal, width=100, color_system=None)
+    try:
+        progress.follow(submit(JobGraph("insert into [t]", execution)), console)
+    except ExternalError as error:
+        return [*text.getvalue().splitlines(), error.problem]
+    return text.getvalue().splitlines()
+
+
+def test_progress_is_shown_in_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = follow(monkeypatch, Counting(), terminal=False)
+
+    assert [
+        "schema-core: insert into [t]: running after 0 s",
+        "schema-core: insert into [t]: 1 of 3 tasks after 0 s",
+        "schema-core: insert into [t]: 2 of 3 tasks after 0 s",
+        "schema-core: insert into [t]: 3 of 3 tasks after 0 s",
+    ] == lines[:4]
+    assert lines[4].startswith("schema-core: insert into [t]: finished in 0.")
+    assert 5 == len(lines)
+    failed = follow(monkeypatch, Counting(OSError("disk full")), terminal=False)
+    assert "the job failed: disk full" == failed[-1]
+    assert not any("finished" in line for line in failed)
+
+
+def test_progress_is_shown_as_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = "\n".join(follow(monkeypatch, Counting(), terminal=True))
+
+    for part in ("insert into [t]", "1/3 tasks", "3/3 tasks"):
+        assert part in shown
+    assert "finished in" not in shown
+    failed = follow(monkeypatch, Counting(OSError("disk full")), terminal=True)
+    assert "the job failed: disk full" == failed[-1]
+
+
+SCRIPT = """\
+CREATE TABLE t (a INT) WITH ('connector' = 'blackhole');
+INSERT INTO t VALUES (1);
+{last};
+SELECT 7 AS a;
+"""
+RESULT = """\
++------------------------------------+
+| default_catalog.default_database.t |
++------------------------------------+
+|                                 -1 |
++------------------------------------+
+1 row in set
+"""
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("option", ["", "--quiet", "-q"])
+def test_a_script_waits_for_its_jobs(tmp_path: Path, option: str) -> None:
+    file = tmp_path / "script.sql"
+    file.write_text(SCRIPT.format(last="SELECT 2 AS b"))
+    result = CliRunner().invoke(application(), ["run", str(file), *([option] if option else [])])
+
+    assert GOOD == result.exit_code, result.output
+    assert RESULT in result.stdout
+    lines = result.stderr.splitlines()
+    if option:
+        assert [] == lines
+    else:
+        assert 1 == len(lines)
+        assert lines[0].startswith("schema-core: insert into default_catalog.default_database.t: ")
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("sync", ["true", "false"])
+def test_a_script_ends_at_a_job_that_fails(tmp_path: Path, sync: str) -> None:
+    file = tmp_path / "script.sql"
+    failing = (
+        f"SET 'table.dml-sync' = '{sync}';\nINSERT INTO t SELECT 1 / a FROM (VALUES (0)) AS v (a)"
+    )
+    file.write_text(SCRIPT.format(last=failing))
+    result = CliRunner().invoke(application(), ["run", str(file)])
+
+    assert WRONG == result.exit_code
+    assert f"{file}:4:1: error[job-failed]: the job failed: division by zero" in result.stderr
+    assert "7" not in result.stdout.splitlines()[-3:]
+    assert 1 == result.stdout.count("row in set") - result.stdout.count("OK")
