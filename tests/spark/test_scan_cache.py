@@ -303,3 +303,16 @@ def test_views_of_rows_are_dropped_after_the_rows(environment: TableEnvironment)
     other = environment.from_arrow(pa.table({"a": [2]}))
     assert [2] == list(other.to_pandas()["a"])
     assert before + 1 == kept_views(environment)
+
+
+def test_a_computed_column_has_the_current_database(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "one").write_text("1\n")
+    create(environment, tmp_path / "c", "a INT, d AS CURRENT_DATABASE()")
+    query = "SELECT d FROM default_catalog.default_database.c"
+    assert [("default_database",)] == rows(environment, query)
+    environment.execute_sql("CREATE DATABASE other")
+    environment.execute_sql("USE other")
+    assert [("other",)] == rows(environment, query)
