@@ -45,7 +45,8 @@ from schema_core.spark.compiler.tree import (
     string_of,
 )
 from schema_core.spark.compiler.udfs import java_dates
-from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE, number_shape
+from schema_core.spark.compiler.udfs.date_shapes import number_shape
+from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
 
 #: The pattern of functions that are called without one.
 STANDARD = "yyyy-MM-dd HH:mm:ss"

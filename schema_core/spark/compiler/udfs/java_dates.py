@@ -8,12 +8,11 @@ leniently, in Java's hybrid calendar.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from schema_core.expressions.date_patterns import (
     DAYS,
@@ -33,6 +32,14 @@ from schema_core.spark.compiler.udfs.calendars import (
     week_of,
     weekday_of,
 )
+from schema_core.spark.compiler.udfs.date_shapes import (
+    century,
+    names_of,
+    number_shape,
+    simple_fields,
+    time_fields,
+    time_number,
+)
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
@@ -43,8 +50,7 @@ DAY = 86_400 * SECOND
 # --- the engine ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LocalDateTime:
+class LocalDateTime(NamedTuple):
     """A local datetime: days since 1970 with their date in a calendar, and nanoseconds of the day.
 
     `offset` is in seconds from UTC, `zone` the short name of the time zone.
@@ -366,42 +372,9 @@ def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> No
     parser.take(_ascii(re.escape(part.text)))
 
 
-#: Letter -> the count with which a number has a fixed width, for those that may have another one.
-_FIXED_WIDTHS = {"M": 2, "u": 2, "y": 2, "D": 3}
-
-
-def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
-    """Return the regular expression of a number; adjacent fixed-width numbers keep their digits."""
-    count = part.count
-    if part.letter in "uyY" and count == 2:
-        return r"\d{2}"
-    if part.letter == "S":
-        return rf"\d{{{count}}}"
-    wide = part.letter in "uyYAnN" and count != 2
-    if count == 1 or wide:
-        follow = 0
-        for one in rest:
-            if one.letter not in "MdHhkKmsDuyS" or one.count == 1:
-                break
-            if one.count != _FIXED_WIDTHS.get(one.letter, one.count):
-                break
-            follow += one.count
-        ahead = rf"(?=\d{{{follow}}}(?!\d))" if follow else ""
-        if wide and count > 3:
-            signed = rf"|\+\d{{{count + 1},19}}" if not follow else ""
-            return rf"-?\d{{{count}}}{ahead}(?!\d{{{follow + 1}}}){signed}"
-        return rf"-?\d{{{count},19}}{ahead}"
-    return rf"\d{{{count},{max(count, 3 if part.letter == 'D' else 2)}}}"
-
-
 def _time_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    value = parser.take(_ascii(number_shape(part, rest)))[0]
-    number = int(value)
-    if part.letter in "uy" and part.count == 2:
-        number += 2000
-    if part.letter == "S":
-        number = int(value.ljust(9, "0"))
-    _set(parser, {"L": "M"}.get(part.letter, part.letter), number)
+    value = time_number(part)(parser.take(_ascii(number_shape(part, rest)))[0])
+    _set(parser, {"L": "M"}.get(part.letter, part.letter), value)
 
 
 def _time_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
@@ -410,7 +383,7 @@ def _time_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
     def parse(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
         if part.count == 5:
             raise UdfError(TIME.no_parser.format(part.letter))
-        texts = [_text(names, index, part.count) for index in range(len(names))]
+        texts = names_of(names, part.count)
         index = texts.index(parser.take(_ascii("|".join(texts)))[0])
         _set(parser, letter, index + first)
 
@@ -502,16 +475,11 @@ def _simple_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> N
     value = int(found)
     value = _wrapped(value) if abs(value) < 2**63 else -1
     if part.letter in "yY" and part.count <= 2 and re.fullmatch(r"\d\d", found):
-        value += 2000 if value < _century() else 1900
+        value += 2000 if value < century() else 1900
     letter = {"L": "M", "k": "H", "h": "K"}.get(part.letter, part.letter)
     if (part.letter, value) in (("k", 24), ("h", 12)):
         value = 0
     _replace(parser, letter, value)
-
-
-def _century() -> int:
-    """Return the pivot of two-digit years: from 80 years before to 20 years after today."""
-    return (dt.datetime.now(dt.UTC).year + 20) % 100
 
 
 def _simple_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
@@ -721,10 +689,13 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
         return None
     nanos: int | None
     try:
-        parser = TIME.parse(text, TIME.parts(pattern))
-        if parser.position < len(text):
-            raise MismatchError  # noqa: TRY301 - as any other mismatch
-        nanos = _strict_nanos(parser.found)
+        found = time_fields(text, pattern)
+        if found is None:
+            parser = TIME.parse(text, TIME.parts(pattern))
+            if parser.position < len(text):
+                raise MismatchError  # noqa: TRY301 - as any other mismatch
+            found = parser.found
+        nanos = _strict_nanos(found)
     except PatternError:
         return None
     except MismatchError:
@@ -762,7 +733,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
         java_date_of(days),
         java_days_of,
         offset,
-        util_name(zone, millis // 1000),
+        util_name(zone, millis // 1000) if "z" in pattern else "",
     )
     return SIMPLE.format(local, pattern)
 
@@ -775,6 +746,9 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
     """
     if text is None or pattern is None:
         return None
+    found = simple_fields(text, pattern)
+    if found is not None:
+        return _long(_lenient_millis(found, zone))
     try:
         parser = SIMPLE.parse(text, SIMPLE.valid_parts(pattern))
     except MismatchError:

@@ -46,6 +46,8 @@ def lpad(text: str | None, length: int | None, filler: str | None) -> str | None
     """
     if text is None or length is None or filler is None:
         return None
+    if text.isascii() and len(filler) == 1 and 0 <= length <= MAX_UNITS and filler <= "\uffff":
+        return text[:length].rjust(length, filler)
     data = to_units(text)
     added = _padding(data, length, filler)
     return None if added is None else from_units(added + data[: 2 * length - len(added)])
@@ -59,6 +61,8 @@ def rpad(text: str | None, length: int | None, filler: str | None) -> str | None
     """
     if text is None or length is None or filler is None:
         return None
+    if text.isascii() and len(filler) == 1 and 0 <= length <= MAX_UNITS and filler <= "\uffff":
+        return text[:length].ljust(length, filler)
     data = to_units(text)
     added = _padding(data, length, filler)
     return None if added is None else from_units(data[: 2 * length] + added)
@@ -70,7 +74,11 @@ def truncate(text: str | None, length: int | None) -> str | None:
     >>> truncate("abc", 2)
     'ab'
     """
-    return None if text is None or length is None else from_units(to_units(text)[: 2 * length])
+    if text is None or length is None:
+        return None
+    if text.isascii() and length >= 0:
+        return text[:length]
+    return from_units(to_units(text)[: 2 * length])
 
 
 def overlay(text: str | None, new: str | None, start: int | None, length: int | None) -> str | None:

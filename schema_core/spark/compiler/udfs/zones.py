@@ -24,6 +24,9 @@ _FIXED = re.compile(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 #: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800
 _CYCLE = 146_097 * 86_400
+#: Seconds within which no zone returns to an offset: the shortest such time are the four days of
+#: Africa/Freetown in September 1939.
+BLOCK = 1 << 18
 #: 2400-03-01, from which on datetimes stand for those of the same place in later cycles.
 CYCLED_TO = 951_782_400 + _CYCLE
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -91,6 +94,18 @@ def util_offset(name: str, seconds: int) -> int:
     """
     if seconds < FIRST:
         return standard_offset(name)
+    known = _offset_of_block(name, seconds // BLOCK)
+    return _offset_at(name, seconds) if known is None else known
+
+
+@lru_cache(maxsize=20_000)
+def _offset_of_block(name: str, block: int) -> int | None:
+    """Return the offset in a block of seconds since 1970, or None if it changes there."""
+    first, last = (_offset_at(name, block * BLOCK + one) for one in (0, BLOCK - 1))
+    return first if first == last else None
+
+
+def _offset_at(name: str, seconds: int) -> int:
     return _offset(_local_datetime(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name)))
 
 
@@ -110,8 +125,19 @@ def util_instant(name: str, seconds: int) -> int:
     >>> util_instant("America/New_York", 1604194200) - 1604194200  # 2020-11-01 01:30, twice
     18000
     """
-    zone = util_zone(name)
     if seconds < FIRST + util_offset(name, FIRST):
         return seconds - standard_offset(name)
-    local = _local_datetime(seconds)
-    return seconds - min(_offset_in(zone, local), _offset_in(zone, local.replace(fold=1)))
+    known = _local_offset_of_block(name, seconds // BLOCK)
+    return seconds - (_local_offset_at(name, seconds) if known is None else known)
+
+
+@lru_cache(maxsize=20_000)
+def _local_offset_of_block(name: str, block: int) -> int | None:
+    """Return the offset in a block of local seconds, or None if it changes there."""
+    first, last = (_local_offset_at(name, block * BLOCK + one) for one in (0, BLOCK - 1))
+    return first if first == last else None
+
+
+def _local_offset_at(name: str, seconds: int) -> int:
+    zone, local = util_zone(name), _local_datetime(seconds)
+    return min(_offset_in(zone, local), _offset_in(zone, local.replace(fold=1)))
