@@ -15,7 +15,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
 )
 from schema_core.environment.connector import IMPLICIT_OPTIONS
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.dry_run import Creation, DryRunPlanner
 from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.session import Session
@@ -113,6 +113,20 @@ class CheckedSession(Session):
         return found
 
 
+class CheckedCreation(Creation):
+    """A job that creates a table and is refused afterwards if it has no connector, as in Flink."""
+
+    def __init__(self, registration: Registration, target: BoundTable, planner: Recorder) -> None:
+        super().__init__(registration)
+        self._target = target
+        self._planner = planner
+
+    def begin(self) -> None:
+        super().begin()
+        require_connector(self._target.identifier, self._target.table, "write")
+        self._planner.jobs += 1
+
+
 class Recorder(DryRunPlanner):
     """A planner with the connectors of the recording Flink, which notes that a job would run."""
 
@@ -143,6 +157,4 @@ class Recorder(DryRunPlanner):
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
         job = super().create_as(query, target, registration, columns=columns)
-        require_connector(target.identifier, target.table, "write")
-        self.jobs += 1
-        return job
+        return JobGraph(job.name, CheckedCreation(registration, target, self), job.sinks)
