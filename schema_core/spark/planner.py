@@ -186,16 +186,22 @@ class SparkPlanner:
 
     # --- recovery ------------------------------------------------------------------------------
 
-    def _recovering(self, target: BoundTable) -> tuple[SparkConnector, WriteContext]:
-        """Return the connector of a table to recover, and the table."""
+    def _recovering(
+        self, target: BoundTable, *, creates: bool = True
+    ) -> tuple[SparkConnector, WriteContext] | None:
+        """Return the connector of a table to recover; None if it has nothing to do with that."""
+        installed = installed_connector(target.table.options)
+        if not isinstance(installed, SupportsRecovery | SupportsCleanUp):
+            return None
         connector = self._sink(target, set())
-        return connector, self._writing(
-            connector, target, self.session, overwrite=False, creates=True
-        )
+        context = self._writing(connector, target, self.session, overwrite=False, creates=creates)
+        return connector, context
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
-        connector, context = self._recovering(target)
+        if (found := self._recovering(target)) is None:
+            return None
+        connector, context = found
         if not isinstance(connector, SupportsRecovery):
             return None
         with using(context.identifier, context.options, "recover"), spark_errors():
@@ -203,21 +209,21 @@ class SparkPlanner:
 
     def clean_up(self, target: BoundTable) -> None:
         """Remove the rows that an unfinished CREATE TABLE AS has written."""
-        connector, context = self._recovering(target)
-        with using(context.identifier, context.options, "recover"), spark_errors():
-            if isinstance(connector, SupportsRecovery):
-                connector.recover(context)
-            if isinstance(connector, SupportsCleanUp):
-                connector.clean_up(context)
+        self._recover(target, creates=True)
 
     def recover(self, target: BoundTable) -> None:
         """Finish what jobs on a table have committed, and remove what they have not."""
-        if not isinstance(installed_connector(target.table.options), SupportsRecovery):
+        self._recover(target, creates=False)
+
+    def _recover(self, target: BoundTable, *, creates: bool) -> None:
+        if (found := self._recovering(target, creates=creates)) is None:
             return
-        connector, context = self._recovering(target)
+        connector, context = found
         with using(context.identifier, context.options, "recover"), spark_errors():
             if isinstance(connector, SupportsRecovery):
-                connector.recover(replace(context, creates=False))
+                connector.recover(context)
+            if creates and isinstance(connector, SupportsCleanUp):
+                connector.clean_up(context)
 
     def sink_problems(
         self, query: Relation, target: BoundTable, replaced: CatalogTable | None
