@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, NoReturn
 
 from schema_core.arguments import require_instance
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -71,6 +72,8 @@ class Catalog(ABC):
 
     #: What this catalog supports besides databases, tables and views.
     capabilities: frozenset[Capability] = frozenset()
+    #: Where it keeps the rows of tables without a connector; None if it manages none.
+    storage: ManagedStorage | None = None
 
     def open(self) -> None:
         """Connect or prepare; called once before any other method."""

@@ -10,11 +10,21 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from threading import RLock
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
+from schema_core.catalog.managed import (
+    KEY,
+    ManagedStorage,
+    folder_of,
+    is_managed,
+    new_folder,
+    require_new,
+    with_folder,
+    without_folder,
+)
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -56,6 +66,8 @@ class FoundTable:
     identifier: ObjectIdentifier
     table: ResolvedTable
     is_temporary: bool
+    #: the options from which a connector reads and writes a managed table; None for others
+    derived: Mapping[str, str] | None = None
 
     @property
     def kind(self) -> TableKind:
@@ -64,6 +76,8 @@ class FoundTable:
 
 #: How often a mark is replaced in a table that others change meanwhile.
 MARK_ATTEMPTS = 20
+
+Visible = TypeVar("Visible", bound=CatalogBaseTable)
 
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
@@ -114,39 +128,57 @@ class CatalogManager:
         if catalog is None or not catalog.table_exists(path):
             return None
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
-        return FoundTable(identifier, self._read(without_mark(table)), is_temporary=False)
+        storage, folder = catalog.storage, folder_of(table)
+        visible = self._read(_visible(table))
+        derived = None
+        if storage is not None and folder is not None:
+            derived = storage.derived(visible, folder).options
+        return FoundTable(identifier, visible, is_temporary=False, derived=derived)
 
     def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
-        found = self._stored(identifier)
-        return None if found is None else without_mark(found)
+        found = self.raw(identifier)
+        return None if found is None else _visible(found)
 
-    def _stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
+        """Return the storage of the catalog in which a table is, None if it manages none."""
+        catalog = self.registry.find(identifier.catalog_name)
+        return None if catalog is None else catalog.storage
+
+    def folder(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the folder of the managed table at this path, None if it is not managed."""
+        return folder_of(self.raw(identifier))
+
+    def raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+        """Return the permanent object at this path with the options that sessions do not show."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
             return None
-        return catalog.get_table(path)
+        try:
+            return catalog.get_table(path)
+        except NotFoundError:  # dropped by another writer since
+            return None
 
     # --- tables of unfinished jobs -------------------------------------------------------------
 
     def mark(self, identifier: ObjectIdentifier) -> Mark | None:
         """Return the mark of the permanent table at this path, None if its job has finished."""
-        return Mark.of(self._stored(identifier))
+        return Mark.of(self.raw(identifier))
 
     def replaced(self, identifier: ObjectIdentifier) -> str | None:
         """Return the statement of the definition that an unfinished REPLACE TABLE AS replaces."""
-        found = self._stored(identifier)
+        found = self.raw(identifier)
         return None if found is None else found.options.get(REPLACED)
 
     def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
         """Replace the definition of a permanent table, with its mark, by one without."""
-        found = self._stored(identifier)
+        found = self.raw(identifier)
         if found is not None:
             self.alter(identifier, table, found)
 
     def restore_marked(self, identifier: ObjectIdentifier, stored: object) -> None:
         """Put back what `get_stored` returned in place of a permanent table with its mark."""
-        found = self._stored(identifier)
+        found = self.raw(identifier)
         if found is not None:
             self.restore(identifier, stored, found)
 
@@ -166,7 +198,7 @@ class CatalogManager:
             ConflictError: if others change the table all the time.
         """
         for attempt in range(1, MARK_ATTEMPTS + 1):
-            found = self._stored(identifier)
+            found = self.raw(identifier)
             if found is None or Mark.of(found) != old:
                 raise NotFoundError(
                     f"the table {identifier.as_summary_string()} was dropped or replaced while its "
@@ -236,7 +268,8 @@ class CatalogManager:
         catalog.get_database(identifier.database_name)
         if not self._may_create(kind, identifier, ignore_if_exists):
             return False
-        self._check(resolved, None)
+        resolved = _placed(catalog, identifier, resolved)
+        self._check(_visible(resolved), None)
         self._admit(identifier)
         try:
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
@@ -306,12 +339,15 @@ class CatalogManager:
 
     def _drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         catalog = self.registry.get(identifier.catalog_name)
+        folder = None if catalog.storage is None else self.folder(identifier)
         try:
             catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
         except NotFoundError:  # dropped by another writer since
             if not if_exists:
                 raise
             return False
+        if catalog.storage is not None and folder is not None:
+            catalog.storage.remove(folder)
         return True
 
     def drop_temporary(
@@ -355,7 +391,7 @@ class CatalogManager:
             ConflictError: if it has changed since it was read and the catalog compares.
         """
         new = self._resolve(table)
-        self._check(new, expected)
+        self._check(_visible(new), expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
             with masking_conflicts(self._secret_keys):
@@ -443,7 +479,32 @@ class CatalogManager:
                 code="database-in-use",
                 hint="select another one with USE first",
             )
-        self.registry.get(catalog).drop_database(name, if_exists, cascade)
+        found = self.registry.get(catalog)
+        folders: list[str | None] = []
+        if cascade and found.storage is not None and found.database_exists(name):
+            paths = [ObjectIdentifier.of(catalog, name, one) for one in found.list_tables(name)]
+            folders = [self.folder(one) for one in paths]
+        found.drop_database(name, if_exists, cascade)
+        for folder in folders:
+            if found.storage is not None and folder is not None:
+                found.storage.remove(folder)
+
+
+def _visible(table: Visible) -> Visible:
+    """Return a stored table without the options that sessions do not show."""
+    return without_folder(without_mark(table))
+
+
+def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable) -> ResolvedTable:
+    """Return a new table with its folder, if the catalog manages it.
+
+    Raises:
+        SchemaError: with code `reserved-option`.
+    """
+    if catalog.storage is None or not is_managed(table):
+        return table
+    require_new(identifier, table)
+    return table if KEY in table.options else with_folder(table, new_folder(identifier))
 
 
 # --- models ---------------------------------------------------------------------------------------

@@ -194,7 +194,8 @@ def find_connector(options: Mapping[str, str]) -> Connector:
         raise SchemaError(
             "the table has no option 'connector'",
             code="missing-connector",
-            hint="add the option to its WITH clause: 'connector' = 'filesystem'",
+            hint="add the option to its WITH clause: 'connector' = 'filesystem'; or create the "
+            "table in a catalog with the option 'warehouse', which manages such tables",
         )
     connector: Connector = require(CONNECTORS, options["connector"])()
     return connector

@@ -443,4 +443,5 @@ class Session:
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        return BoundTable(identifier, found.table, found.is_temporary)
+        table = found.table if found.derived is None else found.table.copy(found.derived)
+        return BoundTable(identifier, table, found.is_temporary)

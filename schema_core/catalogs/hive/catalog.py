@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from schema_core.arguments import validate_methods
+from schema_core.catalog import managed
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, ObjectKind
 from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import means_the_same
@@ -271,7 +273,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     Names consist of ASCII letters, digits and underscores; they are not case-sensitive and are
     listed in lower case. A table without ``'connector' = 'hive'`` is generic: its definition is
     Flink's property map, and it has no partitions in the metastore. Dropping a managed table
-    deletes its files.
+    deletes its files. With a `storage`, generic tables without a connector are managed by it.
 
     Hive can compare and set the definitions of tables and views only: `expected` is refused for
     databases, partitions and functions.
@@ -280,8 +282,13 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     capabilities = frozenset({Capability.PARTITIONS, Capability.FUNCTIONS, Capability.VERSIONS})
 
     def __init__(
-        self, name: str, connect: Callable[[], Connection], default_database: str = "default"
+        self,
+        name: str,
+        connect: Callable[[], Connection],
+        default_database: str = "default",
+        storage: ManagedStorage | None = None,
     ) -> None:
+        self.storage = storage
         self.hive = HiveStore(connect)
         super().__init__(name, self.hive, default_database)
 
@@ -327,7 +334,8 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     option `hive-version` of Flink has no effect: the client is the one that pyspark includes.
 
     Raises:
-        SchemaError: with code `unknown-store` for an unknown `store-profile`.
+        SchemaError: with code `unknown-store` for an unknown `store-profile`, or
+            `invalid-catalog-option` for a `warehouse` that is not an absolute local path.
         NotFoundError: with code `not-found` for a directory without configuration files.
     """
     settings = settings_of(options)
@@ -338,7 +346,8 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     def connect() -> Connection:
         return connection(hive_session(settings), profile=profile)
 
-    return HiveCatalog(name, connect, options.get(DEFAULT_DATABASE, "default"))
+    default = options.get(DEFAULT_DATABASE, "default")
+    return HiveCatalog(name, connect, default, ManagedStorage.of(options))
 
 
 def connection(
@@ -440,7 +449,10 @@ def hive_support() -> tuple[str, str]:
 
 #: The factory of ``CREATE CATALOG h WITH ('type' = 'hive')``.
 HIVE = CatalogFactory(
-    frozenset({DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR, VERSION, PROFILE}),
+    frozenset(
+        {DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR, VERSION, PROFILE, managed.WAREHOUSE}
+        | {managed.FORMAT}
+    ),
     make_hive_catalog,
     requires=("pyspark",),
 )

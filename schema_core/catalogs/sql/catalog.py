@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
 from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
 from schema_core.catalog.registry import CatalogFactory
@@ -174,8 +175,12 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     `ConflictError` with both versions instead of overwriting the other one. Models count as content
     of a database, and creating a partition with `ignore_if_exists` leaves an existing one as it is.
 
+    With a `warehouse`, an absolute path of a local folder, tables without a connector are managed:
+    their files are below it, in `warehouse_format` unless a table has the option ``format``.
+
     Raises:
-        SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password.
+        SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password;
+            with code `invalid-catalog-option` for a warehouse that is not such a path.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")
@@ -194,7 +199,12 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         default_database: str = "default",
         username: str | None = None,
         password: str | None = None,
+        warehouse: str | None = None,
+        warehouse_format: str = "parquet",
     ) -> None:
+        if warehouse is not None:
+            given = {WAREHOUSE: warehouse, FORMAT: warehouse_format}
+            self.storage = ManagedStorage.of(given)
         self.entries = entry_store(url, username, password)
         super().__init__(name, SqlStore(self.entries), default_database)
 
@@ -216,18 +226,21 @@ def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
             code="invalid-catalog-option",
             hint="set it to a URL such as sqlite:///catalog.db",
         )
+    ManagedStorage.of(options)
     return SqlCatalog(
         name,
         options["url"],
         default_database=options.get("default-database", "default"),
         username=options.get("username"),
         password=options.get("password"),
+        warehouse=options.get(WAREHOUSE),
+        warehouse_format=options.get(FORMAT, "parquet"),
     )
 
 
 #: The factory of ``CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///shop.db')``.
 SQL = CatalogFactory(
-    frozenset({"url", "username", "password", "default-database"}),
+    frozenset({"url", "username", "password", "default-database", WAREHOUSE, FORMAT}),
     make_sql_catalog,
     requires=("sqlalchemy",),
 )

@@ -8,6 +8,13 @@ from functools import partial
 from typing import TypeGuard
 
 from schema_core.catalog.api import Capability
+from schema_core.catalog.managed import (
+    is_managed,
+    new_folder,
+    require_new,
+    with_folder,
+    without_folder,
+)
 from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -108,10 +115,14 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
         return _insert(session, relation, identifier)
     assert old is None or isinstance(old, CatalogTable)  # noqa: S101 - checked
     session.check_definition(table, old)
+    stored, target = placed(session, identifier, table)
+    replaced = old
+    if isinstance(old, ResolvedCatalogTable):
+        replaced = session.bound(identifier).table
     graph = session.planner.create_as(
         session.executable(relation),
-        BoundTable(identifier, table),
-        _registration(session, identifier, table, old),
+        BoundTable(identifier, target),
+        _registration(session, identifier, stored, target, replaced),
         columns=[column.name for column in result_columns(relation)],
     )
     if old is not None and old.partition_keys != table.partition_keys:
@@ -119,34 +130,61 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     return graph
 
 
+def placed(
+    session: Session, identifier: ObjectIdentifier, table: ResolvedCatalogTable
+) -> tuple[ResolvedCatalogTable, ResolvedCatalogTable]:
+    """Return a table as its catalog stores it, and as a connector writes it.
+
+    They differ for a managed table; one that replaces another keeps its folder.
+
+    Raises:
+        SchemaError: with code `reserved-option`.
+    """
+    storage = session.tables.storage(identifier)
+    if storage is None or not is_managed(table):
+        return table, table
+    require_new(identifier, table)
+    folder = session.tables.folder(identifier) or new_folder(identifier)
+    return with_folder(table, folder), storage.derived(table, folder)
+
+
 def _registration(
     session: Session,
     identifier: ObjectIdentifier,
     table: ResolvedCatalogTable,
+    target: ResolvedCatalogTable,
     replaced: CatalogTable | None,
 ) -> Registration:
     """Return how the catalog is changed, and how the change is undone, each in one operation.
 
     A definition that does not resolve is put back as the catalog stores it. It is read just before
     it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
+
+    Args:
+        session: The session.
+        identifier: The path of the table.
+        table: The table as it is stored.
+        target: The table as a connector writes it.
+        replaced: The table that it replaces, as a connector reads it.
     """
     tables, path = session.tables, identifier
     stored: list[object] = []
-    mark = _mark(session, table, replaced)
+    old = None if replaced is None else tables.raw(path)
+    mark = _mark(session, target, replaced)
 
     def create() -> None:
         if mark is not None:
             mark.begin()
         if replaced is None and mark is not None:
             tables.create_marked(path, table, mark)
-        elif replaced is None:
+        elif replaced is None or old is None:
             tables.create(path, table, ignore_if_exists=False)
         else:
             if not isinstance(replaced, ResolvedCatalogTable):
                 stored[:] = [tables.get_stored(path)]
             text = None if mark is None else _statement(session, path)
             marked = table if mark is None or text is None else with_mark(table, mark, text)
-            tables.alter(path, marked, expected=replaced)
+            tables.alter(path, marked, expected=old)
 
     def settle() -> None:
         if mark is not None:
@@ -168,8 +206,8 @@ def _registration(
             tables.drop(TableKind.TABLE, path, if_exists=True)
         elif stored:
             tables.restore_marked(path, stored[0])
-        else:
-            tables.replace_marked(path, replaced)
+        elif old is not None:
+            tables.replace_marked(path, old)
 
     def leave() -> None:
         if mark is not None:
@@ -207,7 +245,8 @@ def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:
 
 def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
     """Return whether what a catalog holds is a table as it was created."""
-    return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == fingerprint(table)
+    own = fingerprint(without_folder(table))
+    return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == own
 
 
 def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:

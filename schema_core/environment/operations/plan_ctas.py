@@ -22,6 +22,7 @@ from schema_core.environment.ctas_plan import CtasPlan, SinkLoss, SupportsSinkCh
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
+    placed,
     table_creation,
 )
 from schema_core.environment.operations.data import check_assignment
@@ -77,15 +78,20 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     elif old is not None and (statement.or_replace or not statement.create):
         action = "replace"
     target = BoundTable(identifier, table)
+    if action == "insert" and isinstance(old, ResolvedCatalogTable):
+        target = session.bound(identifier)
+    with found.catching():
+        if action != "insert":
+            target = BoundTable(identifier, placed(session, identifier, table)[1])
     with found.catching():
         session.check_definition(table, old if action == "replace" else None)
     connector = _checked_connector(target, found)
     replaces, creates = action == "replace", action != "insert"
-    chosen = choose_level(connector, table.options, atomic=atomic, replaces=replaces)
+    chosen = choose_level(connector, target.table.options, atomic=atomic, replaces=replaces)
     level, reasons = chosen.level, chosen.reasons
     if action == "insert":
         level, reasons = AtomicityLevel.CREATED_FIRST, (INSERTS,)
-    replaced = old if action == "replace" and isinstance(old, CatalogTable) else None
+    replaced = old if replaces and isinstance(old, CatalogTable) else None
     problems, losses = _checked_by_planner(session, creation, target, replaced, connector)
     known = {(one.code, one.problem) for one in found.errors}
     return CtasPlan(
@@ -98,7 +104,9 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         level=level,
         reasons=reasons,
         visibility=(
-            None if connector is None else visibility_of(connector, table.options, creates=creates)
+            None
+            if connector is None
+            else visibility_of(connector, target.table.options, creates=creates)
         ),
         losses=losses,
         problems=(

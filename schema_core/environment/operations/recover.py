@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from schema_core.catalog.managed import with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.operations.definitions import schema_of, table_with
-from schema_core.environment.planner import BoundTable, SupportsJobRecovery
+from schema_core.environment.planner import SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, NotFoundError
 from schema_core.paths import ObjectIdentifier
@@ -70,12 +71,14 @@ def _finished(
     found, planner = session.tables.find_permanent(identifier), session.planner
     assert found is not None  # noqa: S101 - its mark was replaced
     if isinstance(found.table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
-        target = BoundTable(identifier, found.table)
+        target = session.bound(identifier)
         if mark.level == ISOLATED and planner.was_committed(target, mark.id) is not False:
             session.tables.change_mark(identifier, own)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:
-            session.tables.replace_marked(identifier, _definition(session, replaced))
+            folder, table = session.tables.folder(identifier), _definition(replaced)
+            table = table if folder is None else with_folder(table, folder)
+            session.tables.replace_marked(identifier, table)
             planner.recover(target)
             return RecoveryAction.UNDONE
         planner.clean_up(target)
@@ -83,7 +86,7 @@ def _finished(
     return RecoveryAction.UNDONE
 
 
-def _definition(session: Session, text: str) -> CatalogTable:
+def _definition(text: str) -> CatalogTable:
     """Return the table of a stored CREATE TABLE statement."""
     statement = parse_statement(text)
     assert isinstance(statement, CreateTable)  # noqa: S101 - written by this library
@@ -108,7 +111,7 @@ def recover(session: Session, identifiers: Iterator[ObjectIdentifier]) -> list[R
         if session.tables.find(identifier) is not None or action is None:
             table = session.get_table(identifier).table
             if isinstance(table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
-                planner.recover(BoundTable(identifier, table))
+                planner.recover(session.bound(identifier))
                 action = action or RecoveryAction.CHECKED
         if action is not None:
             found.append(Recovery(identifier, action))

@@ -1,0 +1,151 @@
+"""Managed tables: those without a connector in a catalog with a warehouse folder (FLIP-218).
+
+The catalog stores only the folder of the table, in an option that a session does not show. What a
+connector needs is derived from it when the table is used, so a renamed table keeps its rows, and a
+copied definition never shares them. Dropping the table deletes its folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+from urllib.parse import quote
+
+from schema_core.catalog.objects import CatalogTable
+from schema_core.errors import ExternalError, SchemaError
+
+if TYPE_CHECKING:
+    from schema_core.catalog.objects import CatalogBaseTable
+    from schema_core.paths import ObjectIdentifier
+
+Table = TypeVar("Table", bound="CatalogBaseTable")
+
+#: The option that holds the folder of a table, below the warehouse.
+KEY: Final = "schema-core.managed"
+#: The options of catalogs that manage tables.
+WAREHOUSE, FORMAT = "warehouse", "warehouse.format"
+#: The longest part of a name that is used in the name of a folder.
+MAX_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedStorage:
+    """Where a catalog keeps its managed tables, and in which format if a table has no `format`."""
+
+    warehouse: str
+    form: str = "parquet"
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> ManagedStorage | None:
+        """Return the storage that the options of a catalog describe, None without a warehouse.
+
+        Raises:
+            SchemaError: with code `invalid-catalog-option` for a folder that is not local or not
+                absolute.
+        """
+        folder = options.get(WAREHOUSE)
+        if folder is None:
+            if FORMAT in options:
+                raise _invalid(f"the option {FORMAT!r} requires the option {WAREHOUSE!r}")
+            return None
+        path = re.sub(r"^file:(//)?(?=/)", "", folder)
+        if not os.path.isabs(path):  # noqa: PTH117 - paths are strings here
+            raise _invalid(
+                f"option {WAREHOUSE!r} must be an absolute path of a local folder, got {folder!r}"
+            )
+        return cls(path.rstrip("/") or "/", options.get(FORMAT, "parquet"))
+
+    def derived(self, table: Table, folder: str) -> Table:
+        """Return a managed table with the options of the connector that reads and writes it."""
+        own = {"connector": "filesystem", "format": self.form}
+        own = {**own, **table.options, "path": f"{self.warehouse}/{folder}"}
+        return table.copy(own)
+
+    def remove(self, folder: str) -> None:
+        """Delete the folder of a table that was dropped.
+
+        Raises:
+            ExternalError: with code `file-system-failed`.
+        """
+        path = f"{self.warehouse}/{folder}"
+        try:
+            shutil.rmtree(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ExternalError(
+                f"the table was dropped, but its folder {path!r} was not deleted: {error.strerror}",
+                code="file-system-failed",
+                hint="delete the folder",
+            ) from error
+
+
+def _invalid(problem: str) -> SchemaError:
+    return SchemaError(problem, code="invalid-catalog-option")
+
+
+def new_folder(identifier: ObjectIdentifier) -> str:
+    """Return a folder that no other table has, named after the table."""
+    return f"{_prefix(identifier)}{uuid.uuid4().hex[:12]}"
+
+
+def _prefix(identifier: ObjectIdentifier) -> str:
+    database, name = (
+        quote(one, safe="")[:MAX_NAME] for one in (identifier.database_name, identifier.object_name)
+    )
+    return f"{database}.db/{name}-"
+
+
+def is_managed(table: CatalogBaseTable) -> bool:
+    """Return whether a table has rows and no connector of its own."""
+    return isinstance(table, CatalogTable) and "connector" not in table.options
+
+
+def folder_of(table: CatalogBaseTable | None) -> str | None:
+    """Return the folder of a stored table, None if it is not managed."""
+    if table is None or not is_managed(table):
+        return None
+    folder = table.options.get(KEY)
+    return folder if folder is not None and _FOLDER.fullmatch(folder) else None
+
+
+#: No part of it is ``..``, whatever the names are.
+_FOLDER = re.compile(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
+
+
+def with_folder(table: Table, folder: str) -> Table:
+    """Return a table as the catalog stores it."""
+    return table.copy({**table.options, KEY: folder})
+
+
+def without_folder(table: Table) -> Table:
+    """Return a table as users see it."""
+    if folder_of(table) is None:
+        return table
+    return table.copy({key: value for key, value in table.options.items() if key != KEY})
+
+
+def require_new(identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
+    """Refuse options of a new managed table that only this library sets.
+
+    Raises:
+        SchemaError: with code `reserved-option`.
+    """
+    folder = table.options.get(KEY)
+    if folder is not None and not folder.startswith(_prefix(identifier)):
+        raise _reserved(KEY)
+    if "path" in table.options:
+        raise _reserved("path")
+
+
+def _reserved(key: str) -> SchemaError:
+    return SchemaError(
+        f"the option {key!r} of a managed table is set by its catalog",
+        code="reserved-option",
+        hint="add 'connector' = 'filesystem' for a table at a path of your own",
+    )

@@ -1,0 +1,58 @@
+"""Managed tables on Spark: created, filled, replaced, renamed and dropped with their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core.errors import ExternalError
+
+if TYPE_CHECKING:
+    from schema_core.environment.table_environment import TableEnvironment
+
+
+def test_a_managed_table_keeps_its_rows_until_it_is_dropped(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    def run(statement: str) -> None:
+        environment.execute_sql(statement).wait()
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return sorted(map(tuple, environment.execute_sql(query).collect()), key=repr)
+
+    house = tmp_path / "house of c"
+    run(
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}',"
+        f" 'warehouse' = '{house}')"
+    )
+    environment.use_catalog("c")
+    run("SET 'table.ctas.atomicity-enabled' = 'true'")
+    create = "CREATE TABLE `t%1` PARTITIONED BY (p) AS SELECT 1 AS a, 'x' AS p"
+    assert (3, ()) == (
+        environment.plan_ctas(create).level.value,
+        environment.plan_ctas(create).problems,
+    )
+    run(create)
+    run("INSERT INTO `t%1` VALUES (2, 'y')")
+    assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM `t%1`")
+    (place,) = (house / "default.db").iterdir()
+    assert ["p=x", "p=y"] == sorted(one.name for one in place.iterdir())
+
+    run("ALTER TABLE `t%1` RENAME TO r")
+    failing = "SELECT CAST(s AS INT) AS z FROM (VALUES ('x')) AS v(s)"
+    with pytest.raises(ExternalError):
+        run(f"REPLACE TABLE r AS {failing}")
+    with pytest.raises(ExternalError):
+        run(f"CREATE TABLE other AS {failing}")
+    assert ["r"] == environment.list_tables()
+    assert [place] == list((house / "default.db").iterdir())
+    assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM r")
+    run("REPLACE TABLE r WITH ('format' = 'csv') AS SELECT p, a + 1 AS n FROM r")
+    assert [("x", 2), ("y", 3)] == rows("SELECT p, n FROM r")
+    assert [place] == list((house / "default.db").iterdir())
+    assert "path" not in environment.get_create_statement("r")
+
+    run("DROP TABLE r")
+    assert [] == list((house / "default.db").iterdir())
