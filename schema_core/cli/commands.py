@@ -84,7 +84,7 @@ def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -
 
     Each statement waits for its job, whose progress is shown on stderr; Ctrl-C cancels it. Nothing
     is run if a statement cannot be parsed. Exits with 1 at the first statement that fails, with 2
-    if the file cannot be read.
+    if the file cannot be read, with 130 after Ctrl-C.
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
@@ -98,6 +98,8 @@ def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None
+    except KeyboardInterrupt as interrupt:
+        raise script.interrupted(errors, interrupt) from None
 
 
 # --- plans ----------------------------------------------------------------------------------------
@@ -141,7 +143,8 @@ def run_plan(
     """Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.
 
     It opens the catalogs that the plan names, in this process or under spark-submit. Exits with 1
-    if the plan cannot be executed or its job fails, with 2 if the file cannot be read.
+    if the plan cannot be executed or its job fails, with 2 if the file cannot be read, with 130
+    after Ctrl-C, which cancels the job.
     """
     text = script.read_text(file, MAX_PLAN)
     errors = Console(stderr=True, highlight=False)
@@ -154,6 +157,8 @@ def run_plan(
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None
+    except KeyboardInterrupt as interrupt:
+        raise script.interrupted(errors, interrupt) from None
 
 
 # --- explain --------------------------------------------------------------------------------------

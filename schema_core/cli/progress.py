@@ -45,7 +45,9 @@ def _with_bar(client: JobClient, console: Console) -> None:
 def _update(bar: Progress, task: TaskID, client: JobClient) -> None:
     if (found := client.get_progress()) is not None:
         done, total = found
-        bar.update(task, completed=done, total=total, tasks=f"{done}/{total} tasks")
+        # further tasks may follow: a task that looks complete stops the clock
+        most = max(total, done + 1)
+        bar.update(task, completed=done, total=most, tasks=f"{done}/{total} tasks")
 
 
 def _with_lines(client: JobClient, console: Console) -> None:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from schema_core.cli import UNREADABLE
+from schema_core.cli import INTERRUPTED, UNREADABLE
 from schema_core.errors import Diagnostic, caret
 from schema_core.text import MAX_TEXT, escaped, is_blank
 
@@ -65,6 +65,16 @@ def refused(path: Path, reason: str) -> typer.Exit:
     """Report on stderr why the script cannot be read; return the exit to raise."""
     print(f"schema-core: cannot read {shown(path)}: {reason}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
+
+
+def interrupted(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
+    """Report on stderr that Ctrl-C ended the command; return the exit to raise.
+
+    The notes of the error tell whether the rows of a job are committed nevertheless.
+    """
+    notes = getattr(interrupt, "__notes__", ())
+    console.print(": ".join(["schema-core: interrupted", *notes]), markup=False, soft_wrap=True)
+    return typer.Exit(INTERRUPTED)
 
 
 def _given(limit: int) -> str:

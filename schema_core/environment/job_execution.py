@@ -49,6 +49,10 @@ def submit(graph: JobGraph) -> JobClient:
         graph.execution.begin()
         run.start()
     except BaseException as error:
+        if run.has_started:  # Ctrl-C just after it: the thread of the job aborts it
+            run.cancel()
+            run.join()
+            raise
         late = _errors_of([graph.execution.abort])
         raised = with_notes(_converted(error), late, "afterwards")
         if raised is error:
@@ -105,6 +109,11 @@ class JobRun:
             _RUNNING.discard(self)
             raise
 
+    @property
+    def has_started(self) -> bool:
+        """Whether the thread of the job was started."""
+        return self._thread.ident is not None
+
     def join(self) -> None:
         """Wait until the thread of the job has done everything.
 
@@ -131,6 +140,8 @@ class JobRun:
             self.take()
             if self._status is JobStatus.FINISHED:
                 interrupt.add_note(COMMITTED)
+            elif self._status is JobStatus.FAILED:
+                interrupt.add_note(str(self.error))
             raise
         if not has_ended:
             raise ExternalError(
@@ -171,7 +182,8 @@ class JobRun:
     def _report(self) -> None:
         with self._lock:
             is_due = self._ended.is_set() and self._is_abandoned and not self._is_taken
-            if not is_due or self.error is None or self._status is JobStatus.CANCELED:
+            was_requested = self._is_canceled and self._status is JobStatus.CANCELED
+            if not is_due or self.error is None or was_requested:
                 return
             self._is_taken = True
         notes = [mask_urls(one) for one in getattr(self.error, "__notes__", ())]

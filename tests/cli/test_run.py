@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from schema_core.cli import GOOD, WRONG, progress
+from schema_core.cli import GOOD, INTERRUPTED, WRONG, commands, progress
 from schema_core.cli.commands import application
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobExecution, JobGraph
@@ -124,3 +124,20 @@ def test_a_script_ends_at_a_job_that_fails(tmp_path: Path, sync: str) -> None:
     assert f"{file}:4:1: error[job-failed]: the job failed: division by zero" in result.stderr
     assert "7" not in result.stdout.splitlines()[-3:]
     assert 1 == result.stdout.count("row in set") - result.stdout.count("OK")
+
+
+@pytest.mark.parametrize("note", ["", "the rows of the job are committed"])
+def test_ctrl_c_ends_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: str) -> None:
+    def interrupted(*_: object) -> None:
+        error = KeyboardInterrupt()
+        if note:
+            error.add_note(note)
+        raise error
+
+    monkeypatch.setattr(commands, "run_statement", interrupted)
+    file = tmp_path / "script.sql"
+    file.write_text("SELECT 1")
+    result = CliRunner().invoke(application(), ["run", str(file)])
+
+    assert INTERRUPTED == result.exit_code
+    assert f"schema-core: interrupted{note and ': '}{note}\n" == result.stderr

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from schema_core.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
+from schema_core.environment import job_execution
 from schema_core.environment.job_execution import (
     COMMITTED,
     UNCERTAIN,
@@ -580,6 +581,37 @@ def test_ctrl_c_after_the_commit_point_says_that_the_rows_are_committed() -> Non
     assert [COMMITTED] == _notes(caught.value)
 
 
+def test_ctrl_c_just_after_the_start_cancels_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, watcher = Waiting(), Watcher()
+    start = job_execution.JobRun.start
+
+    def interrupted(run: job_execution.JobRun) -> None:
+        start(run)
+        waiting.started.wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(job_execution.JobRun, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        submitted(waiting, (watcher,))
+
+    assert ["begin", "run", "abort"] == waiting.calls
+    assert ["created", "canceled"] == watcher.events
+
+
+def test_a_thread_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    step, watcher = Step(), Watcher()
+    with monkeypatch.context() as patched:
+        patched.setattr(job_execution._JobThread, "start", refused)
+        with pytest.raises(ExternalError, match="can't start new thread"):
+            submitted(step, (watcher,))
+
+    assert (["begin", "abort"], []) == (step.calls, watcher.events)
+    assert set() == job_execution._RUNNING
+
+
 # --- errors that nobody takes --------------------------------------------------------------------
 
 
@@ -619,6 +651,12 @@ def test_an_error_that_nobody_takes_is_logged_once(
             f"insert into t (job {job}): the job failed: no jdbc:db://ann:******@host/x",
         )
     ] == logged
+
+
+def test_a_job_that_others_cancelled_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    submitted(Step("run", ExternalError("the job was cancelled", code="job-canceled")))
+
+    assert ["the job was cancelled"] == [text.partition("): ")[2] for _, text in _logged(caplog)]
 
 
 @pytest.mark.parametrize("way", ["wait", "result", "exception", "await", "canceled", "finished"])

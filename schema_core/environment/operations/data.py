@@ -70,11 +70,10 @@ def run_job(
     """
     is_sync = DML_SYNC.of(session.config.get_configuration())
     graph, client = session.submit(jobs, hooks)
-    schema = ResolvedSchema.physical(
-        [graph.sinks[-1].as_summary_string()], [DataTypes.BIGINT(nullable=False)]
-    )
     if is_sync:
         client.wait()
+    name = graph.sinks[-1].as_summary_string()
+    schema = ResolvedSchema.physical([name], [DataTypes.BIGINT(nullable=False)])
     return TableResult(schema, [(-1,)], job=client)
 
 
