@@ -12,6 +12,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
@@ -99,6 +100,12 @@ def _prefix(identifier: ObjectIdentifier) -> str:
         quote(one, safe="")[:MAX_NAME] for one in (identifier.database_name, identifier.object_name)
     )
     return f"{database}.db/{name}-"
+
+
+def ensure_folder(options: Mapping[str, str]) -> None:
+    """Create the folder of a managed table, which is empty until something is written."""
+    with suppress(OSError):  # whatever uses the folder reports what is wrong with it
+        os.makedirs(options["path"], exist_ok=True)  # noqa: PTH103
 
 
 def is_managed(table: CatalogBaseTable) -> bool:

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog, Modules
+from schema_core.catalog.managed import ensure_folder
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
@@ -443,5 +444,7 @@ class Session:
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        table = found.table if found.derived is None else found.table.copy(found.derived)
-        return BoundTable(identifier, table, found.is_temporary)
+        if found.derived is None:
+            return BoundTable(identifier, found.table, found.is_temporary)
+        ensure_folder(found.derived)
+        return BoundTable(identifier, found.table.copy(found.derived), found.is_temporary)

@@ -81,6 +81,11 @@ def test_a_level_has_a_reason_for_each_missing_condition(environment: TableEnvir
     assert 2 == len(found.reasons)
     assert found.is_executable
 
+    environment.execute_sql(f"SET '{NEW}' = 'true'")
+    second = plan(environment, "CREATE TABLE n WITH ('connector' = 'print') AS SELECT a FROM s")
+    assert AtomicityLevel.ROLLED_BACK is second.level
+    assert "the connector cannot remove them" in str(second)
+    environment.execute_sql(f"RESET '{NEW}'")
     unknown = plan(environment, "CREATE TABLE n WITH ('connector' = 'nope') AS SELECT a FROM s")
     assert unknown.visibility is None
     assert 1 == len(unknown.problems)

@@ -56,3 +56,13 @@ def test_a_managed_table_keeps_its_rows_until_it_is_dropped(
 
     run("DROP TABLE r")
     assert [] == list((house / "default.db").iterdir())
+
+    run("CREATE TABLE e (a INT)")
+    assert [] == rows("SELECT * FROM e")
+    run("RESET 'table.ctas.atomicity-enabled'")
+    with pytest.raises(ExternalError):
+        run(f"CREATE TABLE f AS {failing}")
+    assert [] == rows("SELECT * FROM f")
+    run("DROP TABLE e")
+    run("DROP TABLE f")
+    assert [] == list((house / "default.db").iterdir())

@@ -34,6 +34,13 @@ from schema_core.query.relation import result_columns
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable, Explain
 
+#: What is left of a failed job whose connector cannot clean up.
+ROWS_STAY = SinkLoss(
+    ("failed jobs",),
+    "rows that were written",
+    "",
+    "the table is dropped, but the connector cannot remove them",
+)
 #: The reason for the level of IF NOT EXISTS on a table that exists.
 INSERTS = "IF NOT EXISTS writes into the table that exists: what is written is an INSERT"
 
@@ -93,6 +100,8 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         level, reasons = AtomicityLevel.CREATED_FIRST, (INSERTS,)
     replaced = old if replaces and isinstance(old, CatalogTable) else None
     problems, losses = _checked_by_planner(session, creation, target, replaced, connector)
+    if level is AtomicityLevel.ROLLED_BACK and not hasattr(connector, "clean_up"):
+        losses = (*losses, ROWS_STAY)
     known = {(one.code, one.problem) for one in found.errors}
     return CtasPlan(
         identifier=identifier,

@@ -64,6 +64,9 @@ class HiveConnector(
         """The options of a Hive table are its properties, of any name."""
         return [ConfigOption(key, str) for key in options if key != "connector"]
 
+    def clean_up(self, context: WriteContext) -> None:
+        """Do nothing: dropping a table of a metastore deletes its files."""
+
     def visibility(self, options: Mapping[str, str]) -> Visibility:
         """Return `Visibility.INCREMENTAL`: Spark moves the files of a finished job one by one."""
         return Visibility.INCREMENTAL
