@@ -486,6 +486,7 @@ def _environment(folder: Path) -> Any:
     from schema_core import EnvironmentSettings, TableEnvironment
 
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.get_config().set("table.dml-sync", "true")
     url = f"sqlite:///{folder}/catalog.db"
     environment.execute_sql(f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = '{url}')")
     environment.execute_sql("USE CATALOG c")
