@@ -425,8 +425,8 @@ def write_plan_file(path: Path, content: str, *, replace: bool) -> None:
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(content, encoding="utf-8")
         try:
+            draft.write_text(content, encoding="utf-8")
             if replace:
                 draft.replace(path)
             else:

@@ -1,9 +1,9 @@
 """Planned frames that are kept between conversions of one `Table` to pandas, Arrow or Spark.
 
 Spark plans each new frame, which takes longer than to compute a few rows. A frame is used again if
-the SQL of its query is the same: names of views occur in it, and each view is of one state of its
-data (decision 22). What Spark would keep with a planned frame, the rows of shuffles and of
-broadcasts, would outlive the use of it, so only frames without these are kept.
+the SQL of its query is the same: it contains the names of views, and each view that is kept is of
+one state of its data (decision 22). What Spark would keep with a planned frame, the rows of
+shuffles and of broadcasts, would outlive the use of it, so only frames without these are kept.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _RESULTS: Final = ("Exchange", "Subquery")
 
 
 class FrameKey(NamedTuple):
-    """What a frame is made of: a query, the columns of its result, and what it is converted to."""
+    """What a frame is made of: a query, and the columns of its result; `is_run` if it is run."""
 
-    library: str
     text: str
     schema: ResolvedSchema
+    is_run: bool
 
 
 class FrameCache:
@@ -54,7 +54,7 @@ class FrameCache:
 
     def add(self, session: SparkSession, key: FrameKey, frame: DataFrame) -> None:
         """Keep a frame, unless it may give other rows the next time or hold results."""
-        if not _can_be_kept(session, frame):
+        if not _can_be_kept(session, frame, is_run=key.is_run):
             return
         with self._lock:
             self._enter(session)
@@ -62,13 +62,18 @@ class FrameCache:
             if len(self._frames) > MAX_FRAMES:
                 del self._frames[next(iter(self._frames))]
 
+    def forget(self, view: str) -> None:
+        """Forget the frames that read a view."""
+        with self._lock:
+            self._frames = {key: one for key, one in self._frames.items() if view not in key.text}
+
     def _enter(self, session: SparkSession) -> None:
         """Forget the frames of another session: its SparkContext was stopped."""
         if self._session is not session:
             self._session, self._frames = session, {}
 
 
-def _can_be_kept(session: SparkSession, frame: DataFrame) -> bool:
+def _can_be_kept(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
     """Return whether a frame gives the same rows each time, and Spark keeps none of them."""
     if not is_deterministic(frame):
         return False
@@ -76,6 +81,8 @@ def _can_be_kept(session: SparkSession, frame: DataFrame) -> bool:
     pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
     if execution.analyzed().containsPattern(pattern.CURRENT_LIKE()):  # the time of the plan
         return False
+    if not is_run:
+        return True
     with spark_errors():
         plan = execution.executedPlan().toString()
     return not any(one in plan for one in _RESULTS)

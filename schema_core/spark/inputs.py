@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, finalize
 
 from schema_core.environment.inline import InlineRows
@@ -150,6 +150,10 @@ def _of_polars(data: Any) -> pa.Table:
 # --- in a job -------------------------------------------------------------------------------------
 
 
+#: Leaves of analysed plans whose rows are in the plan.
+FIXED: Final = frozenset({"LocalRelation", "OneRowRelation", "Range"})
+
+
 class _Frame:
     """A DataFrame of the user."""
 
@@ -158,11 +162,21 @@ class _Frame:
 
     @cached_property
     def calls_python(self) -> bool:
-        """Whether the plan contains Python functions."""
+        """Whether the plan contains Python functions, which read the time zone of their session."""
         session = self._frame.sparkSession
         pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
-        plan = self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-        return bool(plan.containsPattern(pattern.PYTHON_UDF()))
+        return bool(self._plan.containsPattern(pattern.PYTHON_UDF()))
+
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Whether the plan itself holds its rows: Spark lists the files of tables when it plans."""
+        leaves = self._plan.collectLeaves()
+        found = {leaves.apply(place).nodeName() for place in range(leaves.size())}
+        return found <= FIXED and not self.calls_python
+
+    @property
+    def _plan(self) -> Any:
+        return self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
 
     def read(self, session: SparkSession) -> DataFrame:
         if self._frame.sparkSession.sparkContext is not session.sparkContext:
@@ -245,10 +259,15 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
 class InlineViews:
     """Views of rows that queries read directly, in one session at a time; threads may share it.
 
-    A view is dropped by the next query after its rows are deleted.
+    A view is dropped by the next query after its rows are deleted. Rows of a DataFrame that may be
+    others the next time have no view that is kept.
+
+    Args:
+        forget: Called with the name of each view that is dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forget: Callable[[str], None]) -> None:
+        self._forget = forget
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
         self._names: WeakKeyDictionary[InlineRows, str] = WeakKeyDictionary()
@@ -257,23 +276,29 @@ class InlineViews:
     def name(self, rows: InlineRows, names: TemporaryNames) -> str:
         """Return the view of some rows, as SQL; it lives as long as they and the query."""
         session = names.session
-        if _calls_python(rows):  # it reads the time zone of its session each time
+        if isinstance(rows.content, _Frame) and not rows.content.is_fixed:
             return names.view(inline_frame(rows, session))
         with self._lock:
-            if self._session is not session:
-                self._session, self._names, self._unused = session, WeakKeyDictionary(), deque()
-            while self._unused:
-                drop_view(session, self._unused.popleft())
+            self._enter(session)
             name = self._names.get(rows)
             if name is None:
                 name = self._names[rows] = create_view(inline_frame(rows, session))
                 finalize(rows, self._unused.append, name)
         return quote(name)
 
+    def drop_unused(self, session: SparkSession) -> None:
+        """Drop the views of rows that are deleted."""
+        with self._lock:
+            self._enter(session)
+            while self._unused:
+                name = self._unused.popleft()
+                self._forget(name)
+                drop_view(session, name)
 
-def _calls_python(rows: InlineRows) -> bool:
-    """Return whether rows are those of a DataFrame with Python functions."""
-    return isinstance(rows.content, _Frame) and rows.content.calls_python
+    def _enter(self, session: SparkSession) -> None:
+        """Forget the views of another session: its SparkContext was stopped."""
+        if self._session is not session:
+            self._session, self._names, self._unused = session, WeakKeyDictionary(), deque()
 
 
 # --- between sessions -----------------------------------------------------------------------------

@@ -103,7 +103,7 @@ class SparkPlanner:
         self.context = context
         self._scans = ScanCache()
         self._frames = FrameCache()
-        self._inline = InlineViews()
+        self._inline = InlineViews(self._frames.forget)
         self._session = JobSession(cast("SparkSession | None", context.session))
 
     @property
@@ -266,42 +266,46 @@ class SparkPlanner:
         return rows_of(library, data, schema, self._zone)
 
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
-        """Return a query as a DataFrame of the user's session."""
-        root = self._session.root()
-        return self._result("spark", query, schema, lambda frame: exposed(frame, schema, root))
+        """Return a query as a DataFrame of the user's session, a new one each time."""
+        frame = self._result(query, schema)
+        return exposed(frame, schema, self._session.root())
 
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
         """Return the rows of a query as record batches, which are computed as they are read."""
         reads: list[Read] = []
-        frame = self._result("arrow", query, schema, partial(as_exchanged, schema), reads)
+        frame = self._result(query, schema, partial(as_exchanged, schema), reads)
         return arrow_reader(frame, schema, reads)
 
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
         reads: list[Read] = []
-        frame = self._result("arrow", query, schema, partial(as_exchanged, schema), reads)
+        frame = self._result(query, schema, partial(as_exchanged, schema), reads)
         with diagnosing(reads):
             return pandas_frame(frame, schema, self._zone)
 
     def _result(
         self,
-        library: str,
         query: Relation,
         schema: ResolvedSchema,
-        converted: Callable[[DataFrame], DataFrame],
+        converted: Callable[[DataFrame], DataFrame] | None = None,
         reads: list[Read] | None = None,
     ) -> DataFrame:
-        """Return a query as a frame converted for a library; add its sources to `reads`."""
+        """Return a query as a frame, which is run if it is converted; add its sources to `reads`.
+
+        The frame may be one of an earlier call.
+        """
         self._require_batch()
         session = self.session
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
         with TemporaryNames(session) as names:
             text = self._text(names, query, columns, [] if reads is None else reads)
-            key = FrameKey(library, text, schema)
-            frame = self._frames.find(session, key)
+            key = FrameKey(text, schema, converted is not None)
+            frame = self._frames.find(session, key) if names.is_repeatable else None
             if frame is None:
-                frame = converted(self._analysed(session, text))
-                self._frames.add(session, key, frame)
+                frame = self._analysed(session, text)
+                frame = frame if converted is None else converted(frame)
+                if names.is_repeatable:
+                    self._frames.add(session, key, frame)
         return frame
 
     # --- inputs --------------------------------------------------------------------------------
@@ -437,6 +441,7 @@ class SparkPlanner:
         noted: Explanation | None = None,
     ) -> str:
         """Return a query in Spark SQL; add its sources to `reads`."""
+        self._inline.drop_unused(names.session)
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(

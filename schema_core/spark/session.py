@@ -276,15 +276,19 @@ class TemporaryNames:
     """Temporary views and functions of one query; a context manager that drops them at the end.
 
     Their names are random, since jobs of several threads and environments share one session.
+    `is_repeatable` is set while there are none: then the text of the query names only what
+    outlives it.
     """
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self.is_repeatable = True
         self._drops: list[Callable[[], object]] = []
 
     def view(self, frame: DataFrame) -> str:
         """Register a frame of the session; return its name as SQL."""
         name = create_view(frame)
+        self.is_repeatable = False
         self._drops.append(lambda: drop_view(self.session, name))
         return quote(name)
 
@@ -295,6 +299,7 @@ class TemporaryNames:
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name."""
         name = f"{PREFIX}user_{uuid.uuid4().hex}"
+        self.is_repeatable = False
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
         self._drops.append(lambda: self.session.sql(drop))
         self.session.udf.register(name, function, spark_type(result))

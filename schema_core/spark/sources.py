@@ -70,7 +70,8 @@ def source_frame(
     metadata = {metadata_column(key): type_ for key, type_ in context.metadata.items()}
     declared = {**context.columns, **metadata}
     unused = context.physical_columns.keys() - context.columns.keys()
-    raws = {raw_column(name): name for name in context.columns}
+    names = {one.name for one in columns}
+    raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
     read = connector.read(context)
     ignored = {*unused, *raws.keys()}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)

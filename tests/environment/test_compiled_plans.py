@@ -93,6 +93,15 @@ def test_a_plan_is_plain_json(env: TableEnvironment, tmp_path: Path) -> None:
     assert objects[1]["expanded_query"].startswith("SELECT")
 
 
+def test_a_view_with_a_secret_has_no_plan(env: TableEnvironment) -> None:
+    env.execute_sql("CREATE VIEW v AS SELECT a, b FROM sink /*+ OPTIONS('password' = 'hunter2') */")
+    env.execute_sql("CREATE VIEW w AS SELECT * FROM v")
+    with pytest.raises(UnsupportedError) as caught:
+        env.compile_plan_sql("INSERT INTO sink SELECT * FROM w")
+    assert caught.value.code == "plan-not-portable"
+    assert "hunter2" not in str(caught.value)
+
+
 def test_secrets_are_references(env: TableEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
     env.execute_sql(SOURCE.replace("TABLE", "TEMPORARY TABLE").replace("'p'", "'hunter2'"))
     env.get_config().set("my.token", "swordfish")

@@ -130,3 +130,19 @@ def test_a_bound_does_not_hide_a_forbidden_null(
     table(environment, tmp_path / "t", "TIMESTAMP(3) NOT NULL", [START, None])
     with pytest.raises(ExternalError, match="'ts' is NOT NULL but received NULL"):
         list(environment.execute_sql(f"SELECT a FROM t WHERE ts > {literal(START)}").collect())
+
+
+def test_a_column_may_have_the_name_of_a_raw_column(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    (tmp_path / "t").mkdir()
+    values = [START, VALUES[3]]
+    columns = {"ts": pa.array(values, pa.timestamp("us")), "$raw$ts": pa.array([1, 2], pa.int32())}
+    pq.write_table(pa.table(columns), str(tmp_path / "t" / "file.parquet"))
+    environment.execute_sql(
+        "CREATE TABLE t (ts TIMESTAMP(3), `$raw$ts` INT) WITH ('connector' = 'filesystem', "
+        f"'format' = 'parquet', 'path' = '{tmp_path}/t')"
+    )
+    query = f"SELECT * FROM t WHERE ts <= {literal(START)}"
+    found = sorted(tuple(one) for one in environment.execute_sql(query).collect())
+    assert found == [(START, 1), (START, 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +17,9 @@ from schema_core.spark import local_state, scan_cache
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.local_state import is_settled, state_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture
@@ -262,15 +265,15 @@ def test_a_table_is_planned_once_until_its_files_change(
     environment: TableEnvironment, place: Path, reads: list[str]
 ) -> None:
     table = environment.sql_query("SELECT a + 1 AS c, b FROM t WHERE a > 0")
-    first = table.to_spark()
-    assert table.to_spark() is first
-    assert environment.sql_query("SELECT a + 1 AS c, b FROM t WHERE a > 0").to_spark() is first
+    first, second = table.to_spark(), table.to_spark()
+    joined = first.join(second, first["c"] == second["c"])  # each call returns its own columns
+    assert [tuple(one) for one in joined.collect()] == [(2, "x", 2, "x")]
     assert table.to_pandas().to_dict("list") == {"c": [2], "b": ["x"]}
     assert table.to_arrow().read_all().to_pydict() == {"c": [2], "b": ["x"]}
     assert frames(environment) == 2
 
     (place / "two").write_text("2,y\n")
-    assert table.to_spark() is not first
+    assert sorted(row.c for row in table.to_spark().collect()) == [2, 3]
     assert sorted(table.to_pandas()["c"]) == [2, 3]
 
 
@@ -298,11 +301,24 @@ def test_views_of_rows_are_dropped_after_the_rows(environment: TableEnvironment)
     assert [(1,)] == [tuple(one) for one in table.execute().collect()]
     assert [1] == list(table.to_pandas()["a"])
     assert before + 1 == kept_views(environment)
+    assert frames(environment) == 1
     del table
     gc.collect()
     other = environment.from_arrow(pa.table({"a": [2]}))
     assert [2] == list(other.to_pandas()["a"])
     assert before + 1 == kept_views(environment)
+
+
+def test_a_frame_of_files_is_read_as_it_is_each_time(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path
+) -> None:
+    session.sql("SELECT 1 AS a").write.parquet(f"{tmp_path}/files/p=1")
+    table = environment.from_spark(session.read.parquet(f"{tmp_path}/files"))
+    assert [1] == list(table.to_pandas()["a"])
+    assert frames(environment) == 0
+    fixed = environment.from_spark(session.range(2))
+    assert [0, 1] == list(fixed.to_pandas()["id"]) == list(fixed.to_pandas()["id"])
+    assert frames(environment) == 1
 
 
 def test_a_computed_column_has_the_current_database(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from weakref import finalize
 
 from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
 from schema_core.catalog.managers import FoundTable
@@ -193,6 +194,8 @@ class PlanCompiler:
         self._session = session
         self._hooks = tuple(hooks)
         self._secrets: Secrets = {}
+        #: keys that the connectors of the tables declare secret, in lower case
+        self._declared: set[str] = set()
         self._objects: dict[ObjectIdentifier, dict[str, Any]] = {}
         self._jobs: list[dict[str, Any]] = []
         self._catalogs: dict[str, dict[str, Any]] = {}
@@ -278,13 +281,22 @@ class PlanCompiler:
     def _add_job(
         self, relation: Relation, query: str, sink: ObjectIdentifier, **members: Any
     ) -> None:
-        if mask_query(query) != query:
+        read = list(self._read_by(relation))
+        texts = [query]
+        for identifier in read:
+            table = self._session.get_table(identifier).table
+            if isinstance(table, ResolvedCatalogView):
+                texts += (table.original_query, table.expanded_query)
+            else:
+                self._declared.update(secret_keys(table.get_options()))
+        if any(mask_query(one, self._declared) != one for one in texts):
             raise UnsupportedError(
-                "the query has a secret in an OPTIONS hint, which a plan must not hold",
+                "the query or a view in it has a secret in an OPTIONS hint, which a plan must "
+                "not hold",
                 code="plan-not-portable",
                 hint="set the option in the definition of the table",
             )
-        for identifier in self._read_by(relation):
+        for identifier in read:
             self._add_object(identifier)
         self._jobs.append({"sink": _parts(sink), "query": query, **members})
 
@@ -474,6 +486,7 @@ def _open_catalog(
         options = plan.valued(described["options"])
         descriptor = CatalogDescriptor.of(name, options, described["comment"])
         session.registry.create(descriptor, ignore_if_exists=False)
+        finalize(session, session.registry.get(name).close)
         return
     if session.registry.find(name) is None:
         session.registry.register(name, InMemoryCatalog(name))

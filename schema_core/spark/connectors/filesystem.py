@@ -288,6 +288,7 @@ class FilesystemConnector:
             self._without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
+        names = {one.name for one in context.table.resolved_schema.columns}
         physical: list[NamedNode] = []
         for name, type_ in context.columns.items():
             if name in partitions:
@@ -297,7 +298,8 @@ class FilesystemConnector:
             else:
                 physical.append((layout.value(name, type_), name))
                 is_compared = isinstance(type_, TimestampType) and type_.precision < MICROSECONDS
-                if layout.form.is_typed and is_compared:
+                is_free = raw_column(name) not in names
+                if layout.form.is_typed and is_compared and is_free:
                     physical.append((ColumnNode(name), raw_column(name)))
         default = DEFAULT_PARTITION.of(layout.options)
         self._without_null |= {key for key, found in values.items() if default not in found}
