@@ -190,6 +190,14 @@ class CatalogManager:
         """
         self.create(identifier, with_mark(table, mark), ignore_if_exists=False)
 
+    def drop_permanent(self, identifier: ObjectIdentifier) -> bool:
+        """Drop the permanent object at this path, even if a temporary one hides it.
+
+        Returns:
+            Whether there was one.
+        """
+        return self._drop_permanent(identifier, if_exists=True)
+
     def change_mark(self, identifier: ObjectIdentifier, old: Mark, new: Mark | None = None) -> None:
         """Replace the mark of a table, or remove it; its other options are kept.
 

@@ -13,6 +13,7 @@ import re
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ ABANDONED: Final = 7 * 86_400.0
 #: The jobs of this process that may still remove their marks, by their ids. All environments of the
 #: process share it, since a mark names the process; each job removes itself.
 _RUNNING: set[str] = set()
+_LOCK: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,12 @@ class Mark:
             return self.id not in _RUNNING
         return self.owner.is_dead(0.0)
 
-    def begin(self) -> None:
-        """Note that the job runs in this process."""
-        _RUNNING.add(self.id)
+    def begin(self) -> bool:
+        """Note that the job runs in this process; return False if that is noted already."""
+        with _LOCK:
+            is_new = self.id not in _RUNNING
+            _RUNNING.add(self.id)
+        return is_new
 
     def end(self) -> None:
         """Note that the job has ended."""

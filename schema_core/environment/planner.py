@@ -107,7 +107,9 @@ class Registration:
 
     With `atomic`, `create` stores a new table as unfinished, by the `id` of the job, and `settle`
     removes this mark; see `schema_core.catalog.unfinished`. `leave` is called instead of `undo`
-    where the rows of the job could not be removed: the table stays as unfinished.
+    where the rows of the job could not be removed, or may be visible: the table stays as
+    unfinished. `owns` returns whether rows at the place of the table are those of the job: not if
+    the table was dropped and created again by others meanwhile.
     """
 
     create: Callable[[], None]
@@ -117,6 +119,7 @@ class Registration:
     id: str = ""
     settle: Callable[[], None] = lambda: None
     leave: Callable[[], None] = lambda: None
+    owns: Callable[[], bool] = lambda: True
 
 
 class Planner(Protocol):

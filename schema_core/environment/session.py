@@ -438,7 +438,15 @@ class Session:
             NotFoundError: with code `table-not-found`.
             SchemaError: with code `not-a-table` for a view.
         """
-        found = self.get_table(identifier)
+        return self.bound_as_found(self.get_table(identifier))
+
+    def bound_as_found(self, found: FoundTable) -> BoundTable:
+        """Return a table that was found for an engine to read or write.
+
+        Raises:
+            SchemaError: with code `not-a-table` for a view.
+        """
+        identifier = found.identifier
         if not isinstance(found.table, ResolvedCatalogTable):
             raise SchemaError(
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",

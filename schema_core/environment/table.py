@@ -26,6 +26,7 @@ from schema_core.environment.operations.create_table_as import (
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
+    insert_target,
     prepare_write,
     result_schema,
     run_job,
@@ -831,7 +832,7 @@ class StatementSet:
         if not isinstance(statement, Insert):
             raise SchemaError("a statement set accepts only INSERT", code="not-an-insert")
         with within(stmt):
-            target = self._session.bound(self._session.identifier(statement.path))
+            target = insert_target(self._session, statement)
             relation = self._session.query(statement.query, stmt)
         session, hints = self._session, hinted_options(statement.hints)
         return self.add(

@@ -8,6 +8,7 @@ is dropped; isolated, it is created when the rows are complete, just before they
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Ability, Connector
 from schema_core.environment.job_execution import require_running
 from schema_core.environment.planner import Registration
-from schema_core.errors import ExternalError, SchemaCoreError, with_notes
+from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, with_notes
 
 
 class Transaction(Protocol):
@@ -155,18 +156,26 @@ class TableTransaction:
         Until then the table keeps its mark, by which a later write or recovery finds the rows.
         """
         if self._is_discarded:
-            self.undo()
+            self.end()
         else:
             self._registration.leave()
-
-    def undo(self) -> None:
-        """Undo the change of the catalog, unless the rows are, or may be, committed."""
-        if self._is_created is not False and self._stage.committed is False:
-            self._registration.undo()
 
     def settle(self) -> None:
         """Remove the mark of an unfinished job from the table."""
         self._registration.settle()
+
+    def end(self) -> None:
+        """Settle the table if its rows are committed, else undo it.
+
+        Where that is unknown the table keeps its mark, for a later write or recovery to decide.
+        """
+        if self._is_created is False or self._stage.committed is None:
+            self._registration.leave()
+        elif self._stage.committed:
+            with suppress(NotFoundError):  # settled before, or dropped by others since
+                self._registration.settle()
+        else:
+            self._registration.undo()
 
     def prepare(self) -> None:
         self._stage.prepare()
@@ -179,8 +188,10 @@ class TableTransaction:
         self._stage.commit()
 
     def discard(self) -> None:
-        # a job that has not begun has written nothing: what is there belongs to others
-        if self._has_begun or not isinstance(self._stage, Unstaged):
+        # Where nothing is staged, what is there belongs to others if the job has not begun, or if
+        # others have replaced its table.
+        is_staged = not isinstance(self._stage, Unstaged)
+        if is_staged or (self._has_begun and self._registration.owns()):
             self._stage.abort()
         self._is_discarded = True
 
@@ -197,7 +208,7 @@ ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], N
     (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo_if_discarded),
     (_L.ISOLATED,       Event.BEGIN):  (),
     (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.decide, _T.create, _T.publish, _T.settle),
-    (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.undo),
+    (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.end),
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from schema_core.catalog.managers import CatalogManager
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.unfinished import KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
@@ -103,10 +104,32 @@ def leave(environment: TableEnvironment, level: int = 2, owner: Owner = DEAD) ->
     environment.execute_sql(f"CREATE TABLE t (a INT) {given}")
 
 
-def code(environment: TableEnvironment, statement: str) -> str:
+def code_of(call: Callable[[], object]) -> str:
     with pytest.raises(SchemaCoreError) as caught:
-        environment.execute_sql(statement)
+        call()
     return caught.value.code
+
+
+def code(environment: TableEnvironment, statement: str) -> str:
+    return code_of(lambda: environment.execute_sql(statement))
+
+
+def writes(environment: TableEnvironment) -> list[Callable[[], object]]:
+    """Return one write of each kind into the table `t`, planned now."""
+    one = environment.sql_query("SELECT 1 AS a")
+    planned = one.insert_into("t")
+    statements = environment.create_statement_set().add_insert_sql("INSERT INTO t VALUES (1)")
+    compiled = environment.compile_plan_sql("INSERT INTO t VALUES (1)")
+    insert = "INSERT INTO t VALUES (1)"
+    return [
+        planned.execute,
+        statements.execute,
+        compiled.execute,
+        lambda: one.execute_insert("t"),
+        lambda: environment.execute_sql(insert),
+        lambda: environment.execute_sql(f"EXECUTE STATEMENT SET BEGIN {insert}; END"),
+        lambda: environment.execute_sql(f"CREATE TABLE IF NOT EXISTS t {FILES} AS SELECT 1 AS a"),
+    ]
 
 
 @pytest.mark.parametrize(("connector", "level"), [("filesystem", 3), ("print", 2)])
@@ -174,7 +197,8 @@ def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
     leave(environment, owner=Owner("elsewhere", 1, 1))
 
     assert "table-exists" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
-    environment.execute_sql("INSERT INTO t VALUES (1)")
+    for write in writes(environment):
+        assert "unfinished-table" == code_of(write)
     assert [RecoveryAction.CHECKED] == [one.action for one in environment.recover("t")]
     assert stored(environment) is not None
 
@@ -262,3 +286,122 @@ def test_a_value_that_is_not_a_mark_is_an_option(environment: TableEnvironment) 
 
     assert KEY in environment.get_create_statement("t")
     assert Mark.parse("2-host-1-1-short") is None
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_every_kind_of_write_undoes_what_a_killed_process_left(
+    environment: TableEnvironment, planner: Planner, kind: int
+) -> None:
+    leave(environment)
+    write = writes(environment)[kind]
+
+    assert stored(environment) is not None
+    assert "table-not-found" == code_of(write)
+    assert [] == environment.list_tables()
+    assert ["t"] == planner.cleaned
+
+
+def test_explaining_and_compiling_change_no_table(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment)
+    mark = stored(environment)
+    environment.execute_sql("EXPLAIN INSERT INTO t VALUES (1)")
+    environment.compile_plan_sql("INSERT INTO t VALUES (1)")
+
+    assert mark == stored(environment)
+    assert [] == planner.cleaned
+
+
+def test_a_planner_without_recovery_keeps_isolated_tables(tmp_path: Path) -> None:
+    class Plain:
+        """A planner that cannot find out whether rows are visible."""
+
+        identifier = "plain"
+        insert = DryRunPlanner.insert
+
+    settings = {"execution.runtime-mode": "BATCH"}
+    made = TableEnvironment.create(settings, planner=Plain())  # type: ignore[arg-type]
+    made.register_catalog("c", SqlCatalog("c", f"sqlite:///{tmp_path / 'c.db'}"))
+    made.use_catalog("c")
+    leave(made, level=3)
+
+    made.recover("t")
+    assert "table-exists" == code(made, "CREATE TABLE t (a INT)")
+    assert DEAD == getattr(stored(made), "owner", None)
+
+
+def test_a_temporary_table_in_front_of_an_unfinished_one_is_left_alone(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment)
+    seen: list[BoundTable] = []
+    planner.clean_up = seen.append  # type: ignore[method-assign,assignment]
+    environment.execute_sql("CREATE TEMPORARY TABLE t (other INT) WITH ('connector' = 'print')")
+
+    environment.execute_sql("INSERT INTO t VALUES (1)")
+    assert [] == seen
+    assert stored(environment) is not None
+    assert [RecoveryAction.UNDONE] == [one.action for one in environment.recover()]
+    assert ["filesystem"] == [one.table.options["connector"] for one in seen]
+    assert "other" in environment.get_create_statement("t")
+    assert environment.drop_temporary_table("t")
+    assert [] == environment.list_tables()
+
+
+def test_a_failed_recovery_keeps_the_id_of_the_job(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment, level=3)
+    asked: list[str] = []
+
+    def unreachable(target: BoundTable, job: str) -> bool | None:
+        asked.append(job)
+        raise ExternalError("the database does not answer")
+
+    planner.was_committed = unreachable  # type: ignore[method-assign]
+    for _ in range(2):
+        assert "external-failure" == code_of(lambda: environment.recover("t"))
+    assert ["0" * 32] * 2 == asked
+
+
+def test_undo_leaves_an_equal_table_of_others(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    """Others drop the table of a job, and create one of the same definition."""
+    found: list[bool] = []
+    inner = planner.create_as
+
+    def create_as(query: Relation, target: BoundTable, given: Registration, **_: Any) -> JobGraph:
+        found.append(given.owns())
+
+        def again() -> None:
+            found.append(given.owns())
+            environment.execute_sql("DROP TABLE t")
+            found.append(given.owns())
+            environment.execute_sql(f"CREATE TABLE t (a INT NOT NULL) {FILES}")
+            found.append(given.owns())
+
+        planner.during = again
+        return inner(query, target, given)
+
+    planner.create_as = create_as  # type: ignore[method-assign,assignment]
+    create = f"CREATE TABLE t {FILES} AS SELECT 1 AS a"
+    assert "table-not-found" == code(environment, create)
+    assert [True, True, True, False] == found
+    assert ["t"] == environment.list_tables()
+
+
+def test_a_mark_whose_removal_fails_without_an_answer(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalog removes the mark, and its answer is lost: the table of the job is undone."""
+    change = CatalogManager.change_mark
+
+    def lost(self: CatalogManager, *arguments: Any) -> None:
+        change(self, *arguments)
+        raise ExternalError("the connection is lost")
+
+    monkeypatch.setattr(CatalogManager, "change_mark", lost)
+    assert "external-failure" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
+    assert [] == environment.list_tables()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,7 +11,7 @@ from schema_core.environment.atomicity import AtomicityLevel as Level
 from schema_core.environment.atomicity import choose_level
 from schema_core.environment.connector import Ability
 from schema_core.environment.planner import Registration
-from schema_core.errors import AlreadyExistsError, ExternalError
+from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError
 from schema_core.spark.transactions import (
     ACTIONS,
     Event,
@@ -113,7 +114,7 @@ def test_the_catalog_holds_the_table_before_its_rows_are_visible(
     [
         (Level.CREATED_FIRST, ["create", "abort"]),
         (Level.ROLLED_BACK, ["create", "abort", "undo"]),
-        (Level.ISOLATED, ["abort"]),
+        (Level.ISOLATED, ["abort", "leave"]),
     ],
 )
 def test_state_after_a_failed_job(level: Level, calls: list[str]) -> None:
@@ -147,7 +148,7 @@ def test_a_table_of_another_session_is_not_dropped() -> None:
     with pytest.raises(AlreadyExistsError):
         run(Level.ISOLATED, recorder)
 
-    assert ["prepare", "create", "abort"] == recorder.calls
+    assert ["prepare", "create", "abort", "leave"] == recorder.calls
 
 
 def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> None:
@@ -160,6 +161,28 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
     with pytest.raises(ExternalError):
         run(Level.ISOLATED, recorder)
 
+    assert recorder.has_table
+    assert "leave" == recorder.calls[-1]
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_a_job_that_fails_after_its_commit_point_settles_its_table(is_settled: bool) -> None:
+    calls: list[str] = []
+
+    def settle() -> None:
+        calls.append("settle")
+        if is_settled:
+            raise NotFoundError("there is no mark")
+
+    recorder = Recorder("commit", ExternalError("some files are still to be moved"), late=True)
+    given = replace(recorder.registration(), settle=settle)
+    transaction = TableTransaction(Level.ISOLATED, recorder, given)
+    transaction.begin()
+    with pytest.raises(ExternalError):
+        transaction.commit()
+    transaction.abort()
+
+    assert ["settle"] == calls
     assert recorder.has_table
 
 
@@ -236,3 +259,16 @@ def test_a_job_that_has_not_begun_removes_nothing_of_others() -> None:
     transaction.begin()
     transaction.abort()
     assert ["rows"] == removed
+
+
+def test_rows_of_others_are_not_removed() -> None:
+    """Others have replaced the table while the job ran."""
+    removed: list[str] = []
+    recorder = Recorder()
+    given = replace(recorder.registration(), owns=lambda: False)
+    stage = Unstaged(lambda: removed.append("rows"))
+    transaction = TableTransaction(Level.ROLLED_BACK, stage, given)
+    transaction.begin()
+    transaction.abort()
+
+    assert [] == removed

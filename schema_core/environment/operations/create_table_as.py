@@ -27,7 +27,7 @@ from schema_core.catalog.unfinished import Mark, Owner, with_mark
 from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.job_graph import JobGraph
-from schema_core.environment.operations.data import check_assignment, run_job
+from schema_core.environment.operations.data import Writing, prepare_write, run_job
 from schema_core.environment.operations.definitions import (
     check_names,
     require,
@@ -122,7 +122,7 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     graph = session.planner.create_as(
         session.executable(relation),
         BoundTable(identifier, target),
-        _registration(session, identifier, stored, target, replaced),
+        _Registration(session, identifier, stored, target, replaced).of_job(),
         columns=[column.name for column in result_columns(relation)],
     )
     if old is not None and old.partition_keys != table.partition_keys:
@@ -148,74 +148,111 @@ def placed(
     return with_folder(table, folder), storage.derived(table, folder)
 
 
-def _registration(
-    session: Session,
-    identifier: ObjectIdentifier,
-    table: ResolvedCatalogTable,
-    target: ResolvedCatalogTable,
-    replaced: CatalogTable | None,
-) -> Registration:
-    """Return how the catalog is changed, and how the change is undone, each in one operation.
+class _Registration:
+    """How the catalog is changed, and how the change is undone, each in one operation.
 
     A definition that does not resolve is put back as the catalog stores it. It is read just before
     it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
 
     Args:
         session: The session.
-        identifier: The path of the table.
+        path: The path of the table.
         table: The table as it is stored.
         target: The table as a connector writes it.
         replaced: The table that it replaces, as a connector reads it.
     """
-    tables, path = session.tables, identifier
-    stored: list[object] = []
-    old = None if replaced is None else tables.raw(path)
-    mark = _mark(session, target, replaced)
 
-    def create() -> None:
+    def __init__(
+        self,
+        session: Session,
+        path: ObjectIdentifier,
+        table: ResolvedCatalogTable,
+        target: ResolvedCatalogTable,
+        replaced: CatalogTable | None,
+    ) -> None:
+        self._session, self._tables, self._path = session, session.tables, path
+        self._table, self._replaced = table, replaced
+        self._old = None if replaced is None else self._tables.raw(path)
+        #: the old definition in the catalog's own form
+        self._stored: list[object] = []
+        self._mark = _mark(session, target, replaced)
+        #: whether the table is stored with the mark
+        self._is_marked = False
+        #: whether removing the mark failed without an answer of the catalog
+        self._is_unclear = False
+
+    def of_job(self) -> Registration:
+        """Return the operations for the planner."""
+        atomic = is_atomic(self._session.config.get_configuration())
+        return Registration(
+            self._create,
+            self._undo,
+            atomic,
+            self._replaced,
+            uuid.uuid4().hex if self._mark is None else self._mark.id,
+            self._settle,
+            self._leave,
+            self._owns,
+        )
+
+    def _create(self) -> None:
+        tables, path, table, mark = self._tables, self._path, self._table, self._mark
         if mark is not None:
             mark.begin()
-        if replaced is None and mark is not None:
+        if self._replaced is None and mark is not None:
+            self._is_marked = True
             tables.create_marked(path, table, mark)
-        elif replaced is None or old is None:
+        elif self._replaced is None or self._old is None:
             tables.create(path, table, ignore_if_exists=False)
         else:
-            if not isinstance(replaced, ResolvedCatalogTable):
-                stored[:] = [tables.get_stored(path)]
-            text = None if mark is None else _statement(session, path)
+            if not isinstance(self._replaced, ResolvedCatalogTable):
+                self._stored = [tables.get_stored(path)]
+            text = None if mark is None else _statement(self._session, path)
+            self._is_marked = mark is not None and text is not None
             marked = table if mark is None or text is None else with_mark(table, mark, text)
-            tables.alter(path, marked, expected=old)
+            tables.alter(path, marked, expected=self._old)
 
-    def settle() -> None:
-        if mark is not None:
-            try:
-                if replaced is None or tables.mark(path) == mark:
-                    tables.change_mark(path, mark)
-            finally:
-                mark.end()
-
-    def undo() -> None:
-        if mark is not None:
-            mark.end()
-        if (found := tables.mark(path)) is not None and found != mark:
+    def _settle(self) -> None:
+        if (mark := self._mark) is None:
             return
-        if not _is(tables.read_or_stored(path), table):  # altered by others meanwhile
+        try:
+            if self._replaced is None or self._tables.mark(self._path) == mark:
+                self._tables.change_mark(self._path, mark)
+        except NotFoundError:
+            raise
+        except BaseException:
+            self._is_unclear = True
+            raise
+        finally:
+            mark.end()
+
+    def _holds(self) -> bool:
+        """Return whether the path has the table of the job, not one that others created."""
+        found = self._tables.mark(self._path)
+        return found == self._mark or (found is None and (self._is_unclear or not self._is_marked))
+
+    def _owns(self) -> bool:
+        return self._holds() or self._tables.raw(self._path) is None
+
+    def _undo(self) -> None:
+        self._leave()
+        if not self._holds():
+            return
+        tables, path = self._tables, self._path
+        found = tables.mark(path)
+        if not _is(tables.read_or_stored(path), self._table):  # altered by others meanwhile
             if found is not None:
                 tables.change_mark(path, found)
-        elif replaced is None:
-            tables.drop(TableKind.TABLE, path, if_exists=True)
-        elif stored:
-            tables.restore_marked(path, stored[0])
-        elif old is not None:
-            tables.replace_marked(path, old)
+        elif self._replaced is None:
+            tables.drop_permanent(path)
+        elif self._stored:
+            tables.restore_marked(path, self._stored[0])
+        elif self._old is not None:
+            tables.replace_marked(path, self._old)
 
-    def leave() -> None:
-        if mark is not None:
-            mark.end()
-
-    job = uuid.uuid4().hex if mark is None else mark.id
-    atomic = is_atomic(session.config.get_configuration())
-    return Registration(create, undo, atomic, replaced, job, settle, leave)
+    def _leave(self) -> None:
+        if self._mark is not None:
+            self._mark.end()
 
 
 def _mark(
@@ -260,9 +297,7 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
 
 def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> JobGraph:
     """Prepare the write of the query into the existing table, as IF NOT EXISTS does in Flink."""
-    target = session.bound(identifier)
-    check_assignment(result_columns(relation), target.table.resolved_schema)
-    return session.planner.insert(session.executable(relation), target)
+    return prepare_write(session, relation, session.bound(identifier), Writing())
 
 
 def check_existing(

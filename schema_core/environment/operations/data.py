@@ -8,7 +8,7 @@ from functools import partial
 
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.job_graph import JobGraph, JobStatusHook
-from schema_core.environment.operations.recover import finish
+from schema_core.environment.operations.recover import finish, finish_for_write
 from schema_core.environment.options import DML_SYNC
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
@@ -82,18 +82,25 @@ def run_job(
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Submit the job that writes a query into a table."""
+    _finish_target(session, statement)
     relation, target = checked_insert(session, statement, text)
     return run_job(
         session, [partial(prepare_write, session, relation, target, writing_of(statement))]
     )
 
 
-def _target(session: Session, statement: Insert) -> BoundTable:
-    """Return the table that an INSERT writes, with the options of its hints, after checks."""
+def _finish_target(session: Session, statement: Insert) -> None:
+    """Finish or undo the table of an INSERT before the statement is checked against it."""
     with at_span(statement.path.span):
         identifier = session.identifier(statement.path)
-        finish(session, identifier)
-        target = session.bound(identifier)
+        if session.temporary.kind(identifier) is None:
+            finish(session, identifier)
+
+
+def insert_target(session: Session, statement: Insert) -> BoundTable:
+    """Return the table that an INSERT writes, with the options of its hints, after checks."""
+    with at_span(statement.path.span):
+        target = session.bound(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.hinted(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")
@@ -102,7 +109,7 @@ def _target(session: Session, statement: Insert) -> BoundTable:
 
 def checked_insert(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
     """Return the query of an INSERT and its target; errors in the columns refer to the query."""
-    target = _target(session, statement)
+    target = insert_target(session, statement)
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
         require_fit(relation, target, writing_of(statement))
@@ -130,7 +137,9 @@ def prepare_write(
 
     Raises:
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
+        NotFoundError, ConflictError: as `finish_for_write`.
     """
+    target = finish_for_write(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
     if fixed is not None:
@@ -258,6 +267,8 @@ def _constant(value: str | None) -> Constant:
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
     """Submit one job for several INSERTs; all are checked before the first one runs."""
+    for one in statement.inserts:
+        _finish_target(session, one)
     checked = [(*checked_insert(session, one, text), writing_of(one)) for one in statement.inserts]
     return run_job(session, [partial(prepare_write, session, *each) for each in checked])
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from schema_core.catalog.managed import with_folder
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.operations.definitions import schema_of, table_with
-from schema_core.environment.planner import SupportsJobRecovery
+from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, NotFoundError
 from schema_core.paths import ObjectIdentifier
@@ -42,6 +41,34 @@ class Recovery:
         return f"{self.identifier.as_summary_string()}: {self.action.value}"
 
 
+def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
+    """Finish or undo the table that a job is about to write, and return it as it is then.
+
+    Raises:
+        NotFoundError: with code `table-not-found` for a table that is undone.
+        ConflictError: with code `unfinished-table` for one whose rows are removed if its own job
+            fails, or did so in a process of another host.
+    """
+    identifier = target.identifier
+    if target.is_temporary or session.tables.mark(identifier) is None:
+        return target
+    before = session.bound(identifier).table.options
+    if finish(session, identifier) is RecoveryAction.UNDONE:
+        found = session.bound(identifier)
+        hints = {key: one for key, one in target.table.options.items() if before.get(key) != one}
+        return replace(found, table=found.table.copy({**found.table.options, **hints}))
+    mark = session.tables.mark(identifier)
+    if mark is not None and mark.level < ISOLATED:
+        raise ConflictError(
+            f"the job that creates {identifier.as_summary_string()} has not finished; if it fails, "
+            "all rows of the table are removed",
+            code="unfinished-table",
+            hint=f"wait for the job; if its process has ended, run recover on the host "
+            f"{mark.owner.host!r}",
+        )
+    return target
+
+
 def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | None:
     """Finish or undo the table of a CREATE TABLE AS whose process has ended.
 
@@ -54,25 +81,29 @@ def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | N
     mark = session.tables.mark(identifier)
     if mark is None or not mark.is_abandoned():
         return None
-    own = Mark(mark.level, uuid.uuid4().hex, Owner.this())
-    own.begin()
-    try:
-        session.tables.change_mark(identifier, mark, own)
-        return _finished(session, identifier, mark, own)
-    except (NotFoundError, ConflictError):  # another process recovers the table
+    if mark.level == ISOLATED and not isinstance(session.planner, SupportsJobRecovery):
         return None
+    # the id is kept: until the table is finished, it identifies what the job has left
+    own = Mark(mark.level, mark.id, Owner.this())
+    if not own.begin():  # another thread recovers the table
+        return None
+    try:
+        try:
+            session.tables.change_mark(identifier, mark, own)
+        except (NotFoundError, ConflictError):  # another process recovers the table
+            return None
+        return _finished(session, identifier, own)
     finally:
         own.end()
 
 
-def _finished(
-    session: Session, identifier: ObjectIdentifier, mark: Mark, own: Mark
-) -> RecoveryAction:
+def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> RecoveryAction | None:
     found, planner = session.tables.find_permanent(identifier), session.planner
-    assert found is not None  # noqa: S101 - its mark was replaced
+    if found is None:  # dropped by others since
+        return None
     if isinstance(found.table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
-        target = session.bound(identifier)
-        if mark.level == ISOLATED and planner.was_committed(target, mark.id) is not False:
+        target = session.bound_as_found(found)
+        if own.level == ISOLATED and planner.was_committed(target, own.id) is not False:
             session.tables.change_mark(identifier, own)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:
@@ -82,7 +113,7 @@ def _finished(
             planner.recover(target)
             return RecoveryAction.UNDONE
         planner.clean_up(target)
-    session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
+    session.tables.drop_permanent(identifier)
     return RecoveryAction.UNDONE
 
 
@@ -106,13 +137,17 @@ def recover(session: Session, identifiers: Iterator[ObjectIdentifier]) -> list[R
     """
     found: list[Recovery] = []
     for identifier in identifiers:
-        action = finish(session, identifier)
-        planner = session.planner
-        if session.tables.find(identifier) is not None or action is None:
-            table = session.get_table(identifier).table
-            if isinstance(table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
-                planner.recover(session.bound(identifier))
-                action = action or RecoveryAction.CHECKED
+        action, planner = finish(session, identifier), session.planner
+        table = session.tables.find_permanent(identifier)
+        if table is None and action is None:
+            table = session.get_table(identifier)
+        if (
+            table is not None
+            and isinstance(table.table, ResolvedCatalogTable)
+            and isinstance(planner, SupportsJobRecovery)
+        ):
+            planner.recover(session.bound_as_found(table))
+            action = action or RecoveryAction.CHECKED
         if action is not None:
             found.append(Recovery(identifier, action))
     return found
