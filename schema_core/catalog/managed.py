@@ -80,10 +80,25 @@ class ManagedStorage:
             return
         except OSError as error:
             raise ExternalError(
-                f"the table was dropped, but its folder {path!r} was not deleted: {error.strerror}",
+                f"the table was dropped or replaced, but its folder {path!r} was not deleted: "
+                f"{error.strerror}",
                 code="file-system-failed",
                 hint="delete the folder",
             ) from error
+
+    def remove_replaced(self, folder: str, table: CatalogBaseTable) -> None:
+        """Delete the folder of a table that another one has replaced, unless that uses it.
+
+        Raises:
+            ExternalError: as `remove`.
+        """
+        root = os.path.realpath(f"{self.warehouse}/{folder}")
+        used = (re.sub(r"^file:(//)?(?=/)", "", one) for one in table.options.values())
+        inner = (os.path.realpath(one) for one in used if os.path.isabs(one))  # noqa: PTH117
+        if folder_of(table) != folder and not any(
+            f"{one}/".startswith(f"{root}/") for one in inner
+        ):
+            self.remove(folder)
 
 
 def _invalid(problem: str) -> SchemaError:

@@ -36,7 +36,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.catalog.unfinished import REPLACED, Mark, with_mark, without_mark
+from schema_core.catalog.unfinished import FOLDER, REPLACED, Mark, with_mark, without_mark
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -169,6 +169,11 @@ class CatalogManager:
         """Return the statement of the definition that an unfinished REPLACE TABLE AS replaces."""
         found = self.raw(identifier)
         return None if found is None else found.options.get(REPLACED)
+
+    def replaced_folder(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the folder of the managed table that an unfinished REPLACE TABLE AS replaces."""
+        found = self.raw(identifier)
+        return None if found is None else found.options.get(FOLDER)
 
     def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
         """Replace the definition of a permanent table, with its mark, by one without."""

@@ -26,11 +26,15 @@ KEY: Final = "schema-core.unfinished"
 #: The option that holds the CREATE TABLE statement of what REPLACE TABLE AS replaces. Its name
 #: makes it secret: the statement has the passwords of the table.
 REPLACED: Final = "schema-core.secret.replaced"
+#: The option that holds the folder of the managed table that REPLACE TABLE AS replaces.
+FOLDER: Final = "schema-core.replaced-folder"
 #: After how many seconds what a process of another host left counts as abandoned.
 ABANDONED: Final = 7 * 86_400.0
 #: The jobs of this process that may still remove their marks, by their ids. All environments of the
 #: process share it, since a mark names the process; each job removes itself.
 _RUNNING: set[str] = set()
+#: The jobs whose tables this process recovers.
+_RECOVERED: set[str] = set()
 _LOCK: Final = Lock()
 
 
@@ -110,15 +114,25 @@ class Mark:
     def is_abandoned(self) -> bool:
         """Return whether the job has ended; one of another host never counts as ended."""
         if self.owner == Owner.this():
-            return self.id not in _RUNNING
+            return self.id not in _RUNNING and self.id not in _RECOVERED
         return self.owner.is_dead(0.0)
 
-    def begin(self) -> bool:
-        """Note that the job runs in this process; return False if that is noted already."""
+    def begin(self) -> None:
+        """Note that the job runs in this process."""
+        _RUNNING.add(self.id)
+
+    def claim(self) -> bool:
+        """Note that a thread of this process recovers the table; return False if one does."""
         with _LOCK:
-            is_new = self.id not in _RUNNING
-            _RUNNING.add(self.id)
-        return is_new
+            if self.id in _RECOVERED:
+                return False
+            _RECOVERED.add(self.id)
+            _RUNNING.discard(self.id)  # a fork has those of its parent
+        return True
+
+    def release(self) -> None:
+        """Note that the recovery has ended."""
+        _RECOVERED.discard(self.id)
 
     def end(self) -> None:
         """Note that the job has ended."""
@@ -128,9 +142,18 @@ class Mark:
 _MARK = re.compile(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
 
 
-def with_mark(table: Table, mark: Mark, replaced: str | None = None) -> Table:
-    """Return a table with a mark; `replaced` is the statement of the definition before."""
-    before = {} if replaced is None else {REPLACED: replaced}
+def with_mark(
+    table: Table, mark: Mark, replaced: str | None = None, folder: str | None = None
+) -> Table:
+    """Return a table with a mark.
+
+    Args:
+        table: The table.
+        mark: The mark.
+        replaced: The statement of the definition that it replaces.
+        folder: The folder of the managed table that it replaces.
+    """
+    before = {key: one for key, one in ((REPLACED, replaced), (FOLDER, folder)) if one is not None}
     return table.copy({**table.options, KEY: str(mark), **before})
 
 
@@ -138,5 +161,5 @@ def without_mark(table: Table) -> Table:
     """Return a table as users see it."""
     if KEY not in table.options or Mark.of(table) is None:
         return table
-    hidden = (KEY, REPLACED)
+    hidden = (KEY, REPLACED, FOLDER)
     return table.copy({key: value for key, value in table.options.items() if key not in hidden})

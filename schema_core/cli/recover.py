@@ -11,7 +11,7 @@ from rich.console import Console
 from schema_core.cli import WRONG, script
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.recover import RecoveryAction, tables_of
+from schema_core.environment.operations.recover import Recovery, RecoveryAction, tables_of
 from schema_core.environment.operations.recover import recover as recover_tables
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
@@ -60,14 +60,16 @@ def recover(file: script.File, define: script.Define = None, table: Tables = Non
         for statement in parse_statements(text):
             if isinstance(statement, SETTING_UP):
                 run(session, statement, text)
-        found = recover_tables(session, _chosen(session, table))
+        found = recover_tables(session, _chosen(session, table), _show)
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None
-    for one in found:
-        if one.action is not RecoveryAction.CHECKED:
-            print(one)
     print(f"{len(found)} tables")
+
+
+def _show(recovery: Recovery) -> None:
+    if recovery.action is not RecoveryAction.CHECKED:
+        print(recovery)
 
 
 def _chosen(session: Session, names: list[str] | None) -> Iterator[ObjectIdentifier]:

@@ -232,7 +232,8 @@ class TableEnvironment:
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            ExternalError: if a catalog or the place of a table does not answer.
+            ExternalError: if a catalog or the place of a table does not answer. The other tables
+                are recovered nevertheless: the error has a note for each that was changed.
         """
         require_instance(path, (str, NoneType), "path")
         if path is not None:

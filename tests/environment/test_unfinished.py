@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +20,7 @@ from schema_core.environment.operations.recover import RecoveryAction
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError
-from schema_core.paths import ObjectPath
+from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.query.relation import Relation
 
 FILES = "WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '/nowhere')"
@@ -405,3 +405,139 @@ def test_a_mark_whose_removal_fails_without_an_answer(
     monkeypatch.setattr(CatalogManager, "change_mark", lost)
     assert "external-failure" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
     assert [] == environment.list_tables()
+
+
+@pytest.fixture
+def warehouse(planner: Planner, tmp_path: Path) -> TableEnvironment:
+    """A session whose catalog manages tables, with the managed table `m`."""
+    settings = {"execution.runtime-mode": "BATCH", "table.dml-sync": "true"}
+    made = TableEnvironment.create(settings, planner=planner)
+    made.execute_sql(
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}',"
+        f" 'warehouse' = '{tmp_path / 'house'}')"
+    )
+    made.use_catalog("c")
+    made.execute_sql("CREATE TABLE m (a INT) WITH ('format' = 'csv')")
+    return made
+
+
+def folders(tmp_path: Path) -> list[str]:
+    return sorted(one.name for one in (tmp_path / "house" / "default.db").iterdir())
+
+
+def fill(environment: TableEnvironment) -> Path:
+    """Write a file into the folder of `m`."""
+    folder = Path(environment._session.bound(M).table.options["path"])
+    (folder / "rows.csv").write_text("1\n")
+    return folder
+
+
+M = ObjectIdentifier.of("c", "default", "m")
+
+
+def kill(environment: TableEnvironment, planner: Planner, statement: str) -> None:
+    """Run a statement in a process that is killed after the change of the catalog."""
+
+    def die() -> None:
+        raise ExternalError("killed")
+
+    planner.during = die
+    with pytest.MonkeyPatch.context() as killed:
+        killed.setattr(Owner, "this", lambda: DEAD)
+        killed.setattr(Creating, "abort", lambda _: None)
+        assert "external-failure" == code(environment, statement)
+    planner.during = lambda: None
+
+
+def test_an_undone_replacement_of_a_managed_table_keeps_its_folder(
+    warehouse: TableEnvironment, planner: Planner, tmp_path: Path
+) -> None:
+    folder, before = fill(warehouse), warehouse.get_create_statement("m")
+    kill(warehouse, planner, f"REPLACE TABLE m {FILES} AS SELECT 2 AS b")
+    assert "schema-core" not in warehouse.get_create_statement("m")
+
+    assert [RecoveryAction.UNDONE] == [one.action for one in warehouse.recover("m")]
+    assert before == warehouse.get_create_statement("m")
+    assert folder == fill(warehouse)
+    assert [folder.name] == folders(tmp_path)
+
+
+def test_an_undone_replacement_by_a_managed_table_leaves_no_folder(
+    warehouse: TableEnvironment, planner: Planner, tmp_path: Path
+) -> None:
+    warehouse.execute_sql("DROP TABLE m")
+    warehouse.execute_sql(f"CREATE TABLE m (a INT) {FILES}")
+    before = warehouse.get_create_statement("m")
+    kill(warehouse, planner, "REPLACE TABLE m AS SELECT 2 AS b")
+    fill(warehouse)
+
+    assert [RecoveryAction.UNDONE] == [one.action for one in warehouse.recover("m")]
+    assert before == warehouse.get_create_statement("m")
+    stored = warehouse.get_catalog("c").get_table(ObjectPath("default", "m"))
+    assert not [key for key in stored.options if key.startswith("schema-core")]
+    assert [] == folders(tmp_path)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_replaced_managed_table_leaves_no_folder(
+    warehouse: TableEnvironment, planner: Planner, tmp_path: Path, is_killed: bool
+) -> None:
+    folder = fill(warehouse)
+    inner = f"WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = 'file://{folder}/new')"
+    for given, left in ((inner, [folder.name]), (FILES, [])):
+        statement = f"REPLACE TABLE m {given} AS SELECT 2 AS b"
+        if is_killed:
+            planner.committed = True
+            kill(warehouse, planner, statement)
+            assert [RecoveryAction.FINISHED] == [one.action for one in warehouse.recover("m")]
+        else:
+            warehouse.execute_sql(statement)
+        assert left == folders(tmp_path)
+        warehouse.execute_sql("DROP TABLE m")
+        if left:
+            folder.joinpath("rows.csv").unlink()
+            folder.rmdir()
+            warehouse.execute_sql("CREATE TABLE m (a INT)")
+            folder = fill(warehouse)
+
+
+def test_a_table_that_cannot_be_recovered_does_not_stop_the_others(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    for number, name in enumerate("abc"):
+        one = f"'connector' = 'print', '{KEY}' = '{Mark(2, str(number) * 32, DEAD)}'"
+        environment.execute_sql(f"CREATE TABLE {name} (a INT) WITH ({one})")
+
+    def clean_up(target: BoundTable) -> None:
+        if target.identifier.object_name in "ab":
+            raise ExternalError(f"cannot delete {target.identifier.object_name}")
+
+    planner.clean_up = clean_up  # type: ignore[method-assign]
+    with pytest.raises(ExternalError) as caught:
+        environment.recover()
+    assert ["a", "b"] == environment.list_tables()
+    assert ["cannot delete a", "cannot delete b"] == [
+        one.problem for one in (caught.value, *caught.value.others)
+    ]
+    assert ["c.default.c: undone"] == caught.value.__notes__
+
+
+def test_a_statement_set_applies_the_hints_of_its_statements(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    seen: list[Mapping[str, str]] = []
+    insert = planner.insert
+
+    def inserted(query: Relation, target: BoundTable, **more: Any) -> JobGraph:
+        seen.append(target.table.options)
+        return insert(query, target, **more)
+
+    planner.insert = inserted  # type: ignore[method-assign]
+    environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
+    hinted = "INSERT INTO t /*+ OPTIONS('sink.parallelism' = '3') */ VALUES (1)"
+    environment.create_statement_set().add_insert_sql(hinted).execute()
+    assert ["3"] == [one.get("sink.parallelism") for one in seen]
+    environment.get_config().set("table.dynamic-table-options.enabled", "false")
+    assert "hints-disabled" == code_of(
+        lambda: environment.create_statement_set().add_insert_sql(hinted)
+    )

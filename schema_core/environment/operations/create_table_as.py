@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.managed import (
+    folder_of,
     is_managed,
     new_folder,
     require_new,
@@ -127,6 +128,9 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     )
     if old is not None and old.partition_keys != table.partition_keys:
         graph.after_commit.append(partial(_forget_partitions, session, identifier))
+    folder, storage = session.tables.folder(identifier), session.tables.storage(identifier)
+    if folder is not None and storage is not None and folder_of(stored) != folder:
+        graph.after_commit.append(partial(storage.remove_replaced, folder, stored))
     return graph
 
 
@@ -209,7 +213,9 @@ class _Registration:
                 self._stored = [tables.get_stored(path)]
             text = None if mark is None else _statement(self._session, path)
             self._is_marked = mark is not None and text is not None
-            marked = table if mark is None or text is None else with_mark(table, mark, text)
+            marked: ResolvedCatalogTable = table
+            if mark is not None and text is not None:
+                marked = with_mark(table, mark, text, folder_of(self._old))
             tables.alter(path, marked, expected=self._old)
 
     def _settle(self) -> None:

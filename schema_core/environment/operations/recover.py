@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from schema_core.catalog.managed import with_folder
+from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
-from schema_core.errors import ConflictError, NotFoundError
+from schema_core.errors import ConflictError, Gathering, NotFoundError, at
 from schema_core.paths import ObjectIdentifier
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
@@ -85,7 +85,7 @@ def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | N
         return None
     # the id is kept: until the table is finished, it identifies what the job has left
     own = Mark(mark.level, mark.id, Owner.this())
-    if not own.begin():  # another thread recovers the table
+    if not own.claim():  # another thread recovers the table
         return None
     try:
         try:
@@ -94,7 +94,7 @@ def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | N
             return None
         return _finished(session, identifier, own)
     finally:
-        own.end()
+        own.release()
 
 
 def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> RecoveryAction | None:
@@ -103,18 +103,29 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
         return None
     if isinstance(found.table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
         target = session.bound_as_found(found)
+        before = session.tables.replaced_folder(identifier)
         if own.level == ISOLATED and planner.was_committed(target, own.id) is not False:
             session.tables.change_mark(identifier, own)
+            _remove_folder(session, identifier, before)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:
             folder, table = session.tables.folder(identifier), _definition(replaced)
-            table = table if folder is None else with_folder(table, folder)
+            if is_managed(table) and (before or folder) is not None:
+                table = with_folder(table, before or folder or "")
             session.tables.replace_marked(identifier, table)
             planner.recover(target)
+            _remove_folder(session, identifier, folder)
             return RecoveryAction.UNDONE
         planner.clean_up(target)
     session.tables.drop_permanent(identifier)
     return RecoveryAction.UNDONE
+
+
+def _remove_folder(session: Session, identifier: ObjectIdentifier, folder: str | None) -> None:
+    """Delete a folder of a managed table, unless the table at the path uses it."""
+    storage, table = session.tables.storage(identifier), session.tables.raw(identifier)
+    if folder is not None and storage is not None and table is not None:
+        storage.remove_replaced(folder, table)
 
 
 def _definition(text: str) -> CatalogTable:
@@ -128,29 +139,56 @@ def _definition(text: str) -> CatalogTable:
 ISOLATED = 3
 
 
-def recover(session: Session, identifiers: Iterator[ObjectIdentifier]) -> list[Recovery]:
+def recover(
+    session: Session,
+    identifiers: Iterable[ObjectIdentifier],
+    done: Callable[[Recovery], object] = lambda _: None,
+) -> list[Recovery]:
     """Finish or undo what jobs of ended processes have left of tables.
+
+    A table that cannot be recovered does not keep the others from that.
+
+    Args:
+        session: The session.
+        identifiers: The paths of the tables.
+        done: Called for each table that was looked at, also if others fail.
+
+    Returns:
+        The tables that were looked at.
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        ExternalError: if a catalog or the place of a table does not answer.
+        ExternalError: if a catalog or the place of a table does not answer; it carries the errors
+            of the other tables, and has a note for each table that was finished or undone.
     """
     found: list[Recovery] = []
+    errors = Gathering()
     for identifier in identifiers:
-        action, planner = finish(session, identifier), session.planner
-        table = session.tables.find_permanent(identifier)
-        if table is None and action is None:
-            table = session.get_table(identifier)
-        if (
-            table is not None
-            and isinstance(table.table, ResolvedCatalogTable)
-            and isinstance(planner, SupportsJobRecovery)
-        ):
-            planner.recover(session.bound_as_found(table))
-            action = action or RecoveryAction.CHECKED
-        if action is not None:
-            found.append(Recovery(identifier, action))
+        with errors.catching(), at(f"table {identifier.as_summary_string()}"):
+            if (one := _recovered(session, identifier)) is not None:
+                found.append(one)
+                done(one)
+    if errors.errors:
+        for one in found:
+            if one.action is not RecoveryAction.CHECKED:
+                errors.errors[0].add_note(str(one))
+    errors.raise_all()
     return found
+
+
+def _recovered(session: Session, identifier: ObjectIdentifier) -> Recovery | None:
+    action, planner = finish(session, identifier), session.planner
+    table = session.tables.find_permanent(identifier)
+    if table is None and action is None:
+        table = session.get_table(identifier)
+    if (
+        table is not None
+        and isinstance(table.table, ResolvedCatalogTable)
+        and isinstance(planner, SupportsJobRecovery)
+    ):
+        planner.recover(session.bound_as_found(table))
+        action = action or RecoveryAction.CHECKED
+    return None if action is None else Recovery(identifier, action)
 
 
 def tables_of(session: Session, catalog: str) -> Iterator[ObjectIdentifier]:
