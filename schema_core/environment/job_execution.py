@@ -13,6 +13,7 @@ import logging
 import os
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
@@ -49,9 +50,10 @@ def submit(graph: JobGraph) -> JobClient:
         graph.execution.begin()
         run.start()
     except BaseException as error:
-        if run.has_started:  # Ctrl-C just after it: the thread of the job aborts it
+        if not run.withdraw():  # Ctrl-C just after it: the thread of the job aborts it
             run.cancel()
             run.join()
+            run.add_outcome(error)
             raise
         late = _errors_of([graph.execution.abort])
         raised = with_notes(_converted(error), late, "afterwards")
@@ -81,6 +83,9 @@ class JobRun:
         self._at_end: list[Callable[[JobRun], object]] = []
         self._is_taken = False
         self._is_abandoned = False
+        #: whether the thread of the job runs it, or must not any more: the first of both decides
+        self._is_live = False
+        self._is_withdrawn = False
         self._started = time.monotonic()
         self._runtime = 0.0
         self._thread = _JobThread(self)
@@ -101,18 +106,21 @@ class JobRun:
         return round(self._runtime * 1000)
 
     def start(self) -> None:
-        """Start the thread of the job."""
+        """Start the thread of the job. If it raises, call `withdraw`: the thread may run."""
         _RUNNING.add(self)
-        try:
-            self._thread.start()
-        except BaseException:
-            _RUNNING.discard(self)
-            raise
+        self._thread.start()
 
-    @property
-    def has_started(self) -> bool:
-        """Whether the thread of the job was started."""
-        return self._thread.ident is not None
+    def withdraw(self) -> bool:
+        """Keep the thread from running the job; return False if it runs the job already.
+
+        Ctrl-C may end `start` at any point: before the thread exists, or when it has ended.
+        """
+        with self._lock:
+            if self._is_live:
+                return False
+            self._is_withdrawn = True
+        _RUNNING.discard(self)
+        return True
 
     def join(self) -> None:
         """Wait until the thread of the job has done everything.
@@ -137,11 +145,7 @@ class JobRun:
         except KeyboardInterrupt as interrupt:
             self.cancel()
             self._ended.wait()
-            self.take()
-            if self._status is JobStatus.FINISHED:
-                interrupt.add_note(COMMITTED)
-            elif self._status is JobStatus.FAILED:
-                interrupt.add_note(str(self.error))
+            self.add_outcome(interrupt)
             raise
         if not has_ended:
             raise ExternalError(
@@ -152,6 +156,14 @@ class JobRun:
         self.take()
         if self.error is not None:
             raise self.error.with_traceback(self._trace)
+
+    def add_outcome(self, interrupt: BaseException) -> None:
+        """Add the outcome of the job, which has ended, to the interrupt that cancelled it."""
+        self.take()
+        if self._status is JobStatus.FINISHED:
+            interrupt.add_note(COMMITTED)
+        elif self._status is JobStatus.FAILED:
+            interrupt.add_note(str(self.error))
 
     def at_end(self, call: Callable[[JobRun], object]) -> None:
         """Make a call when the job has ended; now, if it has."""
@@ -216,8 +228,12 @@ class JobRun:
     # --- the life cycle ------------------------------------------------------------------------
 
     def live(self) -> None:
-        """Run the job to its end. Only the thread of the job calls it."""
+        """Run the job to its end, unless it was withdrawn. Only the thread of the job calls it."""
         try:
+            with self._lock:
+                if self._is_withdrawn:
+                    return
+                self._is_live = True
             self._end(*self._run())
         finally:
             _RUNNING.discard(self)
@@ -225,6 +241,8 @@ class JobRun:
 
     def _end(self, status: JobStatus, error: BaseException | None) -> None:
         """Set the last status and the error, and notify those who wait."""
+        if error is not None:
+            _clear_frames(error)
         with self._lock:
             self._runtime = time.monotonic() - self._started
             if error is not None:
@@ -347,6 +365,22 @@ def _converted(error: BaseException) -> BaseException:
     for note in getattr(error, "__notes__", ()):
         converted.add_note(note)
     return converted
+
+
+def _clear_frames(error: BaseException) -> None:
+    """Clear the variables of all calls in the tracebacks of an error and its causes.
+
+    They hold what the engine holds for the job, such as its rows; the lines stay.
+    """
+    pending, seen = [error], set[int]()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        traceback.clear_frames(one.__traceback__)
+        pending += [other for other in (one.__cause__, one.__context__) if other is not None]
+        pending += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
 
 
 def _canceled() -> ExternalError:

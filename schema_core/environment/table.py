@@ -883,6 +883,9 @@ class StatementSet:
     def execute(self) -> TableResult:
         """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.
 
+        As in Flink the set is cleared also if this raises: with ``table.dml-sync`` the rows may be
+        committed by then.
+
         Raises:
             SchemaCoreError: what is known before the job starts, of any of the statements.
         """
@@ -890,9 +893,8 @@ class StatementSet:
             return OK
         jobs = [one.prepare for one in self._pipelines]
         hooks = [hook for one in self._pipelines for hook in one.hooks]
-        result = run_job(self._session, jobs, [*hooks, *self._hooks])
         self._pipelines = []
-        return result
+        return run_job(self._session, jobs, [*hooks, *self._hooks])
 
     def register_job_status_hook(self, hook: JobStatusHook | str) -> StatementSet:
         """Add a hook for all jobs of this set, as `TablePipeline.register_job_status_hook`."""

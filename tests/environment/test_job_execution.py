@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -598,6 +599,47 @@ def test_ctrl_c_just_after_the_start_cancels_the_job(monkeypatch: pytest.MonkeyP
     assert ["created", "canceled"] == watcher.events
 
 
+@pytest.mark.parametrize("has_started", [False, True])
+def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
+    monkeypatch: pytest.MonkeyPatch, has_started: bool
+) -> None:
+    """`Thread.start` waits for the new thread, which may run the job already."""
+    goes_on, threads = threading.Event(), list[threading.Thread]()
+    on: list[str] = []
+    begin, live = threading.Thread.start, job_execution.JobRun.live
+
+    def noted() -> None:
+        on.append(type(threading.current_thread()).__name__)
+
+    def started(thread: threading.Thread) -> None:
+        threads.append(thread)
+        begin(thread)
+        if has_started:
+            waiting.started.wait()
+        raise KeyboardInterrupt
+
+    def late(run: job_execution.JobRun) -> None:
+        assert has_started or goes_on.wait(20)
+        live(run)
+
+    waiting, watcher = Waiting(at={"abort": noted}), Watcher()
+    with monkeypatch.context() as patched:
+        patched.setattr(job_execution._JobThread, "start", started)
+        patched.setattr(job_execution.JobRun, "live", late)
+        with pytest.raises(KeyboardInterrupt):
+            submitted(waiting, (watcher,))
+    goes_on.set()
+    threads[0].join()
+
+    ran = ["run"] * has_started
+    assert ["begin", *ran, "abort"] == waiting.calls
+    assert ["_JobThread" if has_started else "MainThread"] == [
+        one.replace("_MainThread", "MainThread") for one in on
+    ]
+    assert (["created", "canceled"] if has_started else []) == watcher.events
+    assert set() == job_execution._RUNNING
+
+
 def test_a_thread_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -849,3 +891,28 @@ def test_a_client_does_not_keep_what_the_engine_holds_for_its_job() -> None:
     assert ("a job", None, JobStatus.FINISHED) == (
         client.get_job_name(), client.get_progress(), status(client)
     )  # fmt: skip
+
+
+def test_a_client_does_not_keep_what_the_engine_holds_for_a_job_that_failed() -> None:
+    class Rows:
+        """What an engine holds."""
+
+    class Failing(Step):
+        def run(self, job_id: str) -> None:
+            rows = self.rows = Rows()
+            found.append(weakref.ref(rows))
+            try:
+                raise OSError("disk full")  # noqa: TRY301
+            except OSError as error:
+                raise ValueError("no space") from error
+
+    found: list[weakref.ref[Rows]] = []
+    client = submitted(Failing())
+    with pytest.raises(ExternalError, match="no space") as caught:
+        client.wait()
+    gc.collect()
+
+    assert caught.value.__cause__ is not None
+    assert [None] == [one() for one in found]
+    shown = "".join(traceback.format_exception(caught.value))
+    assert 'raise ValueError("no space") from error' in shown  # the lines stay

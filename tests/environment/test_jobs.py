@@ -474,3 +474,19 @@ def test_explain_of_create_table_as_creates_nothing(
         plan = environment.plan_ctas(statement)
         assert f"== Create table ==\n{plan}\n\nthe dry-run planner runs no jobs" == text
     assert (before, []) == (environment.list_tables(), planner.jobs)
+
+
+def test_a_statement_set_whose_job_fails_is_cleared(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    """With ``table.dml-sync`` an error may follow the commit: a second attempt writes nothing."""
+    planner.fails = True
+    statements = environment.create_statement_set()
+    statements.add(environment.sql_query("SELECT 1 AS a").save_as("kept").create())
+    with pytest.raises(ExternalError):
+        statements.execute()
+    planner.fails = False
+    count = len(planner.jobs)
+    statements.execute()
+
+    assert count == len(planner.jobs)
