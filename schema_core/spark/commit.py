@@ -366,6 +366,16 @@ def recover(directory: Directory, held: Definition | None) -> None:
         finish(directory, name.of(Kind.COMMIT))
 
 
+def is_uncommitted(directory: Directory, job: str) -> bool:
+    """Return whether files of a job are still to be committed, after `recover`.
+
+    A commit removes the stage and the journal of its job last.
+    """
+    places = [directory, directory.outer] if directory.can_publish() else [directory]
+    left = (Kind.STAGE, Kind.DRAFT, Kind.PENDING)
+    return any(name.id == job for place in places for name, _ in place.named(*left))
+
+
 def remove_leftovers(directory: Directory) -> None:
     """Remove the files of jobs that ended before their commit point. The caller holds the lock."""
     now = time.time()
@@ -687,8 +697,7 @@ class FileStage:
         """
         if not self._is_prepared:
             self.prepare()
-        if self.is_beside:
-            self._publish()
+        if self.is_beside and self._publish():
             return
         target = self.name.of(Kind.COMMIT)
         self._is_decided = True
@@ -701,18 +710,30 @@ class FileStage:
         finish(self.directory, target)
         self._close()
 
-    def _publish(self) -> None:
-        """Rename the stage: this is the commit point and the whole commit."""
+    def _publish(self) -> bool:
+        """Rename the stage: this is the commit point and the whole commit.
+
+        Returns:
+            False if a reader has left its lock in the directory since `prepare`: the stage is moved
+            into it then, with a journal.
+        """
         self._is_decided = True
         try:
-            if not self.directory.publish(self.name):
-                self._require_empty(self._files())
-                raise _failed(f"replace {self.directory.root!r}", "it is not empty")
+            is_published = self.directory.publish(self.name)
         except SchemaCoreError:
             if self.directory.outer.status(self.name) is not None:
                 raise
-        self.committed = True
-        self._close()
+            is_published = True
+        if is_published:
+            self.committed = True
+            self._close()
+            return True
+        self._is_decided = False
+        self._require_empty(self._files())
+        self.directory.take(self.name)
+        self.is_beside = False
+        self._prepare_journal()
+        return False
 
     def abort(self) -> None:
         """Remove what was written, or complete the commit if it took effect."""

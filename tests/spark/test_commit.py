@@ -33,6 +33,7 @@ from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit import (
     APPEND,
+    LOCK,
     PREFIX,
     UNLOCKED_ATTEMPTS,
     Definition,
@@ -42,6 +43,7 @@ from schema_core.spark.commit import (
     Kind,
     Name,
     Scope,
+    is_uncommitted,
     partition_of,
     read_consistently,
     remove_leftovers,
@@ -128,6 +130,53 @@ def test_rows_are_visible_only_after_the_commit_without_leftovers(
 
     assert {"part-0": "1", "_p=1/part-1": "2"} == content(directory)
     assert [] == hidden(directory)
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_reader_that_locks_a_new_table_while_it_is_committed(
+    directory: Directory, is_read: bool
+) -> None:
+    stage = staged(directory, {"part-0": "1", "p=1/part-1": "2"}, Scope(empty=True))
+    assert stage.is_beside
+    stage.prepare()
+    if is_read:
+        release = take_lock(directory)
+        assert [LOCK] == hidden(directory)
+        threading.Timer(0.1, release).start()
+    stage.commit()
+
+    assert stage.committed is True
+    assert {"part-0": "1", "p=1/part-1": "2"} == content(directory)
+    assert [] == directory.outer.entries(PREFIX)
+    assert [] == hidden(directory)
+
+
+def test_a_foreign_file_in_a_new_table_is_refused_while_it_is_committed(
+    directory: Directory,
+) -> None:
+    stage = staged(directory, {"part-0": "1"}, Scope(empty=True))
+    stage.prepare()
+    (Path(directory.root) / "foreign").write_text("3")
+    with pytest.raises(SchemaError):
+        stage.commit()
+    stage.abort()
+
+    assert stage.committed is False
+    assert {"foreign": "3"} == content(directory)
+    assert [] == directory.outer.entries(PREFIX)
+
+
+@pytest.mark.parametrize("scope", [Scope(empty=True), Scope(everything=True)])
+def test_what_a_job_leaves_shows_whether_it_committed(directory: Directory, scope: Scope) -> None:
+    if scope.everything:
+        staged(directory, {"old": "0"}).commit()
+    stage = staged(directory, {"part-0": "1"}, scope)
+    assert is_uncommitted(directory, stage.name.id)
+    stage.prepare()
+    assert is_uncommitted(directory, stage.name.id)
+    assert not is_uncommitted(directory, "0" * 32)
+    stage.commit()
+    assert not is_uncommitted(directory, stage.name.id)
 
 
 def test_an_aborted_job_removes_the_directory_it_created(directory: Directory) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.catalog.unfinished import Owner
+from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.errors import ExternalError
+from schema_core.spark.commit import FileStage
+from schema_core.spark.transactions import ACTIONS, Event
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
@@ -66,3 +71,35 @@ def test_a_managed_table_keeps_its_rows_until_it_is_dropped(
     run("DROP TABLE e")
     run("DROP TABLE f")
     assert [] == list((house / "default.db").iterdir())
+
+
+@pytest.mark.parametrize("connector", ["filesystem", "spark"])
+def test_a_replacement_by_an_equal_definition_that_is_killed_is_undone(
+    environment: TableEnvironment,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    connector: str,
+) -> None:
+    """The old files do not show that the new ones are visible."""
+    given = f"WITH ('connector' = '{connector}', 'format' = 'parquet', 'path' = '{tmp_path / 't'}')"
+    replace_table = f"CREATE OR REPLACE TABLE t {given} AS SELECT {{}} AS a"
+    environment.execute_sql(replace_table.format(1)).wait()
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def end(transaction: Any) -> None:
+        transaction._stage._close()
+
+    with monkeypatch.context() as killed:
+        dead = replace(Owner.this(), pid=2**22 + 1)
+        killed.setattr(Owner, "this", lambda: dead)
+        killed.setitem(ACTIONS, (AtomicityLevel.ISOLATED, Event.ABORT), (end,))
+        killed.setattr(FileStage, "commit", die)
+        with pytest.raises(KeyboardInterrupt):
+            environment.execute_sql(replace_table.format(2)).wait()
+
+    assert ["undone"] == [one.action.value for one in environment.recover("t")]
+    assert [(1,)] == [tuple(one) for one in environment.execute_sql("SELECT * FROM t").collect()]
+    environment.execute_sql(replace_table.format(3)).wait()
+    assert [(3,)] == [tuple(one) for one in environment.execute_sql("SELECT * FROM t").collect()]

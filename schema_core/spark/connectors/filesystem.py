@@ -30,6 +30,7 @@ from schema_core.spark.commit import (
     PartitionValues,
     Scope,
     clean,
+    is_uncommitted,
     read_consistently,
     recover,
     unescaped,
@@ -364,9 +365,11 @@ class FilesystemConnector:
         return stage
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
-        """Return whether the directory of a new table has files: its job moves or renames them."""
+        """Return whether the directory has files, and none of the job that it has not committed."""
         directory = Directory(*located(context.session, Layout(context).path))
         recover(directory, definition_of(context.identifier, context.table))
+        if is_uncommitted(directory, job):
+            return False
         return directory.status("") is not None and bool(directory.files())
 
     def recover(self, context: WriteContext) -> None:

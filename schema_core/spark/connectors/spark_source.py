@@ -17,7 +17,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.formats.spark.pyspark_types import to_spark
-from schema_core.spark.commit import Directory, FileStage, Scope, clean, recover
+from schema_core.spark.commit import Directory, FileStage, Scope, clean, is_uncommitted, recover
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.connectors.file_formats import exact
@@ -147,9 +147,11 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         return stage
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
-        """Return whether the directory of a new table has files: its job moves or renames them."""
+        """Return whether the directory has files, and none of the job that it has not committed."""
         directory = _directory(context)
         recover(directory, definition_of(context.identifier, context.table))
+        if is_uncommitted(directory, job):
+            return False
         return directory.status("") is not None and bool(directory.files())
 
     def recover(self, context: WriteContext) -> None:
