@@ -303,7 +303,7 @@ def write(
     stage.check()
 
     def action() -> None:
-        Path(stage.folder).mkdir(parents=True)
+        stage.open()
         for path, text in scenario.writes.items():
             _put(Path(stage.folder, f"{path}-{stage.name.id}"), text)
 

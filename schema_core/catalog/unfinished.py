@@ -12,6 +12,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -40,7 +41,12 @@ _LOCK: Final = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process: its host, its number there, and when it started, since numbers are used again."""
+    """A process: its host, its number there, and when it started, since numbers are used again.
+
+    On Linux the host has a suffix for the running kernel and the PID namespace: hosts and
+    containers of one name do not see each other's processes. A name without it, of an earlier
+    version, or with another one, as of before a restart of the host, is that of another host.
+    """
 
     host: str
     pid: int
@@ -67,7 +73,19 @@ class Owner:
 
 
 def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
+    name = re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
+    scope = _process_scope()
+    return f"{name}_{scope}" if scope else name
+
+
+def _process_scope() -> str:
+    """Return a digest of the kernel and PID namespace where Linux shows them, else nothing."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        namespace = Path("/proc/self/ns/pid").readlink()
+    except OSError:
+        return ""
+    return sha256(f"{boot} {namespace}".encode()).hexdigest()[:12]
 
 
 def _process(pid: int) -> tuple[str, int]:

@@ -36,6 +36,9 @@ T = TypeVar("T")
 #: with a dot.
 PREFIX: Final = ".schema-core-"
 LOCK: Final = f"{PREFIX}lock"
+#: The file that a stage holds from its start: an engine creates the directory again if it is
+#: removed while a job writes, but not this file.
+OPEN: Final = f"{PREFIX}open"
 #: For how many seconds a commit waits for the commit of another writer.
 PATIENCE: Final = 600.0
 #: Between two attempts to take the lock, in seconds.
@@ -599,6 +602,7 @@ class FileStage:
         #: whether the stage is beside the directory of the table, which it replaces by one rename
         self.is_beside = False
         self._is_prepared = False
+        self._is_open = False
         _RUNNING.add(self.name.id)
 
     @property
@@ -630,6 +634,22 @@ class FileStage:
             self._require_empty(self._files())
             self._move_beside()
 
+    def open(self) -> None:
+        """Create the stage, just before the job writes into it."""
+        self._home.mkdirs(str(self.name))
+        self._home.create(f"{self.name}/{OPEN}", b"")
+        self._is_open = True
+
+    def _require_stage(self) -> None:
+        """Check that the stage holds all that the job wrote, under the lock where there is one.
+
+        Raises:
+            ExternalError: with code `file-system-failed`.
+        """
+        if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
+            raise _failed(f"commit {self.folder!r}", "it was removed while the job wrote it")
+        self._is_open = False
+
     def _move_beside(self) -> None:
         """Stage beside a new table, where one rename can make all of its files visible.
 
@@ -644,6 +664,7 @@ class FileStage:
         """Prepare the directory that replaces that of the table; or move it into that."""
         outer = self.directory.outer
         remove_stages(outer)
+        self._require_stage()
         if outer.status(self.name) is None:
             outer.mkdirs(str(self.name))
         outer.delete_hidden(self.name)
@@ -666,6 +687,7 @@ class FileStage:
     def _prepare_journal(self) -> None:
         """Take the lock of the table and write the journal."""
         self._release = take_lock(self.directory, self._patience)
+        self._require_stage()
         recover(self.directory, self._held)
         remove_leftovers(self.directory)
         if self.directory.can_publish():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from schema_core.catalog.managers import CatalogManager
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.unfinished import KEY, Mark, Owner
+from schema_core.catalog.unfinished import ABANDONED, KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.job_graph import JobExecution, JobGraph
@@ -541,3 +542,52 @@ def test_a_statement_set_applies_the_hints_of_its_statements(
     assert "hints-disabled" == code_of(
         lambda: environment.create_statement_set().add_insert_sql(hinted)
     )
+
+
+@pytest.mark.parametrize("differs", ["boot_id", "pid"])
+def test_processes_of_other_containers_and_machines_of_one_name_are_not_judged(
+    monkeypatch: pytest.MonkeyPatch, differs: str
+) -> None:
+    """Their numbers say nothing here: a process that does not exist may run there."""
+    if not Path("/proc/self/ns/pid").exists():
+        pytest.skip("only Linux shows the namespace of a process")
+    here = Owner.this()
+    assert replace(here, pid=DEAD.pid).is_dead(0.0)
+    read, link = Path.read_text, Path.readlink
+
+    def other_boot(path: Path, *given: Any, **more: Any) -> str:
+        return "another boot" if path.name == "boot_id" else read(path, *given, **more)
+
+    def other_namespace(path: Path) -> Path:
+        return Path("pid:[1]") if path == Path("/proc/self/ns/pid") else link(path)
+
+    with monkeypatch.context() as there:
+        if differs == "boot_id":
+            there.setattr(Path, "read_text", other_boot)
+        else:
+            there.setattr(Path, "readlink", other_namespace)
+        owner = replace(Owner.this(), pid=DEAD.pid)
+        assert owner.is_dead(0.0)
+
+    assert owner.host != here.host
+    assert not owner.is_dead(0.0)
+    assert not Mark(2, "0" * 32, owner).is_abandoned()
+    assert owner.is_dead(ABANDONED + 1)
+    mark = Mark(3, "f" * 32, owner)
+    assert Mark.parse(str(mark)) == mark
+
+
+def test_marks_of_versions_that_named_just_the_host_are_of_another_host() -> None:
+    old = Mark.parse(f"2-{Owner.this().host.rpartition('_')[0]}-{DEAD.pid}-1-{'0' * 32}")
+
+    assert old is not None
+    assert not old.is_abandoned()
+
+
+def test_a_table_whose_job_was_on_another_host_can_be_dropped(
+    environment: TableEnvironment,
+) -> None:
+    leave(environment, owner=Owner("elsewhere", 1, 1))
+    environment.execute_sql("DROP TABLE t")
+
+    assert [] == environment.list_tables()

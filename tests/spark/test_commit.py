@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -105,6 +108,7 @@ def staged(
     """A stage whose job has written its files."""
     stage = FileStage(directory, scope, patience=patience)
     stage.check()
+    stage.open()
     for path, text in files.items():
         file = Path(stage.folder, path)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -270,6 +274,12 @@ def a_dead_process() -> Owner:
     return Owner(Owner.this().host, child.pid, 1)
 
 
+def elsewhere(suffix: str = "_0123456789ab") -> Owner:
+    """A process of a container whose host name is that of this host."""
+    name = re.sub("[^A-Za-z0-9.]", "_", socket.gethostname())
+    return Owner(f"{name}{suffix}", 2**22 + 1, 1)
+
+
 def leave(directory: Directory, name: str, age: float = 0.0) -> None:
     folder = Path(directory.root) / name
     folder.mkdir(parents=True)
@@ -282,6 +292,15 @@ LEFT: dict[str, tuple[Callable[[], str], float, bool]] = {
     "of a dead process": (lambda: str(Name(Kind.STAGE, a_dead_process(), "a" * 32)), 0, True),
     "of a process number used again": (
         lambda: str(Name(Kind.STAGE, Owner(Owner.this().host, os.getppid(), 1), "b" * 32)), 0, True,
+    ),
+    "of the same host and number, whose processes are invisible here": (
+        lambda: str(Name(Kind.STAGE, elsewhere(), "1" * 32)), 0, False,
+    ),
+    "of the same host and number, by a version that named just the host": (
+        lambda: str(Name(Kind.STAGE, elsewhere(""), "2" * 32)), 0, False,
+    ),
+    "of the same host by that version, long ago": (
+        lambda: str(Name(Kind.STAGE, elsewhere(""), "3" * 32)), ABANDONED + 60, True,
     ),
     "of this process, whose job is gone": (
         lambda: str(Name(Kind.STAGE, Owner.this(), "c" * 32)), 0, True,
@@ -319,6 +338,28 @@ def test_leftovers_of_a_live_job_are_kept(directory: Directory) -> None:
 
     assert {"slow": "1", "quick": "2"} == content(directory)
     assert [] == hidden(directory)
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("scope", [APPEND, Scope(everything=True), Scope(empty=True)])
+def test_a_stage_that_others_removed_is_not_committed(
+    directory: Directory, scope: Scope, again: bool
+) -> None:
+    """Not even where the engine has created its directory again, for the tasks that follow."""
+    if not scope.empty:
+        staged(directory, {"old": "1"}).commit()
+    before = content(directory) if directory.status("") else {}
+    stage = staged(directory, {"first": "2"}, scope)
+    shutil.rmtree(stage.folder)
+    if again:
+        Path(stage.folder).mkdir()
+        Path(stage.folder, "second").write_text("3")
+    with pytest.raises(ExternalError, match="removed while the job wrote it"):
+        stage.commit()
+    stage.abort()
+
+    assert stage.committed is False
+    assert before == (content(directory) if directory.status("") else {})
 
 
 def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Directory) -> None:

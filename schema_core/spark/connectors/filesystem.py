@@ -400,6 +400,7 @@ class FilesystemConnector:
         writer = frame.write.mode("append").options(**settings)
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
+        stage.open()
         place = f"file://{stage.folder}" if stage.is_beside else f"{layout.path}/{stage.name}"
         writer.format(written).save(place)
 

@@ -229,6 +229,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             )
         path = _path(source, context)
         if isinstance(stage := context.stage, FileStage):
+            stage.open()
             place = f"file://{stage.folder}" if stage.is_beside else f"{path}/{stage.name}"
             staged = frame.write.format(source).mode("append").partitionBy(*keys)
             with found(source, context.session.version):
