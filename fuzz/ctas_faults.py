@@ -105,7 +105,7 @@ class FilePlanner(DryRunPlanner):
         context = self.context(
             target, creates=True, replaced=old, overwrite=old is not None, job=registration.id
         )
-        stage: Stage = Unstaged(lambda: self.clean_up(target))
+        stage: Stage = Unstaged(lambda: self.clean_up(target, registration.id))
         place = Path(context.options["path"])
         if self.case.level is not Level.ROLLED_BACK:
             stage = self.connector.stage(context)
@@ -127,12 +127,12 @@ class FilePlanner(DryRunPlanner):
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         return self.connector.was_committed(self.context(target), job)
 
-    def clean_up(self, target: BoundTable) -> None:
+    def clean_up(self, target: BoundTable, job: str) -> None:
         self.connector.recover(self.context(target, creates=True))
         if self.case.level is Level.ROLLED_BACK:
             LocalFiles().delete(target.table.options["path"])
 
-    def recover(self, target: BoundTable) -> None:
+    def recover(self, target: BoundTable, job: str = "") -> None:
         self.connector.recover(self.context(target))
 
 

@@ -179,11 +179,14 @@ class SupportsJobRecovery(Protocol):
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
 
-    def clean_up(self, target: BoundTable) -> None:
-        """Remove the rows that an unfinished CREATE TABLE AS has written."""
+    def clean_up(self, target: BoundTable, job: str) -> None:
+        """Remove the rows that an unfinished CREATE TABLE AS, the job, has written."""
 
-    def recover(self, target: BoundTable) -> None:
-        """Finish what jobs on a table have committed, and remove what they have not."""
+    def recover(self, target: BoundTable, job: str = "") -> None:
+        """Finish what jobs on a table have committed, and remove what they have not.
+
+        `job` is the id of a REPLACE TABLE AS that was undone, if any.
+        """
 
 
 def fingerprint(table: CatalogTable) -> str:

@@ -173,7 +173,7 @@ class SparkPlanner:
         level = choose_level(connector, options, atomic=atomic, replaces=replaces).level
         context = self._writing(
             connector, target, session, overwrite=old is not None, creates=True, replaced=old,
-            job=registration.id,
+            job="" if level is AtomicityLevel.CREATED_FIRST else registration.id,
         )  # fmt: skip
         return self._write(
             f"create {target.identifier.as_summary_string()}",
@@ -187,14 +187,16 @@ class SparkPlanner:
     # --- recovery ------------------------------------------------------------------------------
 
     def _recovering(
-        self, target: BoundTable, *, creates: bool = True
+        self, target: BoundTable, *, creates: bool = True, job: str = ""
     ) -> tuple[SparkConnector, WriteContext] | None:
         """Return the connector of a table to recover; None if it has nothing to do with that."""
         installed = installed_connector(target.table.options)
         if not isinstance(installed, SupportsRecovery | SupportsCleanUp):
             return None
         connector = self._sink(target, set())
-        context = self._writing(connector, target, self.session, overwrite=False, creates=creates)
+        context = self._writing(
+            connector, target, self.session, overwrite=False, creates=creates, job=job
+        )
         return connector, context
 
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
@@ -207,16 +209,16 @@ class SparkPlanner:
         with using(context.identifier, context.options, "recover"), spark_errors():
             return connector.was_committed(context, job)
 
-    def clean_up(self, target: BoundTable) -> None:
-        """Remove the rows that an unfinished CREATE TABLE AS has written."""
-        self._recover(target, creates=True)
+    def clean_up(self, target: BoundTable, job: str) -> None:
+        """Remove the rows that an unfinished CREATE TABLE AS, the job, has written."""
+        self._recover(target, job, creates=True)
 
-    def recover(self, target: BoundTable) -> None:
+    def recover(self, target: BoundTable, job: str = "") -> None:
         """Finish what jobs on a table have committed, and remove what they have not."""
-        self._recover(target, creates=False)
+        self._recover(target, job, creates=False)
 
-    def _recover(self, target: BoundTable, *, creates: bool) -> None:
-        if (found := self._recovering(target, creates=creates)) is None:
+    def _recover(self, target: BoundTable, job: str, *, creates: bool) -> None:
+        if (found := self._recovering(target, creates=creates, job=job)) is None:
             return
         connector, context = found
         with using(context.identifier, context.options, "recover"), spark_errors():

@@ -46,10 +46,10 @@ class Planner(DryRunPlanner):
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         return self.committed
 
-    def clean_up(self, target: BoundTable) -> None:
+    def clean_up(self, target: BoundTable, job: str) -> None:
         self.cleaned.append(target.identifier.object_name)
 
-    def recover(self, target: BoundTable) -> None:
+    def recover(self, target: BoundTable, job: str = "") -> None:
         self.cleaned.append(f"checked {target.identifier.object_name}")
 
 
@@ -337,7 +337,7 @@ def test_a_temporary_table_in_front_of_an_unfinished_one_is_left_alone(
 ) -> None:
     leave(environment)
     seen: list[BoundTable] = []
-    planner.clean_up = seen.append  # type: ignore[method-assign,assignment]
+    planner.clean_up = lambda target, job: seen.append(target)  # type: ignore[method-assign]
     environment.execute_sql("CREATE TEMPORARY TABLE t (other INT) WITH ('connector' = 'print')")
 
     environment.execute_sql("INSERT INTO t VALUES (1)")
@@ -509,7 +509,7 @@ def test_a_table_that_cannot_be_recovered_does_not_stop_the_others(
         one = f"'connector' = 'print', '{KEY}' = '{Mark(2, str(number) * 32, DEAD)}'"
         environment.execute_sql(f"CREATE TABLE {name} (a INT) WITH ({one})")
 
-    def clean_up(target: BoundTable) -> None:
+    def clean_up(target: BoundTable, job: str) -> None:
         if target.identifier.object_name in "ab":
             raise ExternalError(f"cannot delete {target.identifier.object_name}")
 

@@ -502,13 +502,14 @@ def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
     elsewhere = replace(ended, host="000000")
     other = replace(StageName.new('"o"'), pid=2**22 + 1)
     alive = StageName.new(target)
-    for one in (ended, elsewhere, other, alive):
+    creation = replace(StageName.new(target, "0" * 32), pid=2**22 + 1)
+    for one in (ended, elsewhere, other, alive, creation):
         assert StageName.parse(str(one)) == one
         lite.run(f'CREATE TABLE "{one}" (a)')
     lite.insert("INSERT INTO t VALUES (1)")
 
     names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
-    assert names == {str(elsewhere), str(other), str(alive)}
+    assert names == {str(elsewhere), str(other), str(alive), str(creation)}
     for one in names:
         lite.run(f'DROP TABLE "{one}"')
     assert StageName.parse("schema_core_t") is None
@@ -576,6 +577,12 @@ def test_a_replaced_table_of_a_killed_process_keeps_definition_and_rows(
         with pytest.raises(KeyboardInterrupt):
             environment.execute_sql(f"REPLACE TABLE t {given} AS SELECT 2 AS z").wait()
     assert "`z` INT" in environment.get_create_statement("t")
+    # a writer that knows the table of the database by another name keeps the stage of the job
+    environment.execute_sql(f"CREATE TABLE same (a INT NOT NULL, b STRING) {given}")
+    lite.insert("INSERT INTO same VALUES (2, 'y')")
+    environment.recover("same")
+    lite.run("DELETE FROM t WHERE a = 2")
+    environment.execute_sql("DROP TABLE same")
 
     assert [one.action.value for one in environment.recover("t")] == ["undone"]
     assert environment.get_create_statement("t") == before

@@ -113,10 +113,10 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
             if is_managed(table) and (before or folder) is not None:
                 table = with_folder(table, before or folder or "")
             session.tables.replace_marked(identifier, table)
-            planner.recover(target)
+            planner.recover(target, own.id)
             _remove_folder(session, identifier, folder)
             return RecoveryAction.UNDONE
-        planner.clean_up(target)
+        planner.clean_up(target, own.id)
     session.tables.drop_permanent(identifier)
     return RecoveryAction.UNDONE
 

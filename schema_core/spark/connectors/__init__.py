@@ -157,7 +157,8 @@ class WriteContext(TableContext):
         replaced: The definition that REPLACE puts another one in place of (unresolved if its
             functions or types are missing).
         stage: What `SupportsStaging.stage` returned for the job, else None.
-        job: The id of a CREATE or REPLACE TABLE AS, 32 hexadecimal digits, else an empty string.
+        job: The id of a CREATE or REPLACE TABLE AS that recovery finishes or undoes if its process
+            ends, 32 hexadecimal digits, else an empty string.
     """
 
     overwrite: bool = False

@@ -238,21 +238,25 @@ class JdbcConnector(
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the database has the table and the stage of the job is gone.
 
-        One transaction drops the stage and makes the rows visible.
+        One transaction drops the stage and makes the rows visible. Where DDL is not transactional
+        the stage is dropped after that: while it exists, a table with rows counts as committed,
+        since it had none, or has the old ones.
         """
         table = DatabaseTable(context)
         target = table.sql
         with table.database.connection() as connection:
             stages = map(StageName.parse, table.stages(connection))
             if any(one is not None and one.is_of(target) and one.is_job(job) for one in stages):
-                return False
+                if table.dialect.transactional_ddl:
+                    return False
+                return not connection.is_empty(f"SELECT 1 FROM {target}")
             return table.exists(connection)
 
     def recover(self, context: WriteContext) -> None:
-        """Drop the stages of processes that have ended."""
+        """Drop the stages of processes that have ended, and that of the job of the context."""
         table = DatabaseTable(context)
         with table.database.connection() as connection:
-            table.remove_abandoned(connection)
+            table.remove_abandoned(connection, context.job)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
@@ -325,9 +329,14 @@ class DatabaseTable:
             schema = name if quoted else self.dialect.fold(name)
         return connection.table_names(schema, PREFIX)
 
-    def remove_abandoned(self, connection: Connection) -> None:
-        """Drop the stages of jobs that wrote this table and whose processes have ended."""
-        for one in abandoned(self.stages(connection), self.sql):
+    def remove_abandoned(self, connection: Connection, job: str = "") -> None:
+        """Drop the stages of INSERTs into this table whose processes have ended.
+
+        Args:
+            connection: The connection.
+            job: The id of a CREATE or REPLACE TABLE AS whose stage is dropped as well.
+        """
+        for one in abandoned(self.stages(connection), self.sql, job):
             with suppress(DatabaseError):  # another process drops it at the same time
                 connection.execute(f"DROP TABLE {self.beside(one)}")
 

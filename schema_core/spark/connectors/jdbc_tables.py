@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: What the names of the tables of this library begin with.
 PREFIX: Final = "schema_core_"
-_NAME = re.compile(rf"{PREFIX}([0-9a-f]{{8}})_([0-9a-f]{{12}})_([0-9a-f]{{6}})_(\d+)_(\d+)")
+_NAME = re.compile(rf"{PREFIX}([0-9a-f]{{8}})_(c?)([0-9a-f]{{12}})_([0-9a-f]{{6}})_(\d+)_(\d+)")
 
 
 def _digest(text: str, length: int) -> str:
@@ -29,6 +29,8 @@ def _digest(text: str, length: int) -> str:
 class StageName:
     """The name of the table with the rows of a job: the target, the job, and its process.
 
+    The stage of a CREATE or REPLACE TABLE AS shows that the job has not committed, so only the
+    recovery of this job drops it: a catalog may have its mark, wherever another writer comes from.
     Every database takes it: it has no more than 63 characters of lower case.
     """
 
@@ -37,26 +39,27 @@ class StageName:
     host: str
     pid: int
     started: int
+    creates: bool = False
 
     @classmethod
     def new(cls, target: str, job: str = "") -> StageName:
         """Return a name for a job of this process that writes a table; `job` is its id, if any."""
         owner = Owner.this()
         host = _digest(owner.host, 6)
-        return cls(
-            _digest(target, 8), (job or uuid.uuid4().hex)[:12], host, owner.pid, owner.started
-        )
+        id_ = (job or uuid.uuid4().hex)[:12]
+        return cls(_digest(target, 8), id_, host, owner.pid, owner.started, bool(job))
 
     @classmethod
     def parse(cls, name: str) -> StageName | None:
         """Parse the name of a table; None if it is not that of a stage."""
         if not (found := _NAME.fullmatch(name)):
             return None
-        target, id_, host, pid, started = found.groups()
-        return cls(target, id_, host, int(pid), int(started))
+        target, creates, id_, host, pid, started = found.groups()
+        return cls(target, id_, host, int(pid), int(started), bool(creates))
 
     def __str__(self) -> str:
-        return f"{PREFIX}{self.target}_{self.id}_{self.host}_{self.pid}_{self.started}"
+        kind = "c" if self.creates else ""
+        return f"{PREFIX}{self.target}_{kind}{self.id}_{self.host}_{self.pid}_{self.started}"
 
     def is_of(self, target: str) -> bool:
         """Return whether the job writes a table."""
@@ -74,11 +77,19 @@ class StageName:
         return Owner(this.host, self.pid, self.started).is_dead(0.0)
 
 
-def abandoned(names: Sequence[str], target: str) -> Iterator[str]:
-    """Yield the stages of jobs that wrote a table and whose processes have ended."""
+def abandoned(names: Sequence[str], target: str, job: str = "") -> Iterator[str]:
+    """Yield the stages of jobs that wrote a table and whose processes have ended.
+
+    Args:
+        names: The names of tables.
+        target: The table.
+        job: The id of the CREATE or REPLACE TABLE AS that is recovered, if any.
+    """
     for name in names:
         stage = StageName.parse(name)
-        if stage is not None and stage.is_of(target) and stage.is_abandoned():
+        if stage is None or not stage.is_of(target):
+            continue
+        if (job and stage.is_job(job)) if stage.creates else stage.is_abandoned():
             yield name
 
 
