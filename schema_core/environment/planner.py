@@ -185,7 +185,7 @@ class SupportsJobRecovery(Protocol):
     def recover(self, target: BoundTable, job: str = "") -> None:
         """Finish what jobs on a table have committed, and remove what they have not.
 
-        `job` is the id of a REPLACE TABLE AS that was undone, if any.
+        `job` is the id of a CREATE or REPLACE TABLE AS that was finished or undone, if any.
         """
 
 

@@ -20,6 +20,7 @@ from schema_core.catalog.unfinished import Owner
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
+from schema_core.spark.connectors import jdbc
 from schema_core.spark.connectors.jdbc import JdbcStage, check_options, partition_ranges
 from schema_core.spark.connectors.jdbc_connection import DatabaseError, is_transient
 from schema_core.spark.connectors.jdbc_dialects import (
@@ -29,6 +30,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     POSTGRESQL,
     SQL_SERVER,
     SQLITE,
+    Dialect,
     Merge,
     dialect_of,
     type_name,
@@ -733,3 +735,56 @@ def test_types_and_names_of_each_dialect(dialect: Any) -> None:
         with pytest.raises(SchemaCoreError):
             dialect.path(wrong)
     assert type_name(dialect, "int4") == "int4"
+
+
+def test_a_committed_table_stays_where_ddl_is_not_transactional(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends after the commit, before it drops the stage of the job."""
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    environment = lite.environment
+    environment.execute_sql(ISOLATED)
+
+    def plain(url: str) -> Dialect:
+        return replace(dialect_of(url), transactional_ddl=False)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def end(transaction: Any) -> None:
+        transaction._stage._connection.close()
+
+    monkeypatch.setattr(jdbc, "dialect_of", plain)
+    for name, when, action in (("t", "_drop", "finished"), ("u", "commit", "undone")):
+        lite.run(f"CREATE TABLE {name} (a INTEGER)")
+        create = f"CREATE TABLE {name} WITH ({options}, 'table-name' = '{name}') AS SELECT 1 AS a"
+        with monkeypatch.context() as killed:
+            dead = replace(Owner.this(), pid=2**22 + 1)
+            killed.setattr(Owner, "this", lambda dead=dead: dead)
+            killed.setitem(ACTIONS, (AtomicityLevel.ISOLATED, Event.ABORT), (end,))
+            killed.setattr(JdbcStage, when, die)
+            with pytest.raises(KeyboardInterrupt):
+                environment.execute_sql(create).wait()
+        assert [action] == [one.action.value for one in environment.recover(name)]
+    assert ["t"] == environment.list_tables()
+    assert lite.rows("SELECT * FROM t") == [(1,)]
+
+
+def test_catalog_and_data_may_be_in_one_file(lite: Tables) -> None:
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    environment, file = lite.environment, lite.options["url"].removeprefix("jdbc:sqlite:")
+    before = environment.get_current_catalog()
+    environment.execute_sql(ISOLATED)
+    environment.execute_sql(f"CREATE CATALOG o WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
+    environment.use_catalog("o")
+    try:
+        given = f"WITH ({options}, 'table-name' = 't')"
+        environment.execute_sql(f"CREATE TABLE t {given} AS SELECT 1 AS a").wait()
+        assert lite.rows("SELECT * FROM t") == [(1,)]
+        environment.execute_sql(f"REPLACE TABLE t {given} AS SELECT 2 AS b").wait()
+        assert lite.rows("SELECT b FROM t") == [(2,)]
+    finally:
+        environment.use_catalog(before)
+        environment.execute_sql("DROP CATALOG o")
+        for (name,) in lite.run("SELECT name FROM sqlite_master WHERE name LIKE 'schema_core_%'"):
+            lite.run(f"DROP TABLE IF EXISTS {name}")

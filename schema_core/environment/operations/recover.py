@@ -106,6 +106,7 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
         before = session.tables.replaced_folder(identifier)
         if own.level == ISOLATED and planner.was_committed(target, own.id) is not False:
             session.tables.change_mark(identifier, own)
+            planner.recover(target, own.id)
             _remove_folder(session, identifier, before)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:

@@ -918,8 +918,21 @@ class JdbcStage:
 
     # --- the steps of a stage ------------------------------------------------------------------
 
+    @property
+    def _merges_late(self) -> bool:
+        """Whether `commit` merges: the catalog, changed before it, may be in the same file."""
+        return self._context.creates and not self._dialect.parallel
+
     def prepare(self) -> None:
-        """Merge the rows into the target, in a transaction that `commit` ends."""
+        """Merge the rows into the target, in a transaction that `commit` ends.
+
+        A database that permits one writer gets the rows twice: first to find errors.
+        """
+        self._merge()
+        if self._merges_late:
+            self._connection.rollback()
+
+    def _merge(self) -> None:
         left = RETRIES.of(self._table.options) or 0
         while True:
             try:
@@ -945,6 +958,8 @@ class JdbcStage:
 
     def commit(self) -> None:
         """Commit the transaction."""
+        if self._merges_late:
+            self._merge()
         self.committed = None
         self._connection.commit()
         self.committed = True
