@@ -37,6 +37,7 @@ class Planner(DryRunPlanner):
         self.during: Callable[[], object] = lambda: None
         self.committed: bool | None = False
         self.cleaned: list[str] = []
+        self.jobs: list[str] = []
 
     def create_as(
         self, query: Relation, target: BoundTable, registration: Registration, **_: Any
@@ -47,6 +48,7 @@ class Planner(DryRunPlanner):
         return self.committed
 
     def clean_up(self, target: BoundTable, job: str) -> None:
+        self.jobs.append(job)
         self.cleaned.append(target.identifier.object_name)
 
     def recover(self, target: BoundTable, job: str = "") -> None:
@@ -591,3 +593,12 @@ def test_a_table_whose_job_was_on_another_host_can_be_dropped(
     environment.execute_sql("DROP TABLE t")
 
     assert [] == environment.list_tables()
+
+
+def test_rows_are_removed_by_the_id_of_their_job(
+    environment: TableEnvironment, planner: Planner
+) -> None:
+    leave(environment)
+    environment.recover()
+
+    assert ["0" * 32] == planner.jobs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,7 +108,9 @@ def test_partitions_are_written_and_replaced(lake: TableEnvironment, form: str) 
     assert rows(lake, "SELECT * FROM p") == [(5, "a", 1), (7, "a", 2)]
 
 
-def test_tables_of_spark_and_create_table_as(lake: TableEnvironment, spark: SparkSession) -> None:
+def test_tables_of_spark_and_create_table_as(
+    lake: TableEnvironment, spark: SparkSession, tmp_path: Path
+) -> None:
     spark.sql("CREATE TABLE rows.s (Id BIGINT, at TIMESTAMP, n TIMESTAMP_NTZ) USING parquet")
     spark.sql("INSERT INTO rows.s VALUES (1, TIMESTAMP '2024-07-01 12:00:00Z',"
               " TIMESTAMP_NTZ '2024-07-01 12:00:00')")  # fmt: skip
@@ -120,6 +123,23 @@ def test_tables_of_spark_and_create_table_as(lake: TableEnvironment, spark: Spar
     lake.execute_sql(f"CREATE TABLE made {form} AS SELECT CAST(Id AS INT) AS i FROM s").wait()
     assert rows(lake, "SELECT * FROM made") == [(1,), (2,)]
     assert sorted(map(tuple, spark.table("rows.made").collect())) == [(1,), (2,)]
+
+    # rolled back, the drop of a table would delete what others have in its directory
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / "theirs").write_text("x")
+    lake.execute_sql("SET 'table.ctas.atomicity-enabled' = 'true'")
+    try:
+        for option in (f"'hive.location-uri' = 'file:{folder}'", "'hive.is-external' = 'true'"):
+            given = form.replace(")", f", {option})")
+            failing = f"CREATE TABLE shares {given} AS SELECT 1 / (Id - Id) AS i FROM s"
+            with pytest.raises(SchemaCoreError, match="cannot be rolled back") as caught:
+                lake.execute_sql(failing).wait()
+            assert caught.value.code == "unsupported-ability"
+            assert "shares" not in lake.list_tables()
+    finally:
+        lake.execute_sql("RESET 'table.ctas.atomicity-enabled'")
+    assert (folder / "theirs").exists()
     lake.execute_sql("INSERT OVERWRITE made SELECT 3").wait()
     assert rows(lake, "SELECT * FROM made") == [(3,)]
 

@@ -231,10 +231,11 @@ class SupportsCleanUp(SparkConnector, Protocol):
     """A connector without staging that can remove the rows of a CREATE TABLE AS (FLIP-218)."""
 
     def clean_up(self, context: WriteContext) -> None:
-        """Remove what the job has written, which was all there is; it may be called repeatedly.
+        """Remove what the job `WriteContext.job` has written; it may be called repeatedly.
 
         It is called when the job of a level with rollback has failed, or its process has ended. A
-        connector refuses in `validate_write` a place that holds anything before the job.
+        job of another table may write into the same place: a connector removes only rows that it
+        can tell by the id of the job, or refuses such places in `validate_write`.
         """
 
 

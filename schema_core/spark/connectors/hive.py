@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.environment.atomicity import is_atomic
 from schema_core.environment.connector import Visibility
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ATOMICITY, ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError, at
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote, to_sql
@@ -52,6 +53,10 @@ WRITING: Mapping[str, str] = {
 }
 
 
+#: The options of tables whose files a drop of the table may not remove, or not only those.
+OWN_STORAGE: Final = ("hive.location-uri", "hive.is-external")
+
+
 class HiveConnector(
     ConnectorBase, SupportsOverwrite, SupportsPartitioning, SupportsProjectionPushDown
 ):
@@ -88,11 +93,23 @@ class HiveConnector(
         return select(frame, (_read(one, type_, stored[one], zone) for one, type_ in known.items()))
 
     def validate_write(self, context: WriteContext) -> None:
-        """Refuse to replace a table with partitions: those that get no rows would stay.
+        """Refuse what could not be replaced or rolled back.
+
+        A table with partitions is not replaced: those that get no rows would stay. CREATE TABLE AS
+        is not rolled back where it writes into a given directory or an external table: dropping
+        the table would delete the files that others have there, or keep its own.
 
         Raises:
             UnsupportedError: with code `unsupported-ability`.
         """
+        given = [one for one in OWN_STORAGE if context.options.get(one, "false") != "false"]
+        if context.creates and given and is_atomic(context.configuration):
+            raise UnsupportedError(
+                f"CREATE TABLE AS into a Hive table with {given[0]!r} cannot be rolled back: "
+                "its directory may have files of other tables",
+                code="unsupported-ability",
+                hint=f"omit {given[0]!r}, or SET '{ATOMICITY.key}' = 'false'",
+            )
         if context.overwrite and context.creates and context.table.partition_keys:
             raise UnsupportedError(
                 "REPLACE TABLE AS would keep partitions of a Hive table that get no rows",
