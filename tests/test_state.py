@@ -15,6 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
     "environment/job_execution.py: _RUNNING": "jobs for which the interpreter waits at its exit",
     "catalog/storable.py: STORABLE": "a bounded cache of what depends only on the types",
+    "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
     "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
     "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
