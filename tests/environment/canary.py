@@ -123,6 +123,11 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
         "EXECUTE STATEMENT SET BEGIN INSERT INTO s /*+ OPTIONS({}) */ SELECT 1; END",
     ),
     syntax.Execute: ("EXECUTE SELECT * FROM s /*+ OPTIONS({}) */",),
+    syntax.CompilePlan: (
+        "COMPILE PLAN '/dev/null/p' FOR INSERT INTO s SELECT a FROM s /*+ OPTIONS({}) */",
+        "COMPILE PLAN '/dev/null/p' FOR INSERT INTO s /*+ OPTIONS({}) */ SELECT 1, 2, 3",
+    ),
+    syntax.ExecutePlan: ("EXECUTE PLAN '/dev/null/p'",),
     syntax.AnalyzeTable: ("ANALYZE TABLE s COMPUTE STATISTICS",),
     syntax.TruncateTable: ("TRUNCATE TABLE s",),
     syntax.CallProcedure: ("CALL nothing('x')",),
