@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from schema_core.arguments import require_instance
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,
@@ -141,13 +142,22 @@ class PlanReference:
 
     @staticmethod
     def from_file(path: str | os.PathLike[str]) -> PlanReference:
-        """Return a reference to a plan file; it is read when the plan is loaded."""
-        place = plan_path(os.fspath(path))
+        """Return a reference to a plan file; it is read when the plan is loaded.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is not the path of a local file.
+        """
+        place = plan_path(path)
         return PlanReference(lambda: read_plan_file(place), f"plan file {str(place)!r}")
 
     @staticmethod
     def from_json_string(json_string: str) -> PlanReference:
-        """Return a reference to a plan in JSON."""
+        """Return a reference to a plan in JSON.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is not a string.
+        """
+        require_instance(json_string, str, "json_string")
         return PlanReference(lambda: json_string, "the plan")
 
     def load(self) -> PlanDocument:
@@ -376,12 +386,16 @@ def _replaced(value: Any, known: Mapping[str, str]) -> Any:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def plan_path(path: str) -> Path:
+def plan_path(given: str | os.PathLike[str]) -> Path:
     """Return the local file that a path or a URI of the scheme ``file`` names.
 
     Raises:
-        SchemaError: with code `wrong-argument` for an empty path or another scheme.
+        SchemaError: with code `wrong-argument` for an empty path, another scheme, or an object that
+            is not a path.
     """
+    require_instance(given, (str, os.PathLike), "path", "a path")
+    path = os.fspath(given)
+    require_instance(path, str, "path")
     parts = urlsplit(path)
     if path and parts.scheme == "file" and parts.netloc in ("", "localhost"):
         path = unquote(parts.path)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schema_core.arguments import validate_methods
+from schema_core.arguments import require_instance, validate_methods
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
@@ -203,6 +203,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         warehouse_format: str = "parquet",
     ) -> None:
         if warehouse is not None:
+            require_instance(warehouse, str, "warehouse")
+            require_instance(warehouse_format, str, "warehouse_format")
             given = {WAREHOUSE: warehouse, FORMAT: warehouse_format}
             self.storage = ManagedStorage.of(given)
         self.entries = entry_store(url, username, password)

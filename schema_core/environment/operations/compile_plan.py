@@ -157,7 +157,7 @@ class CompiledPlan:
                 true.
             ExternalError: with code `file-system-failed`.
         """
-        path = plan_path(os.fspath(file))
+        path = plan_path(file)
         recompile = bool(FORCE_RECOMPILE.of(self._session.config.get_configuration()))
         if recompile or not (ignore_if_exists and path.exists()):
             write_plan_file(path, self.as_json_string(), replace=recompile)
