@@ -197,10 +197,17 @@ def factory_of(kind: str) -> CatalogFactory:
 
 def masked_configuration(descriptor: CatalogDescriptor) -> dict[str, str]:
     """Return the options of a catalog with its secrets masked, those that its type declares too."""
-    secret: frozenset[str] = frozenset()
+    return mask(descriptor.configuration, secret_keys_of(descriptor))
+
+
+def secret_keys_of(descriptor: CatalogDescriptor) -> frozenset[str]:
+    """Return the keys that the type of a catalog declares secret, in lower case.
+
+    There are none where the type is not installed.
+    """
     with suppress(SchemaCoreError):
-        secret = factory_of(descriptor.configuration.get(TYPE, "")).secret_keys()
-    return mask(descriptor.configuration, secret)
+        return factory_of(descriptor.configuration.get(TYPE, "")).secret_keys()
+    return frozenset()
 
 
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,10 +19,9 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.catalog.registry import TYPE, factory_of
+from schema_core.catalog.registry import secret_keys_of
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.environment.atomicity import choose_level, is_atomic
 from schema_core.environment.compiled_plan import (
     PlanDocument,
     PlanReference,
@@ -33,12 +31,13 @@ from schema_core.environment.compiled_plan import (
     write_plan_file,
 )
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import check_definition, installed_connector, secret_keys
+from schema_core.environment.connector import check_definition, secret_keys
 from schema_core.environment.inline import InlineTable
 from schema_core.environment.job_graph import JobGraph, JobStatusHook
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
+    level_of,
     prepare_creation,
     table_creation,
 )
@@ -82,7 +81,7 @@ from schema_core.sql.syntax import Name
 
 
 def compile_plan(session: Session, statement: CompilePlan, text: str) -> TableResult:
-    """Write the plan of the statement into a file, and execute it if the statement says so."""
+    """Write the plan of the statement into a file; COMPILE AND EXECUTE PLAN also executes it."""
     path = plan_path(statement.path)
     recompile = bool(FORCE_RECOMPILE.of(session.config.get_configuration()))
     if not (statement.if_not_exists and path.exists() and not recompile):
@@ -338,22 +337,16 @@ class PlanCompiler:
         if name in self._catalogs or not self._is_portable(name):
             return
         descriptor = self._session.registry.descriptor(name)
-        secret: frozenset[str] = frozenset()
-        with suppress(SchemaCoreError):
-            secret = factory_of(descriptor.configuration.get(TYPE, "")).secret_keys()
+        secret = secret_keys_of(descriptor)
         options = referenced(descriptor.configuration, name, secret, self._secrets)
         self._catalogs[name] = {"options": options, "comment": descriptor.comment}
 
 
 def _level(session: Session, creation: TableCreation) -> int:
     """Return the level at which a table would be created now."""
-    atomic = is_atomic(session.config.get_configuration())
     old = session.tables.read_or_stored(creation.identifier)
     replaces = old is not None and not creation.statement.if_not_exists
-    connector = installed_connector(creation.table.options)
-    return choose_level(
-        connector, creation.table.options, atomic=atomic, replaces=replaces
-    ).level.value
+    return level_of(session, creation.table, replaces=replaces).value
 
 
 def _check_portable(session: Session, plan: PlanDocument) -> None:

@@ -265,13 +265,17 @@ def _mark(
     session: Session, table: ResolvedCatalogTable, replaced: CatalogTable | None
 ) -> Mark | None:
     """Return the mark of a table while its job runs; None at the first level, which keeps it."""
-    atomic = is_atomic(session.config.get_configuration())
-    connector = installed_connector(table.options)
-    replaces = replaced is not None
-    level = choose_level(connector, table.options, atomic=atomic, replaces=replaces).level
+    level = level_of(session, table, replaces=replaced is not None)
     if level is AtomicityLevel.CREATED_FIRST:
         return None
     return Mark(level.value, uuid.uuid4().hex, Owner.this())
+
+
+def level_of(session: Session, table: ResolvedCatalogTable, *, replaces: bool) -> AtomicityLevel:
+    """Return the level at which a session creates or replaces a table now."""
+    atomic = is_atomic(session.config.get_configuration())
+    connector = installed_connector(table.options)
+    return choose_level(connector, table.options, atomic=atomic, replaces=replaces).level
 
 
 def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:

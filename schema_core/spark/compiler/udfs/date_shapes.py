@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
@@ -23,6 +23,9 @@ from schema_core.expressions.date_patterns import (
 
 #: Returns the value of a field from its text.
 Convert: TypeAlias = Callable[[str], int]
+
+#: The regular expression of a part of a pattern, one group, and the value of its text.
+Piece: TypeAlias = tuple[str, Convert]
 
 
 class Shape(NamedTuple):
@@ -70,26 +73,11 @@ def simple_fields(text: str, pattern: str) -> dict[str, int] | None:
 @lru_cache(maxsize=200)
 def _simple_shape(pattern: str) -> Shape | None:
     """Return the shape of a pattern without the letters that count weeks; of its start."""
-    try:
-        parts = parse_simple_pattern(pattern)
-    except PatternError:
-        return None
-    pieces: list[str] = []
-    fields: list[tuple[str, Convert]] = []
-    for place, part in enumerate(parts):
-        if part.letter == "'":
-            pieces.append(re.escape(part.text))
-            continue
-        found = _simple_piece(part, parts[place + 1] if place + 1 < len(parts) else Part("'"))
-        if found is None:
-            return None
-        pieces.append(found[0])
-        fields.append((_SIMPLE_FIELDS.get(part.letter, part.letter), found[1]))
-    return _shape(pieces, fields, re.NOFLAG)
+    return _shape(pattern, parse_simple_pattern, _simple_piece, _SIMPLE_FIELDS, re.NOFLAG)
 
 
-def _simple_piece(part: Part, following: Part) -> tuple[str, Convert] | None:
-    letter = part.letter
+def _simple_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
+    letter, following = part.letter, rest[0] if rest else Part("'")
     if letter in _SIMPLE_NUMBERS or (letter in "ML" and part.count <= 2):
         is_adjacent = following.letter in "yYdDFuHkKhmsSwW" or (
             following.letter in "ML" and following.count <= 2
@@ -197,29 +185,14 @@ def time_fields(text: str, pattern: str) -> dict[str, int] | None:
 @lru_cache(maxsize=200)
 def _time_shape(pattern: str) -> Shape | None:
     """Return the shape of a pattern without eras and time zones."""
-    try:
-        parts = parse_time_pattern(pattern)
-    except PatternError:
-        return None
-    pieces: list[str] = []
-    fields: list[tuple[str, Convert]] = []
-    for place, part in enumerate(parts):
-        if part.letter == "'":
-            pieces.append(re.escape(part.text))
-            continue
-        found = _time_piece(part, parts[place + 1 :])
-        if found is None:
-            return None
-        # what a part has consumed is not given back
-        pieces.append(f"((?>{found[0]}))")
-        fields.append(({"L": "M"}.get(part.letter, part.letter), found[1]))
-    return _shape(pieces, fields, re.ASCII)
+    return _shape(pattern, parse_time_pattern, _time_piece, {"L": "M"}, re.ASCII)
 
 
-def _time_piece(part: Part, rest: tuple[Part, ...]) -> tuple[str, Convert] | None:
+def _time_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
+    """Return the piece of a part; what a part has consumed is not given back."""
     letter, count = part.letter, part.count
     if letter in "uydHkKhmsSDAnN" or (letter in "ML" and count <= 2):
-        return number_shape(part, rest), time_number(part)
+        return f"((?>{number_shape(part, rest)}))", time_number(part)
     if letter in "MLE" and count < 5:
         names, first = (DAYS, 0) if letter == "E" else (MONTHS, 1)
         texts = names_of(names, count)
@@ -227,13 +200,44 @@ def _time_piece(part: Part, rest: tuple[Part, ...]) -> tuple[str, Convert] | Non
         texts, first = ["AM", "PM"], 0
     else:
         return None
-    return "|".join(texts), {text: index + first for index, text in enumerate(texts)}.__getitem__
+    numbers = {text: index + first for index, text in enumerate(texts)}
+    return f"((?>{'|'.join(texts)}))", numbers.__getitem__
+
+
+# --- both ----------------------------------------------------------------------------------------
 
 
 def _shape(
-    pieces: list[str], fields: list[tuple[str, Convert]], flags: re.RegexFlag
+    pattern: str,
+    parse: Callable[[str], tuple[Part, ...]],
+    piece: Callable[[Part, tuple[Part, ...]], Piece | None],
+    letters: Mapping[str, str],
+    flags: re.RegexFlag,
 ) -> Shape | None:
-    """Return the shape of some pieces, unless two of them are the same field, or none is one."""
+    """Return the shape of a pattern with fields, none of them repeated; None for any other.
+
+    Args:
+        pattern: The pattern.
+        parse: Returns its parts.
+        piece: Returns the piece of a part, given the parts after it.
+        letters: Letter of a pattern -> the letter of its field, if that is another one.
+        flags: The flags of the regular expression.
+    """
+    try:
+        parts = parse(pattern)
+    except PatternError:
+        return None
+    pieces: list[str] = []
+    fields: list[tuple[str, Convert]] = []
+    for place, part in enumerate(parts, start=1):
+        if part.letter == "'":
+            pieces.append(re.escape(part.text))
+            continue
+        found = piece(part, parts[place:])
+        if found is None:
+            return None
+        pieces.append(found[0])
+        fields.append((letters.get(part.letter, part.letter), found[1]))
     if not fields or len({letter for letter, _ in fields}) < len(fields):
         return None
     return Shape(re.compile("".join(pieces), flags), tuple(fields))
