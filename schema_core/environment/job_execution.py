@@ -181,12 +181,12 @@ class JobRun:
                 self.error = _located(self.error, [locating])
 
     def take(self) -> None:
-        """Note that someone got the outcome of the job, so that its error is not logged."""
+        """Note that the outcome of the job was retrieved, so that its error is not logged."""
         if self._ended.is_set():
             self._is_taken = True
 
     def abandon(self) -> None:
-        """Log the error of the job, now or when it fails: nobody can get it any more."""
+        """Log the error of the job, now or when it fails, because its client was collected."""
         with self._lock:
             self._is_abandoned = True
         self._report()

@@ -163,8 +163,8 @@ def test_hooks_have_names(env: TableEnvironment) -> None:
         def on_canceled(self, job_id: str) -> None: ...
 
     pipeline = env.sql_query("SELECT 1, 'x'").insert_into("sink")
-    pipeline.register_job_status_hook("told")
-    assert json.loads(pipeline.compile_plan().as_json_string())["hooks"] == ["told"]
+    pipeline.register_job_status_hook("audit")
+    assert json.loads(pipeline.compile_plan().as_json_string())["hooks"] == ["audit"]
     pipeline.register_job_status_hook(Hook())
     with pytest.raises(UnsupportedError) as caught:
         pipeline.compile_plan()

@@ -530,7 +530,7 @@ def test_an_engine_that_cannot_cancel_any_more_does_not_raise() -> None:
 
 
 def interrupt(when: threading.Event) -> None:
-    """Send this process Ctrl-C, a moment after an event."""
+    """Send SIGINT to this process shortly after an event."""
 
     def send() -> None:
         when.wait()
@@ -654,7 +654,7 @@ def test_a_thread_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyP
     assert set() == job_execution._RUNNING
 
 
-# --- errors that nobody takes --------------------------------------------------------------------
+# --- errors that are not retrieved ---------------------------------------------------------------
 
 
 def _ended(client: JobClient) -> None:

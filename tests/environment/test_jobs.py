@@ -62,7 +62,7 @@ class Noting(DryRunPlanner):
 
 
 class Creation(JobExecution):
-    """A job that creates a table, and fails if the planner is told so."""
+    """A job that creates a table, and fails if its planner is set to fail."""
 
     def __init__(self, planner: Noting, registration: Registration) -> None:
         self._planner = planner

@@ -61,7 +61,7 @@ def run_job(
     jobs: Iterable[Callable[[], JobGraph]],
     hooks: Iterable[JobStatusHook | str] = (),
 ) -> TableResult:
-    """Run prepared jobs as one, and return its result at once, or wait as ``table.dml-sync`` says.
+    """Submit prepared jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
 
     The result is the number of rows, -1 if unknown, as in Flink; that of the last table.
 
