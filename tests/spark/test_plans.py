@@ -119,6 +119,19 @@ def test_the_level_of_a_plan_is_kept(tables: TableEnvironment, tmp_path: Path) -
     assert rows(tables, "SELECT b FROM c.`default`.made") == [("x",), ("y",), ("z",)]
 
 
+def test_a_managed_table_is_created_by_a_plan(tables: TableEnvironment, tmp_path: Path) -> None:
+    tables.execute_sql(
+        f"CREATE CATALOG m WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path}/m.db', "
+        f"'warehouse' = '{tmp_path}/warehouse')"
+    )
+    tables.get_config().set("table.ctas.atomicity-enabled", "true")
+    plan = tables.compile_plan_sql("CREATE TABLE m.`default`.made AS SELECT a FROM source")
+    assert json.loads(plan.as_json_string())["jobs"][0]["level"] == 3
+    assert tables.list_tables("m", "default") == []
+    reloaded(tables, plan).execute().wait()
+    assert rows(tables, "SELECT a FROM m.`default`.made") == [(1,), (2,), (3,)]
+
+
 def test_a_plan_runs_in_another_process(tables: TableEnvironment, tmp_path: Path) -> None:
     tables.execute_sql(
         f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path}/c.db')"

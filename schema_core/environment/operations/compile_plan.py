@@ -38,6 +38,7 @@ from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
     level_of,
+    placed,
     prepare_creation,
     table_creation,
 )
@@ -234,7 +235,8 @@ class PlanCompiler:
         sink, statement = creation.identifier, creation.statement
         old = self._session.tables.read_or_stored(sink)
         check_existing(self._session, statement, sink, old)
-        check_definition(sink, creation.table)
+        _, target = placed(self._session, sink, creation.table)
+        check_definition(sink, target)
         if not self._is_portable(sink.catalog_name):
             raise UnsupportedError(
                 f"the catalog {sink.catalog_name!r} exists only in this process, so no other "
@@ -346,7 +348,8 @@ def _level(session: Session, creation: TableCreation) -> int:
     """Return the level at which a table would be created now."""
     old = session.tables.read_or_stored(creation.identifier)
     replaces = old is not None and not creation.statement.if_not_exists
-    return level_of(session, creation.table, replaces=replaces).value
+    _, target = placed(session, creation.identifier, creation.table)
+    return level_of(session, target, replaces=replaces).value
 
 
 def _check_portable(session: Session, plan: PlanDocument) -> None:
