@@ -30,7 +30,7 @@ from schema_core.errors import (
     UnsupportedError,
     at,
 )
-from schema_core.secrets import has_credentials, is_secret
+from schema_core.secrets import HIDDEN, masked_value
 from schema_core.text import show
 
 FORMAT: Final = "schema-core.plan"
@@ -39,8 +39,11 @@ VERSION: Final = 1
 MAX_PLAN: Final = 64_000_000
 #: Prefix of the environment variables that hold secrets.
 VARIABLE_PREFIX: Final = "SCHEMA_CORE_SECRET_"
-#: The only key of a reference to a secret.
+#: The key of a reference to a secret.
 REFERENCE: Final = "$secret"
+#: The key of what a reference shows of its value: a URL without its password, by which two values
+#: are compared.
+MASKED: Final = "masked"
 
 #: The values of secrets, by their names.
 Secrets: TypeAlias = dict[str, str]
@@ -322,6 +325,8 @@ def referenced(
 ) -> dict[str, Any]:
     """Return options with a reference in place of each value that is or contains a secret.
 
+    The reference to a value that only contains a secret has the masked value, too.
+
     Args:
         options: The options of a table, a catalog or the session.
         owner: What they belong to, a part of the names of the secrets.
@@ -330,16 +335,19 @@ def referenced(
 
     >>> referenced({"user": "ann", "password": "hunter2"}, "shop")
     {'user': 'ann', 'password': {'$secret': 'shop.password'}}
+    >>> referenced({"url": "https://ann:hunter2@host/"}, "shop")
+    {'url': {'$secret': 'shop.url', 'masked': 'https://ann:******@host/'}}
     """
     found: dict[str, Any] = {}
     for key, value in options.items():
-        if is_secret(key, declared) or has_credentials(value):
-            name = f"{owner}.{key}"
-            found[key] = {REFERENCE: name}
-            if secrets is not None:
-                secrets[name] = value
-        else:
+        shown = masked_value(key, value, declared)
+        if shown == value and value != HIDDEN:
             found[key] = value
+            continue
+        name = f"{owner}.{key}"
+        found[key] = {REFERENCE: name} | ({} if shown == HIDDEN else {MASKED: shown})
+        if secrets is not None:
+            secrets[name] = value
     return found
 
 
@@ -355,8 +363,9 @@ def variable_of(secret: str) -> str:
 def _is_reference(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() == {REFERENCE}
-        and isinstance(value[REFERENCE], str)
+        and REFERENCE in value
+        and value.keys() <= {REFERENCE, MASKED}
+        and all(isinstance(one, str) for one in value.values())
     )
 
 

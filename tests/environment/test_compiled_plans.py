@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, PlanReference, TableEnvironment
+from schema_core.catalog.api import Catalog
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.registry import FACTORIES, CatalogFactory
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.compiled_plan import MAX_PLAN
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -247,6 +253,84 @@ def test_a_catalog_in_memory_is_part_of_the_plan() -> None:
     text = env.compile_plan_sql("INSERT INTO sink VALUES (1, 'x')").as_json_string()
     assert json.loads(text)["catalogs"] == {}
     assert environment().load_plan(PlanReference.from_json_string(text)).explain()
+
+
+AS_SELECT = "CREATE TABLE made WITH ('connector' = 'blackhole') AS SELECT 1 AS a"
+
+
+@pytest.mark.parametrize("statement", [AS_SELECT, "INSERT INTO sink VALUES (1, 'x')"])
+def test_another_catalog_of_the_same_name_is_refused(
+    env: TableEnvironment, statement: str, tmp_path: Path
+) -> None:
+    reference = PlanReference.from_json_string(env.compile_plan_sql(statement).as_json_string())
+    (tmp_path / "other").mkdir()
+    other = environment()
+    catalog(other, tmp_path / "other")
+    other.execute_sql(SINK)
+    with pytest.raises(SchemaError, match=r"catalog 'c' of this session .*: url") as caught:
+        other.load_plan(reference).explain()
+    assert caught.value.code == "plan-catalog-mismatch"
+    assert other.list_tables() == ["sink"]
+
+    other.execute_sql("USE CATALOG default_catalog")
+    other.execute_sql("DROP CATALOG c")
+    assert other.load_plan(reference).explain()
+
+    other.register_catalog("c", InMemoryCatalog("c"))
+    with pytest.raises(SchemaError, match="not created from options") as unknown:
+        other.load_plan(reference).explain()
+    assert unknown.value.code == "plan-catalog-mismatch"
+
+
+@pytest.mark.parametrize(
+    ("options", "differing"),
+    [("'address' = 'tcp://ann:other@one/c', 'password' = 'other'", ""),
+     ("'address' = 'tcp://ann:hunter2@two/c', 'password' = 'hunter2'", "address"),
+     ("'address' = 'tcp://one/c', 'password' = 'hunter2'", "address"),
+     ("'address' = 'tcp://ann:hunter2@one/c'", "")],
+)  # fmt: skip
+def test_catalogs_are_compared_without_their_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str, differing: str
+) -> None:
+    def make(name: str, options: Mapping[str, str]) -> Catalog:
+        return SqlCatalog(name, f"sqlite:///{tmp_path}/c.db")
+
+    monkeypatch.setitem(FACTORIES, "far", CatalogFactory(frozenset({"address", "password"}), make))
+
+    def with_catalog(options: str) -> TableEnvironment:
+        made = environment()
+        made.execute_sql(f"CREATE CATALOG c WITH ('type' = 'far', {options})")
+        made.execute_sql("USE CATALOG c")
+        return made
+
+    env = with_catalog("'address' = 'tcp://ann:hunter2@one/c', 'password' = 'hunter2'")
+    text = env.compile_plan_sql(AS_SELECT).as_json_string()
+    assert "hunter2" not in text
+    plan = with_catalog(options).load_plan(PlanReference.from_json_string(text))
+    if not differing:
+        assert plan.explain()
+        return
+    with pytest.raises(SchemaError, match=f"plan: {differing}\n") as caught:
+        plan.explain()
+    assert caught.value.code == "plan-catalog-mismatch"
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_table_whose_url_names_another_host_has_changed(tmp_path: Path) -> None:
+    env = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
+    catalog(env, tmp_path)
+    env.execute_sql(SINK)
+    made = "CREATE TABLE far (a INT) WITH ('connector' = 'jdbc', 'table-name' = 't', 'url' = '{}')"
+    env.execute_sql(made.format("jdbc:postgresql://one/db?user=ann&password=hunter2"))
+    plan = env.compile_plan_sql("INSERT INTO sink SELECT a, 'x' FROM far")
+    far = {"far": "jdbc:postgresql://two/db?user=ann&password=hunter2",
+           "same": "jdbc:postgresql://one/db?user=ann&password=swordfish"}  # fmt: skip
+    env.execute_sql(f"ALTER TABLE far SET ('url' = '{far['far']}')")
+    with pytest.raises(SchemaError) as caught:
+        plan.explain()
+    assert caught.value.code == "plan-outdated"
+    env.execute_sql(f"ALTER TABLE far SET ('url' = '{far['same']}')")
+    assert plan.explain()
 
 
 @pytest.mark.parametrize(

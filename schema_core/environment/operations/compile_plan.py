@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from schema_core.catalog.registry import secret_keys_of
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.environment.compiled_plan import (
+    MASKED,
     PlanDocument,
     PlanReference,
     Secrets,
@@ -339,8 +341,7 @@ class PlanCompiler:
         if name in self._catalogs or not self._is_portable(name):
             return
         descriptor = self._session.registry.descriptor(name)
-        secret = secret_keys_of(descriptor)
-        options = referenced(descriptor.configuration, name, secret, self._secrets)
+        options = _catalog_options(descriptor, self._secrets)
         self._catalogs[name] = {"options": options, "comment": descriptor.comment}
 
 
@@ -383,6 +384,14 @@ def is_portable(session: Session, name: str) -> bool:
     return True
 
 
+def _catalog_options(
+    descriptor: CatalogDescriptor, secrets: Secrets | None = None
+) -> dict[str, Any]:
+    """Return the options of a catalog, with references in place of secrets."""
+    secret = secret_keys_of(descriptor)
+    return referenced(descriptor.configuration, descriptor.catalog_name, secret, secrets)
+
+
 def described_table(
     identifier: ObjectIdentifier, found: FoundTable, secrets: Secrets | None = None
 ) -> dict[str, Any]:
@@ -423,12 +432,14 @@ def _parts(identifier: ObjectIdentifier) -> list[str]:
 def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
     """Submit the jobs of a plan as one job, with the options that it was compiled with.
 
-    The jobs see the catalogs of the `parent` session by their names, and open those that it does
-    not have. Tables and views must be as they were when the plan was compiled. Temporary ones, and
-    those of a catalog in memory that are missing, are as the plan defines them.
+    The jobs see the catalogs of the `parent` session by their names, if these were created from the
+    same options, and open those that it does not have. Tables and views must be as they were when
+    the plan was compiled. Temporary ones, and those of a catalog in memory that are missing, are as
+    the plan defines them.
 
     Raises:
-        SchemaError: with code `plan-outdated` for an object that has changed since.
+        SchemaError: with code `plan-outdated` for an object that has changed since; with code
+            `plan-catalog-mismatch` for a catalog of the session that is not the plan's.
         NotFoundError: with code `plan-object-not-found` for one that is missing; with code
             `missing-secret`.
         SchemaCoreError: as the statement itself.
@@ -472,8 +483,14 @@ def _open_catalog(
     """Make a catalog known to the session of a plan: that of the parent session, if it has one.
 
     A catalog in memory that lacks a database is another one than that of the plan.
+
+    Raises:
+        SchemaError: with code `plan-catalog-mismatch` for a catalog of the parent session that was
+            created from other options.
     """
     found = parent.registry.find(name)
+    if found is not None and name in plan.catalogs:
+        _require_same(parent, plan, name)
     if found is not None and (name in plan.catalogs or databases.issubset(found.list_databases())):
         session.registry.share(name, found)
         return
@@ -490,6 +507,32 @@ def _open_catalog(
         session.registry.get(name).create_database(
             database, CatalogDatabase(), ignore_if_exists=True
         )
+
+
+def _require_same(parent: Session, plan: PlanDocument, name: str) -> None:
+    """Compare a catalog of a session with that of a plan; values of secrets are not compared."""
+    planned = _without_secrets(plan.catalogs[name]["options"])
+    with suppress(NotFoundError):  # registered as an object: where it points is unknown
+        own = _without_secrets(_catalog_options(parent.registry.descriptor(name)))
+        differing = sorted(key for key in planned | own if planned.get(key) != own.get(key))
+        if not differing:
+            return
+        raise _mismatch(name, f"is another one than that of the plan: {', '.join(differing)}")
+    raise _mismatch(name, "was not created from options, so it may be another one than the plan's")
+
+
+def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a catalog except those whose whole value is a secret."""
+    return {key: one for key, one in options.items() if isinstance(one, str) or MASKED in one}
+
+
+def _mismatch(name: str, problem: str) -> SchemaError:
+    return SchemaError(
+        f"the catalog {name!r} of this session {problem}",
+        code="plan-catalog-mismatch",
+        hint=f"drop the catalog {name} of this session, then the plan opens its own; "
+        "or compile the statement again",
+    )
 
 
 def _restore(
