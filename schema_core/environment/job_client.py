@@ -70,29 +70,44 @@ class CompletableFuture(Future[T]):
 
     Args:
         on_taken: Called when the error of the future is returned or raised.
+        on_wait: Called before a thread waits; it raises for one that must not.
 
     >>> future = CompletableFuture()
     >>> future.done(), future.set_result(1), future.set_result(2), future.result()
     (False, True, False, 1)
     """
 
-    def __init__(self, on_taken: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        on_taken: Callable[[], None] | None = None,
+        on_wait: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__()
         self._on_taken = on_taken
+        self._on_wait = on_wait
 
     def result(self, timeout: float | None = None) -> T:
         """Wait, and return the value or raise the error.
 
         Args:
             timeout: After how many seconds `TimeoutError` is raised; None waits until the end.
+
+        Raises:
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
         """
+        self._before_wait()
         try:
             return super().result(timeout)
         finally:
             self._taken()
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait, and return the error, or None where there is a value."""
+        """Wait, and return the error, or None where there is a value.
+
+        Raises:
+            SchemaError: as `result`.
+        """
+        self._before_wait()
         try:
             return super().exception(timeout)
         finally:
@@ -117,8 +132,13 @@ class CompletableFuture(Future[T]):
     def __await__(self) -> Generator[Any, None, T]:
         import asyncio  # not before it is needed: it imports many modules
 
+        self._before_wait()
         self._taken()
         return asyncio.wrap_future(self).__await__()
+
+    def _before_wait(self) -> None:
+        if self._on_wait is not None and not self.done():
+            self._on_wait()
 
     def _taken(self) -> None:
         if self._on_taken is not None and self.done():
@@ -199,7 +219,7 @@ class JobClient:
         A job that is committing its rows, or that has ended, is not cancelled: `get_job_status`
         then returns FINISHED or FAILED.
         """
-        future: CompletableFuture[None] = CompletableFuture()
+        future: CompletableFuture[None] = CompletableFuture(on_wait=self._run.require_waitable)
         self._run.cancel()
         self._run.at_end(lambda _: future.set_result(None))
         return future
@@ -211,7 +231,9 @@ class JobClient:
         def taken() -> None:
             client._run.take()
 
-        future: CompletableFuture[JobExecutionResult] = CompletableFuture(taken)
+        future: CompletableFuture[JobExecutionResult] = CompletableFuture(
+            taken, self._run.require_waitable
+        )
 
         def end(run: JobRun) -> None:
             if run.error is not None:
@@ -261,6 +283,7 @@ class JobClient:
             timeout_ms: After how many milliseconds to give up; None and 0 wait until the end.
 
         Raises:
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
             ExternalError: with code `wait-timeout` if the job still runs then; with codes
                 `job-failed`, `job-canceled` and `job-hook-failed` as the job ended.
             SchemaCoreError: whatever else the job failed with.

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from schema_core.environment.job_client import JobClient, JobID, JobStatus
 from schema_core.environment.job_graph import JobExecution, JobGraph
-from schema_core.errors import ExternalError, SchemaCoreError, with_notes
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, with_notes
 from schema_core.secrets import mask_urls
 
 _LOG = logging.getLogger("schema_core.jobs")
@@ -138,8 +138,23 @@ class JobRun:
 
     # --- waiting -------------------------------------------------------------------------------
 
+    def require_waitable(self) -> None:
+        """Raise if this is the thread of the job, which would wait for itself.
+
+        Raises:
+            SchemaError: with code `wait-for-own-job`.
+        """
+        if threading.current_thread() is self._thread and not self._ended.is_set():
+            raise SchemaError(
+                f"the job {self._graph.name!r} cannot wait for its own end",
+                code="wait-for-own-job",
+                hint="a job status hook is called by the job: do not wait in it, or wait on "
+                "another thread",
+            )
+
     def wait(self, timeout_ms: int | None = None) -> None:
         """Wait for the end and raise the error of the job; see `JobClient.wait`."""
+        self.require_waitable()
         try:
             has_ended = self._ended.wait(timeout_ms / 1000 if timeout_ms else None)
         except KeyboardInterrupt as interrupt:

@@ -16,6 +16,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from schema_core.environment.job_execution import (
     submit,
 )
 from schema_core.environment.job_graph import JobExecution, JobGraph, JobStatusHook
+from schema_core.environment.result import TableResult
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,
@@ -36,6 +38,7 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.paths import ObjectIdentifier
+from schema_core.schema.resolved import ResolvedSchema
 
 
 class Watcher:
@@ -257,6 +260,71 @@ def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job() -> None:
     assert ("job-hook-failed", expected) == (caught.value.code, step.calls)
     assert ["created", "finished"] == watcher.events
     assert JobStatus.FINISHED is status(client)
+
+
+class WaitsForItself(Watcher):
+    """A hook that waits for its own job at one event, in every way."""
+
+    def __init__(self, event: str) -> None:
+        super().__init__()
+        self.event, self.submitted = event, threading.Event()
+        self.codes: list[str] = []
+        self.client: JobClient | None = None
+
+    def _wait(self, event: str) -> None:
+        if event != self.event:
+            return
+        assert self.submitted.wait(10)
+        client = self.client
+        assert client is not None
+        result = TableResult(ResolvedSchema(()), [(-1,)], job=client)
+        finished = client.get_job_execution_result()
+        for wait in (
+            client.wait,
+            partial(client.wait, 10_000),
+            finished.result,
+            partial(finished.result, 10),
+            finished.exception,
+            lambda: asyncio.run(_awaited(finished)),
+            client.cancel().result,
+            result.wait,
+            result.print,
+            lambda: list(result.collect()),
+        ):
+            with pytest.raises(SchemaError) as caught:
+                wait()
+            self.codes.append(caught.value.code)
+
+    def on_created(self, job_id: str) -> None:
+        self._wait("created")
+
+    def on_finished(self, job_id: str) -> None:
+        self._wait("finished")
+
+    def on_failed(self, job_id: str, error: BaseException) -> None:
+        self._wait("failed")
+
+
+@pytest.mark.parametrize(
+    ("event", "last"),
+    [("created", JobStatus.CANCELED), ("finished", JobStatus.FINISHED),
+     ("failed", JobStatus.FAILED)],
+)  # fmt: skip
+def test_a_hook_that_waits_for_its_own_job_is_refused(event: str, last: JobStatus) -> None:
+    hook = WaitsForItself(event)
+    fails = "run" if event == "failed" else ""
+    hook.client = submitted(Step(fails, ExternalError("no")), [hook])
+    hook.submitted.set()
+    _ended(hook.client)
+
+    assert ["wait-for-own-job"] * 10 == hook.codes
+    assert last is status(hook.client)
+    finished = hook.client.get_job_execution_result()
+    assert (finished.exception() is None) == (event == "finished")
+
+
+async def _awaited(future: CompletableFuture[Any]) -> None:
+    await future
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), SchemaError("no"), KeyboardInterrupt()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,6 +18,7 @@ from schema_core.catalog.unfinished import ABANDONED, KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.operations import recover
 from schema_core.environment.operations.recover import RecoveryAction
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.table_environment import TableEnvironment
@@ -97,6 +99,13 @@ def environment(
 
 def stored(environment: TableEnvironment) -> Mark | None:
     return Mark.of(environment.get_catalog("c").get_table(PATH))
+
+
+def shown(environment: TableEnvironment) -> Any:
+    """Return the table as sessions show it, without its mark."""
+    found = environment.find_table("t")
+    assert found is not None
+    return found.table
 
 
 def leave(environment: TableEnvironment, level: int = 2, owner: Owner = DEAD) -> None:
@@ -204,6 +213,56 @@ def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
         assert "unfinished-table" == code_of(write)
     assert [RecoveryAction.CHECKED] == [one.action for one in environment.recover("t")]
     assert stored(environment) is not None
+
+
+def test_a_write_waits_for_the_commit_of_an_isolated_job(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of the first write gets its mark removed, that of the second is dropped."""
+    looks: list[Mark] = []
+    catalog = environment.get_catalog("c")
+
+    def ended(_: float) -> None:
+        looks.append(stored(environment) or Mark(0, "", DEAD))
+        if len(looks) == 2:
+            catalog.alter_table(PATH, shown(environment), False)
+        if len(looks) == 4:
+            catalog.drop_table(PATH, ignore_if_not_exists=False)
+
+    monkeypatch.setattr(time, "sleep", ended)
+    for expected in (2, 4):
+        leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
+        if expected == 2:
+            environment.execute_sql("INSERT INTO t VALUES (1)")
+            environment.execute_sql("DROP TABLE t")
+        else:
+            assert "table-not-found" == code(environment, "INSERT INTO t VALUES (1)")
+        assert [3] * expected == [one.level for one in looks]
+
+
+def test_a_write_does_not_wait_for_ever(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recover, "PATIENCE", 0.01)
+    leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
+    for write in writes(environment):
+        assert "unfinished-table" == code_of(write)
+    assert stored(environment) is not None
+
+
+def test_a_write_fits_the_definition_that_is_restored(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """REPLACE TABLE AS fails while an INSERT waits for it: the rows must not fit the new table."""
+    environment.execute_sql(f"CREATE TABLE t (b STRING, c INT) {FILES}")
+    catalog = environment.get_catalog("c")
+    old = shown(environment)
+    environment.execute_sql("DROP TABLE t")
+    leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
+    monkeypatch.setattr(time, "sleep", lambda _: catalog.alter_table(PATH, old, False))
+
+    assert "column-count-mismatch" == code(environment, "INSERT INTO t VALUES (1)")
+    assert stored(environment) is None
 
 
 @pytest.mark.parametrize(

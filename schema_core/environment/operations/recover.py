@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -9,6 +10,7 @@ from enum import Enum
 from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import Mark, Owner
+from schema_core.environment.job_execution import require_running
 from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
@@ -41,32 +43,54 @@ class Recovery:
         return f"{self.identifier.as_summary_string()}: {self.action.value}"
 
 
+#: How many seconds a write waits for the commit of an isolated job on its table.
+PATIENCE = 10.0
+#: The pause between two looks at the mark of a table, in seconds.
+PAUSE = 0.05
+
+
 def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
     """Finish or undo the table that a job is about to write, and return it as it is then.
 
+    An isolated job has its mark in the catalog only while it commits: the write waits for it.
+
     Raises:
         NotFoundError: with code `table-not-found` for a table that is undone.
-        ConflictError: with code `unfinished-table` for one whose rows are removed if its own job
-            fails, or did so in a process of another host.
+        ConflictError: with code `unfinished-table` for one whose job has not finished, or ended in
+            a process of another host: if it is undone, the rows of the write would be removed, or
+            mixed with those of another definition.
     """
     identifier = target.identifier
     if target.is_temporary or session.tables.mark(identifier) is None:
         return target
     before = session.bound(identifier).table.options
-    if finish(session, identifier) is RecoveryAction.UNDONE:
-        found = session.bound(identifier)
-        hints = {key: one for key, one in target.table.options.items() if before.get(key) != one}
-        return replace(found, table=found.table.copy({**found.table.options, **hints}))
-    mark = session.tables.mark(identifier)
-    if mark is not None and mark.level < ISOLATED:
-        raise ConflictError(
-            f"the job that creates {identifier.as_summary_string()} has not finished; if it fails, "
-            "all rows of the table are removed",
-            code="unfinished-table",
-            hint=f"wait for the job; if its process has ended, run recover on the host "
-            f"{mark.owner.host!r}",
-        )
-    return target
+    _await_commit(session, identifier)
+    found = session.bound(identifier)
+    hints = {key: one for key, one in target.table.options.items() if before.get(key) != one}
+    return replace(found, table=found.table.copy({**found.table.options, **hints}))
+
+
+def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
+    """Wait until the table has no mark.
+
+    Raises:
+        ConflictError: as `finish_for_write`.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while finish(session, identifier) is None:
+        mark = session.tables.mark(identifier)
+        if mark is None:
+            return
+        if mark.level < ISOLATED or time.monotonic() > deadline:
+            raise ConflictError(
+                f"the job that creates or replaces {identifier.as_summary_string()} has not "
+                "finished; if it fails, rows that others write meanwhile are lost",
+                code="unfinished-table",
+                hint=f"wait for the job; if its process has ended, run recover on the host "
+                f"{mark.owner.host!r}, or drop the table",
+            )
+        require_running()
+        time.sleep(PAUSE)
 
 
 def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | None:
