@@ -14,8 +14,8 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from types import TracebackType
 from typing import TypeAlias
@@ -29,6 +29,9 @@ _LOG = logging.getLogger("schema_core.jobs")
 
 #: The note of an error that is raised after the commit.
 COMMITTED = "the rows of the job are committed: do not run the statement again"
+
+#: The pause between two interrupts of one call, in seconds.
+INTERRUPTING = 0.05
 
 UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
 
@@ -86,6 +89,8 @@ class JobRun:
         #: whether the thread of the job runs it, or must not any more: the first of both decides
         self._is_live = False
         self._is_withdrawn = False
+        #: what ends the calls that the thread of the job waits for
+        self._interrupts: list[Callable[[], object]] = []
         self._started = time.monotonic()
         self._runtime = 0.0
         self._thread = _JobThread(self)
@@ -226,8 +231,38 @@ class JobRun:
                 return
             self._is_canceled = True
             self._status = JobStatus.CANCELLING
+            is_waiting = bool(self._interrupts)
         with suppress(Exception):  # the engine may have stopped
             self._graph.execution.cancel(self.id)
+        if is_waiting:
+            threading.Thread(target=self._interrupt, daemon=True).start()
+
+    def _interrupt(self) -> None:
+        """Interrupt the calls that the job waits for until they end: they may not have begun."""
+        while True:
+            with self._lock:
+                calls = tuple(self._interrupts)
+            if not calls:
+                return
+            for call in calls:
+                with suppress(Exception):  # it has ended, or the engine has stopped
+                    call()
+            time.sleep(INTERRUPTING)
+
+    @contextmanager
+    def interruptible(self, interrupt: Callable[[], object]) -> Iterator[None]:
+        """Call `interrupt` if the job is cancelled within the block; see `interruptible`."""
+        with self._lock:
+            is_open = not self._is_decided
+            if is_open:
+                self.require_running()
+                self._interrupts.append(interrupt)
+        try:
+            yield
+        finally:
+            if is_open:
+                with self._lock:
+                    self._interrupts.remove(interrupt)
 
     def require_running(self, *, last: bool = False) -> None:
         """Raise if the job is cancelled; after the `last` call it cannot be.
@@ -356,6 +391,32 @@ def require_running(*, last: bool = False) -> None:
     thread = threading.current_thread()
     if isinstance(thread, _JobThread) and thread.job is not None:
         thread.job.require_running(last=last)
+
+
+@contextmanager
+def interruptible(interrupt: Callable[[], object]) -> Iterator[None]:
+    """Let a call that waits for another system be interrupted when its job is cancelled.
+
+    It is not interrupted after the commit point, and while the job is aborted.
+
+    Args:
+        interrupt: Ends the call within the block, from another thread; the call then raises. It may
+            be called several times, also before that call has begun.
+
+    Raises:
+        ExternalError: with code `job-canceled` if the job is cancelled already.
+    """
+    thread = threading.current_thread()
+    if isinstance(thread, _JobThread) and thread.job is not None:
+        with thread.job.interruptible(interrupt):
+            yield
+        return
+    try:
+        yield
+    except KeyboardInterrupt:
+        with suppress(Exception):
+            interrupt()
+        raise
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from schema_core.environment import job_execution
 from schema_core.environment.job_execution import (
     COMMITTED,
     UNCERTAIN,
+    interruptible,
     require_running,
     submit,
 )
@@ -577,6 +578,84 @@ def test_a_job_that_waits_within_its_commit_can_be_cancelled() -> None:
     assert JobStatus.CANCELED is status(client)
     assert ["begin", "run", "commit", "abort"] == step.calls
     require_running()  # of no job: this thread is not cancelled
+
+
+class Calling(Step):
+    """A job that calls another system in one of its steps, which an interrupt ends."""
+
+    def __init__(self, step: str, *, last: bool = False) -> None:
+        super().__init__(at={step: self._call})
+        self.started, self.ended = threading.Event(), threading.Event()
+        self.interrupts = 0
+        self._last = last
+
+    def _interrupt(self) -> None:
+        self.interrupts += 1
+        if self.interrupts == 1:
+            raise RuntimeError("the call has not begun")
+        self.ended.set()
+
+    def _call(self) -> None:
+        if self._last:
+            require_running(last=True)
+        with interruptible(self._interrupt):
+            self.started.set()
+            if self.ended.wait(0.2 if self._last else 10):
+                raise RuntimeError("interrupted")
+
+
+@pytest.mark.parametrize("step", ["run", "commit"])
+def test_a_call_of_a_job_that_is_cancelled_is_interrupted(step: str) -> None:
+    job = Calling(step)
+    client = submitted(job)
+    assert job.started.wait(10)
+    client.cancel().result(timeout=5)
+
+    assert JobStatus.CANCELED is status(client)
+    assert 2 == job.interrupts
+    assert "abort" == job.calls[-1]
+
+
+@pytest.mark.parametrize(("step", "last"), [("abort", False), ("commit", True)])
+def test_calls_after_the_commit_point_and_of_an_abort_are_not_interrupted(
+    step: str, last: bool
+) -> None:
+    job = Calling(step, last=last)
+    if step == "abort":
+        job._fails, job._error = "run", ExternalError("no")
+    client = submitted(job)
+    assert job.started.wait(10)
+    canceled = client.cancel()
+    job.ended.set() if step == "abort" else None
+    canceled.result(timeout=5)
+
+    assert 0 == job.interrupts
+    assert status(client) is (JobStatus.FAILED if step == "abort" else JobStatus.FINISHED)
+
+
+def test_a_call_of_a_job_that_is_cancelled_does_not_begin() -> None:
+    waiting = Waiting()
+    called: list[int] = []
+
+    def call() -> None:
+        waiting.released.wait(10)
+        with interruptible(list):
+            called.append(1)
+
+    client = submitted(Step(at={"run": call}))
+    canceled = client.cancel()
+    waiting.released.set()
+    canceled.result(timeout=5)
+
+    assert (JobStatus.CANCELED, []) == (status(client), called)
+
+
+def test_ctrl_c_interrupts_a_call_on_the_thread_of_the_program() -> None:
+    called: list[int] = []
+    with pytest.raises(KeyboardInterrupt), interruptible(lambda: called.append(1)):
+        raise KeyboardInterrupt
+
+    assert [1] == called
 
 
 def test_an_engine_that_cannot_cancel_any_more_does_not_raise() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ import pytest
 from fuzz.postgres_server import Server, server, why_not
 from schema_core.catalog.managers import CatalogManager
 from schema_core.catalog.unfinished import Owner
+from schema_core.common import JobStatus
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
@@ -612,6 +614,43 @@ def test_the_commit_that_is_second_creates_nothing(
     assert lite.code(create)[0] == "table-exists"
     assert lite.environment.list_tables() == []
     assert lite.run("SELECT * FROM t") == []
+
+
+SLOW = """
+CREATE FUNCTION wait() RETURNS trigger AS 'BEGIN PERFORM pg_sleep(20); RETURN NEW; END'
+  LANGUAGE plpgsql;
+CREATE TRIGGER t BEFORE INSERT ON slow FOR EACH ROW EXECUTE FUNCTION wait()
+"""
+LOCKED = "BEGIN; INSERT INTO slow VALUES (1)"
+#: The statements of merges that run or wait for a lock.
+MERGING = """
+SELECT count(*) FROM pg_stat_activity
+WHERE query LIKE 'INSERT INTO%ROW_NUMBER%' AND state = 'active'
+"""
+
+
+@pytest.mark.parametrize("before", [SLOW, LOCKED], ids=["slow", "locked"])
+def test_a_merge_in_the_database_is_cancelled(pg: Tables, before: str) -> None:
+    pg.environment.get_config().set("table.dml-sync", "false")
+    pg.run("CREATE TABLE slow (a int PRIMARY KEY)")
+    pg.run(before)
+    # a cancelled statement must not be repeated as one that failed for a while
+    pg.create("slow", "a INT, PRIMARY KEY (a) NOT ENFORCED", "slow", sink__max_retries="3")
+    client = pg.environment.execute_sql("INSERT INTO slow VALUES (1)").get_job_client()
+    assert client is not None
+    deadline = time.monotonic() + 60
+    while pg.run(MERGING) != [(1,)]:
+        assert time.monotonic() < deadline
+        assert not client.get_job_status().result().is_terminal_state()
+        pg.run("SELECT pg_stat_clear_snapshot()")
+        time.sleep(0.02)
+    begun = time.monotonic()
+    client.cancel().result(timeout=60)
+
+    assert time.monotonic() - begun < 5
+    assert client.get_job_status().result() is JobStatus.CANCELED
+    pg.run("ROLLBACK")
+    assert pg.run("SELECT * FROM slow") == []
 
 
 def test_a_task_that_runs_twice_adds_no_rows(pg: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

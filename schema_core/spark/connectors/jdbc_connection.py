@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from schema_core.environment.job_execution import interruptible
 from schema_core.errors import ExternalError, NotFoundError
 from schema_core.secrets import mask_urls
 from schema_core.spark.connectors.jdbc_dialects import DatabaseColumn, Dialect
@@ -186,10 +187,12 @@ class Connection:
 
     @contextmanager
     def _statement(self) -> Iterator[Any]:
+        """Yield a ``java.sql.Statement``, which the database ends if the job is cancelled."""
         with database_errors("execute"):
             statement = self._connection.createStatement()
         try:
-            yield statement
+            with interruptible(statement.cancel):
+                yield statement
         finally:
             with database_errors("close"):
                 statement.close()
