@@ -62,6 +62,9 @@ class JobExecution:
         """Whether the rows are visible for good; None if that is unknown after an error."""
         return False
 
+    def set_name(self, name: str) -> None:
+        """Show another name of the job in the engine; called before `begin`, if at all."""
+
     def begin(self) -> None:
         """Do what precedes the job, such as creating its table; its errors are raised at once."""
 
@@ -94,6 +97,10 @@ class ExecutionOfAll(JobExecution):
         """True if every part is committed; None if that is unknown of one."""
         states = [one.committed for one in self._parts]
         return None if None in states else all(states)
+
+    def set_name(self, name: str) -> None:
+        for one in self._parts:
+            one.set_name(name)
 
     def begin(self) -> None:
         for one in self._parts:
@@ -180,6 +187,11 @@ class JobGraph:
         """
         require_instance(hook, JobStatusHook, "hook")
         self._hooks.append(RegisteredHook(hook, name))
+
+    def set_name(self, name: str) -> None:
+        """Give the job another name, also in the engine."""
+        self.name = name
+        self.execution.set_name(name)
 
     @property
     def hooks(self) -> tuple[JobStatusHook, ...]:

@@ -458,6 +458,13 @@ DML_SYNC = ConfigOption(
     False,
     "whether INSERT and CREATE TABLE AS wait until their job has ended",
 )
+PIPELINE_NAME = ConfigOption(
+    "pipeline.name",
+    str,
+    None,
+    "the name of jobs, in their clients, progress and the UI of the engine; by default the "
+    "statement and its table",
+)
 FORCE_RECOMPILE = ConfigOption(
     "table.plan.force-recompile",
     boolean,
@@ -506,6 +513,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     LOCAL_TIME_ZONE,
     ATOMICITY,
     DML_SYNC,
+    PIPELINE_NAME,
     FORCE_RECOMPILE,
     SHADOWING,
     METADATA_CHECK,

@@ -43,7 +43,7 @@ from schema_core.environment.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.job_client import JobClient
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import HookFactories, JobGraph, JobStatusHook
-from schema_core.environment.options import METADATA_CHECK, PLANNER, SHADOWING
+from schema_core.environment.options import METADATA_CHECK, PIPELINE_NAME, PLANNER, SHADOWING
 from schema_core.environment.planner import (
     BoundTable,
     Planner,
@@ -427,6 +427,8 @@ class Session:
                     one.execution.abort()
             raise
         graph = JobGraph.of_all(prepared)
+        if (name := PIPELINE_NAME.of(self.config.get_configuration())) is not None:
+            graph.set_name(name)
         for each in registered:
             graph.register_job_status_hook(each.hook, each.name)
         return graph, submit(graph)

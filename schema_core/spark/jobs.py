@@ -53,6 +53,9 @@ class SparkJob(JobExecution):
         """Whether the rows are visible for good; None if that is unknown after an error."""
         return self._transaction.committed
 
+    def set_name(self, name: str) -> None:
+        self._name = name
+
     def begin(self) -> None:
         with self._located(), spark_errors():
             self._transaction.begin()

@@ -13,6 +13,7 @@ from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.query.relation import Relation, Scan, result_columns
@@ -451,6 +452,28 @@ def test_a_statement_set_creates_tables(environment: TableEnvironment, planner: 
     environment.create_statement_set().add(saved).execute()
 
     assert ["copy"] == [job["into"] for job in planner.jobs]
+
+
+def test_jobs_have_the_name_of_the_pipeline(environment: TableEnvironment) -> None:
+    def name(result: TableResult) -> str:
+        client = result.get_job_client()
+        assert client is not None
+        return client.get_job_name()
+
+    insert = "INSERT INTO sink SELECT a, b FROM s"
+    assert name(environment.execute_sql(insert)) != "nightly load"
+    environment.execute_sql("SET 'pipeline.name' = 'nightly load'")
+    statements = environment.create_statement_set().add_insert_sql(insert).add_insert_sql(insert)
+    results = [
+        environment.execute_sql(insert),
+        environment.execute_sql("CREATE TABLE copy AS SELECT a FROM s"),
+        environment.sql_query("SELECT a, b FROM s").execute_insert("sink"),
+        environment.compile_plan_sql(insert).execute(),
+        statements.execute(),
+    ]
+    assert ["nightly load"] * 5 == list(map(name, results))
+    environment.execute_sql("RESET 'pipeline.name'")
+    assert name(environment.execute_sql(insert)) != "nightly load"
 
 
 @pytest.mark.parametrize(

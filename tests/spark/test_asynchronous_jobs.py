@@ -304,6 +304,25 @@ def test_errors_known_before_the_job_are_raised_at_once_and_others_by_wait(
     assert JobStatus.FAILED is status(result)
 
 
+def test_the_engine_shows_the_name_of_the_pipeline(
+    env: TableEnvironment, session: SparkSession
+) -> None:
+    context = session.sparkContext
+
+    def shown(result: TableResult) -> set[str]:
+        client = client_of(result)
+        client.wait()
+        found = context.statusTracker().getJobIdsForGroup(client.get_job_id())
+        store = context._jsc.sc().statusStore()
+        return {store.job(one).description().get() for one in found}
+
+    insert = "INSERT INTO t SELECT a + 1 FROM t"
+    named = "insert into default_catalog.default_database.t"
+    assert {named} == shown(env.execute_sql(insert))
+    env.execute_sql("SET 'pipeline.name' = 'nightly load'")
+    assert {"nightly load"} == shown(env.execute_sql(insert))
+
+
 def test_a_job_has_the_local_properties_of_the_thread_that_executes_it(
     env: TableEnvironment, session: SparkSession, connector: FrameConnector
 ) -> None:
