@@ -89,16 +89,20 @@ def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tupl
 def option(cursor: QueryCursor) -> Option:
     """Parse ``'key' = 'value'``."""
     start = cursor.token.start
-    key = _option_text(cursor)
+    key = literals.string_in_pieces(cursor)
+    _require_complete(cursor, cursor.key == "=", "'='")
     cursor.expect("=")
-    return Option(key, _option_text(cursor), cursor.span_from(start))
+    value = literals.string_in_pieces(cursor)
+    _require_complete(cursor, cursor.key != "=", "',' or ')'")
+    return Option(key, value, cursor.span_from(start))
 
 
-def _option_text(cursor: QueryCursor) -> str:
-    """Parse a string literal of any kind, in one or several pieces."""
-    if cursor.token.kind not in ("string", "charset", "unicode", "escaped"):
-        raise refuse(cursor, "a string in single quotes")
-    return literals.text(cursor).text
+def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> None:
+    """Require that what follows a string fits: its last piece may follow a missing symbol."""
+    last, before = cursor.tokens[cursor.index - 1], cursor.tokens[cursor.index - 2]
+    if not is_complete and last.kind == "string" and before.kind in literals.STRINGS:
+        cursor.index -= 1
+        raise refuse(cursor, expected)
 
 
 def options(cursor: QueryCursor) -> tuple[Option, ...]:
@@ -727,7 +731,7 @@ def _set(cursor: QueryCursor) -> Change:
 
 
 def _reset(cursor: QueryCursor) -> Change:
-    return ResetOptions(listed_or_none(cursor, string))
+    return ResetOptions(listed_or_none(cursor, literals.string_in_one_piece))
 
 
 def _as_query(cursor: QueryCursor) -> Change:

@@ -17,6 +17,8 @@ from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schema_core.cursor import Cursor
     from schema_core.text import Span
 
@@ -93,54 +95,76 @@ _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 def text(cursor: Cursor) -> Literal:
     """Parse a string in one piece, or in several on separate lines (SQL standard, 5.3)."""
+    return _text(cursor, _requires_new_line)
+
+
+def string_in_pieces(cursor: Cursor) -> str:
+    """Parse a string of any kind in one or several pieces, which may be on one line.
+
+    Calcite's parser accepts them, and Flink validates only those of queries.
+    """
+    _require_string(cursor)
+    return _text(cursor, lambda _: True).text
+
+
+def string_in_one_piece(cursor: Cursor) -> str:
+    """Parse a string of any kind in one piece: another one follows a missing comma."""
+    _require_string(cursor)
+    return _text(cursor, lambda _: False).text
+
+
+def _require_string(cursor: Cursor) -> None:
+    if cursor.token.kind not in STRINGS:
+        raise refuse(cursor, "a string in single quotes")
+
+
+def _text(cursor: Cursor, continues: Callable[[Cursor], bool]) -> Literal:
     token = cursor.tokens[cursor.index]
     cursor.index += 1
+    rest = []
+    while cursor.token.kind == "string" and token.kind != "escaped" and continues(cursor):
+        rest.append(string(cursor))
     if token.kind == "string":
-        content, charset = token.value, None
+        pieces, charset = [token.value, *rest], None
     else:
-        content, charset = _PREFIXED[token.kind](cursor, token.value, token.span)
-    pieces = [content, *_continued(cursor)] if cursor.token.kind == "string" else ()
-    return Literal(
-        LiteralKind.STRING,
-        "".join(pieces) if pieces else content,
-        charset,
-        tuple(pieces),
-        cursor.span_from(token.start),
-    )
+        pieces, charset = _PREFIXED[token.kind](cursor, token.value, rest, token.span)
+    content, span = "".join(pieces) if rest else pieces[0], cursor.span_from(token.start)
+    return Literal(LiteralKind.STRING, content, charset, tuple(pieces) if rest else (), span)
 
 
-def _continued(cursor: Cursor) -> list[str]:
-    """Parse the further pieces of a string, each of which must begin on a new line."""
-    pieces = []
-    while cursor.token.kind == "string":
-        before, token = cursor.tokens[cursor.index - 1], cursor.token
-        if "\n" not in cursor.text[before.start : token.start]:
-            raise cursor.fail(
-                "a string continues on the same line",
-                hint="join strings with ||, or begin each on a line of its own",
-            )
-        pieces.append(string(cursor))
-    return pieces
+def _requires_new_line(cursor: Cursor) -> bool:
+    """Return True where a further piece begins on a new line, and raise where it does not."""
+    before, token = cursor.tokens[cursor.index - 1], cursor.token
+    if "\n" not in cursor.text[before.start : token.start]:
+        raise cursor.fail(
+            "a string continues on the same line",
+            hint="join strings with ||, or begin each on a line of its own",
+        )
+    return True
 
 
-def _charset(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
+def _charset(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
     """Decode ``_UTF16'..'`` and ``N'..'``: the character set must be able to encode the content."""
-    prefix, _, rest = written.partition("'")
+    prefix, _, quoted = written.partition("'")
     name = "ISO-8859-1" if prefix in ("N", "n") else prefix[1:].upper()
-    content = rest[:-1].replace("''", "'")
+    pieces = [quoted[:-1].replace("''", "'"), *rest]
     if name not in CHARSETS:
         raise cursor.fail(f"unknown character set {prefix[1:]!r}", span=span)
     try:
-        codecs.encode(content, CHARSETS[name])
+        for one in pieces:
+            codecs.encode(one, CHARSETS[name])
     except UnicodeEncodeError:
         raise cursor.fail(
             f"the string has characters that {name} cannot encode", span=span
         ) from None
-    return content, name
+    return pieces, name
 
 
-def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
-    r"""Decode ``U&'\00e4'``, also with another escape character: ``U&'!00e4' UESCAPE '!'``."""
+def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
+    r"""Decode ``U&'\00e4'``, also with another escape character: ``U&'!00e4' UESCAPE '!'``.
+
+    The escape character is that of all pieces.
+    """
     escape = "\\"
     if cursor.key == "UESCAPE":
         cursor.index += 1
@@ -148,7 +172,11 @@ def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
         escape = string(cursor)
         if not re.fullmatch(r"[^0-9a-fA-F\s+\"]", escape):
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
-    content = written[3:-1].replace("''", "'")
+    pieces = [written[3:-1].replace("''", "'"), *rest]
+    return [_unescaped(cursor, one, escape, span) for one in pieces], "UTF16"
+
+
+def _unescaped(cursor: Cursor, content: str, escape: str, span: Span) -> str:
     found, at = [], 0
     while (next_ := content.find(escape, at)) >= 0:
         found.append(content[at:next_])
@@ -162,11 +190,14 @@ def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
         else:
             raise cursor.fail(f"{escape}{digits} is not followed by four hex digits", span=span)
     found.append(content[at:])
-    return _paired("".join(found)), "UTF16"
+    return _paired("".join(found))
 
 
-def _escaped(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
-    r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written."""
+def _escaped(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
+    r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written.
+
+    Such a string has one piece.
+    """
 
     def decoded(match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
@@ -180,7 +211,8 @@ def _escaped(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
             raise cursor.fail(f"{match[0]} is not a character", span=span)
         return chr(code)
 
-    return _paired(_ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))), "UTF16"
+    content = _ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))
+    return [_paired(content), *rest], "UTF16"
 
 
 def _paired(content: str) -> str:
@@ -198,7 +230,9 @@ STRINGS = ("string", *_PREFIXED)
 def binary(cursor: Cursor) -> Literal:
     """Parse ``x'0aFF'``: pairs of hex digits, in one or several pieces like a string."""
     token = cursor.advance()
-    pieces = [token.value[2:-1], *_continued(cursor)]
+    pieces = [token.value[2:-1]]
+    while cursor.token.kind == "string" and _requires_new_line(cursor):
+        pieces.append(string(cursor))
     pieces = [piece.upper() for piece in pieces]
     content, span = "".join(pieces), cursor.span_from(token.start)
     if not re.fullmatch("(?:[0-9A-F]{2})*", content):

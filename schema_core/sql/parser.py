@@ -19,6 +19,7 @@ from schema_core.errors import (
     SchemaError,
     within,
 )
+from schema_core.sql import literals
 from schema_core.sql.corrections import corrected_hint
 from schema_core.sql.ddl import (
     alter,
@@ -357,8 +358,8 @@ def _reset(cursor: QueryCursor) -> Statement:
 
 def _unquoted(cursor: QueryCursor, before: str) -> str:
     """Parse a string literal, or the characters before a symbol or a blank."""
-    if cursor.token.kind == "string":
-        return string(cursor)
+    if cursor.token.kind in literals.STRINGS:
+        return literals.string_in_pieces(cursor)
     start = stop = cursor.token.start
     while cursor.token.start == stop and cursor.key != before and cursor.token.kind != "end":
         stop = cursor.advance().stop
@@ -435,7 +436,7 @@ def _compile(cursor: QueryCursor) -> Statement:
     start = cursor.expect("COMPILE").start
     execute = cursor.accept("AND", "EXECUTE")
     cursor.expect("PLAN")
-    path = string(cursor)
+    path = literals.string_in_pieces(cursor)
     if_not_exists = not execute and cursor.accept("IF", "NOT", "EXISTS")
     cursor.expect("FOR")
     inner = cursor.token.start
@@ -451,7 +452,7 @@ def _compile(cursor: QueryCursor) -> Statement:
 def _execute(cursor: QueryCursor) -> Statement:
     start = cursor.expect("EXECUTE").start
     if cursor.accept("PLAN"):
-        return ExecutePlan(string(cursor), cursor.span_from(start))
+        return ExecutePlan(literals.string_in_pieces(cursor), cursor.span_from(start))
     if cursor.accept("STATEMENT"):
         return _statement_set(cursor, start)
     if cursor.key == "INSERT":

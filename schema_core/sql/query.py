@@ -18,6 +18,7 @@ from schema_core.sql.expression import (
     sort_keys,
     window,
 )
+from schema_core.sql.literals import string_in_one_piece
 from schema_core.sql.syntax import (
     Aliased,
     Call,
@@ -51,7 +52,7 @@ from schema_core.sql.syntax import (
     Window,
     With,
 )
-from schema_core.sql.tokens import can_name, identifier, refuse, separated, string
+from schema_core.sql.tokens import can_name, identifier, refuse, separated
 
 #: Keywords that open a query.
 OPENING = frozenset({"SELECT", "VALUES", "VALUE", "WITH", "TABLE"})
@@ -480,9 +481,9 @@ def _hint(cursor: QueryCursor) -> Hint:
 
 
 def _hint_option(cursor: QueryCursor) -> tuple[str, str]:
-    key = identifier(cursor) if can_name(cursor.token) else string(cursor)
+    key = identifier(cursor) if can_name(cursor.token) else string_in_one_piece(cursor)
     cursor.expect("=")
-    return key, string(cursor)
+    return key, string_in_one_piece(cursor)
 
 
 def _hint_argument(cursor: QueryCursor) -> Name | Literal:

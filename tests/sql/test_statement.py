@@ -4,7 +4,8 @@ import pytest
 
 from schema_core.errors import ParseError
 from schema_core.sql import statement_syntax as parts
-from schema_core.sql.parser import parse_statement, parse_statements
+from schema_core.sql.parser import parse_query, parse_statement, parse_statements
+from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import (
     Alter,
     CreateTable,
@@ -40,6 +41,64 @@ def change(text: str) -> parts.Change:
     statement = parse_statement(text)
     assert isinstance(statement, Alter)
     return statement.change
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("'a' 'b'", "ab"),
+        ("'a'\n'b'", "ab"),
+        ("'a' /* x */ 'b' -- y\n 'c'", "abc"),
+        (r"U&'\0061' 'x\0062'", "axb"),
+        ("U&'#0061' '#0062' UESCAPE '#'", "ab"),
+        (r"e'a\tb'", "a\tb"),
+        ("_UTF16'a' 'b'", "ab"),
+        ("N'a'", "a"),
+    ],
+)
+def test_strings_of_properties_and_plan_paths(written: str, expected: str) -> None:
+    """Flink validates only strings of queries: others may continue on the same line."""
+    (option,) = table(f"CREATE TABLE t (a INT) WITH ({written} = {written})").options
+    assert (expected, expected) == (option.key, option.value)
+    plan = parse_statement(f"COMPILE PLAN {written} FOR INSERT INTO t SELECT 1")
+    assert isinstance(plan, parts.CompilePlan)
+    executed = parse_statement(f"EXECUTE PLAN {written}")
+    assert isinstance(executed, parts.ExecutePlan)
+    assert (expected, expected) == (plan.path, executed.path)
+    assigned = parse_statement(f"SET {written} = {written}")
+    assert isinstance(assigned, SetOption)
+    assert (expected, expected) == (assigned.key, assigned.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t (a INT) WITH ('k' = e'a' 'b')",
+        "CREATE TABLE t (a INT) WITH ('k' = 'a' U&'b')",
+        "CREATE TABLE t (a INT) WITH ('k' = 'a' UESCAPE '#')",
+        "CREATE TABLE t (a INT COMMENT 'a' 'b')",
+        "SHOW TABLES LIKE 'a' 'b'",
+        "SELECT e'a'\n'b'",
+        "SELECT U&'#0061' UESCAPE '#'\n'b'",
+        "SELECT U&'\\0061' 'b'",
+    ],
+)
+def test_strings_that_do_not_continue(text: str) -> None:
+    with pytest.raises(ParseError):
+        parse_statement(text)
+
+
+def test_keys_of_any_kind_are_reset_and_hinted() -> None:
+    reset = change(r"ALTER TABLE t RESET (U&'\006b', e'l')")
+    assert isinstance(reset, parts.ResetOptions)
+    assert ("k", "l") == reset.keys
+    hinted = parse_query(r"SELECT * FROM t /*+ OPTIONS(U&'\006b' = N'v') */")
+    assert "('k' = 'v')" in print_query(hinted)
+
+
+def test_every_piece_of_a_string_with_escapes_is_decoded() -> None:
+    read = parse_query("SELECT U&'#0061'\n'#0062' UESCAPE '#' FROM t")
+    assert "SELECT _UTF16'a'\n'b'" in print_query(read)
 
 
 def test_all_clauses_of_create_table() -> None:
