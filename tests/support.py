@@ -1,4 +1,4 @@
-"""Shared by several tests: tables of cases in files, and profiles of hypothesis."""
+"""Shared by several tests: tables of cases in files, hooks, and profiles of hypothesis."""
 
 from __future__ import annotations
 
@@ -23,6 +23,29 @@ def cases(name: str) -> list[tuple[str, str]]:
 def listed(text: str) -> list[str]:
     """Return the parts of a cell, separated by bars."""
     return [part.strip() for part in text.split(" | ")]
+
+
+class RecordingHook:
+    """A job status hook that records its events; `called` is to be overridden."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def called(self, event: str, error: BaseException | None = None) -> None:
+        """Record one event, with the error of a job that failed."""
+        self.events.append(event)
+
+    def on_created(self, job_id: str) -> None:
+        self.called("created")
+
+    def on_finished(self, job_id: str) -> None:
+        self.called("finished")
+
+    def on_failed(self, job_id: str, error: BaseException) -> None:
+        self.called("failed", error)
+
+    def on_canceled(self, job_id: str) -> None:
+        self.called("canceled")
 
 
 def load_profile() -> None:

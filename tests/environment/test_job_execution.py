@@ -40,25 +40,14 @@ from schema_core.errors import (
 )
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
+from tests.support import RecordingHook
 
 
-class Watcher:
-    """A hook that records the events that it receives."""
+class Watcher(RecordingHook):
+    """A hook that records the events that it receives, with the errors of jobs."""
 
-    def __init__(self) -> None:
-        self.events: list[str] = []
-
-    def on_created(self, job_id: str) -> None:
-        self.events.append("created")
-
-    def on_finished(self, job_id: str) -> None:
-        self.events.append("finished")
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        self.events.append(f"failed: {error}")
-
-    def on_canceled(self, job_id: str) -> None:
-        self.events.append("canceled")
+    def called(self, event: str, error: BaseException | None = None) -> None:
+        self.events.append(event if error is None else f"{event}: {error}")
 
 
 class Step(JobExecution):
@@ -170,29 +159,17 @@ def test_events_of_a_failed_job(
     assert ["created", events] == watcher.events
 
 
-class Raising(Watcher):
+class Raising(RecordingHook):
     """A hook that raises at the events named, after it has recorded them."""
 
     def __init__(self, *events: str, error: type[BaseException] = ValueError) -> None:
         super().__init__()
         self._events, self._error = events, error
 
-    def _at(self, event: str) -> None:
+    def called(self, event: str, error: BaseException | None = None) -> None:
         self.events.append(event)
         if event in self._events:
             raise self._error(f"hook at {event}")
-
-    def on_created(self, job_id: str) -> None:
-        self._at("created")
-
-    def on_finished(self, job_id: str) -> None:
-        self._at("finished")
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        self._at("failed")
-
-    def on_canceled(self, job_id: str) -> None:
-        self._at("canceled")
 
 
 EVENTS = ("created", "finished", "failed", "canceled")
@@ -263,7 +240,7 @@ def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job() -> None:
     assert JobStatus.FINISHED is status(client)
 
 
-class WaitsForItself(Watcher):
+class WaitsForItself(RecordingHook):
     """A hook that waits for its own job at one event, in every way."""
 
     def __init__(self, event: str) -> None:
@@ -272,7 +249,7 @@ class WaitsForItself(Watcher):
         self.codes: list[str] = []
         self.client: JobClient | None = None
 
-    def _wait(self, event: str) -> None:
+    def called(self, event: str, error: BaseException | None = None) -> None:
         if event != self.event:
             return
         assert self.submitted.wait(10)
@@ -295,15 +272,6 @@ class WaitsForItself(Watcher):
             with pytest.raises(SchemaError) as caught:
                 wait()
             self.codes.append(caught.value.code)
-
-    def on_created(self, job_id: str) -> None:
-        self._wait("created")
-
-    def on_finished(self, job_id: str) -> None:
-        self._wait("finished")
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        self._wait("failed")
 
 
 @pytest.mark.parametrize(

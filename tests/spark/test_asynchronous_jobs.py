@@ -18,6 +18,7 @@ from schema_core.environment.connector import Ability
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.udf import udf
 from tests.spark.conftest import FrameConnector
+from tests.support import RecordingHook
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,28 +45,16 @@ def pause(number: int | None, seconds: int | None) -> int | None:
     return number
 
 
-class Hook:
+class Hook(RecordingHook):
     """A hook that records its events and the threads that call it."""
 
     def __init__(self) -> None:
-        self.events: list[str] = []
+        super().__init__()
         self.threads: set[threading.Thread] = set()
 
-    def _called(self, event: str) -> None:
+    def called(self, event: str, error: BaseException | None = None) -> None:
         self.events.append(event)
         self.threads.add(threading.current_thread())
-
-    def on_created(self, job_id: str) -> None:
-        self._called("created")
-
-    def on_finished(self, job_id: str) -> None:
-        self._called("finished")
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        self._called("failed")
-
-    def on_canceled(self, job_id: str) -> None:
-        self._called("canceled")
 
 
 @pytest.fixture

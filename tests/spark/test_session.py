@@ -21,6 +21,7 @@ from schema_core.expressions.user_functions import udf
 from schema_core.spark.planner import SparkPlanner
 from schema_core.spark.session import JobSession
 from tests.spark.conftest import FrameConnector
+from tests.support import RecordingHook
 
 CREATE = "CREATE TABLE {name} (a INT NOT NULL) WITH ('connector' = 'frames')"
 
@@ -172,29 +173,10 @@ def test_a_stopped_session_is_not_replaced() -> None:
     assert "spark-session-stopped" == caught.value.code
 
 
-class Hook:
-    """Records the events of jobs."""
-
-    def __init__(self) -> None:
-        self.events: list[str] = []
-
-    def on_created(self, job_id: str) -> None:
-        self.events.append("created")
-
-    def on_finished(self, job_id: str) -> None:
-        self.events.append("finished")
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        self.events.append("failed")
-
-    def on_canceled(self, job_id: str) -> None:
-        self.events.append("canceled")
-
-
 def test_hooks_of_an_environment_are_called_for_its_jobs(
     session: SparkSession, connector: FrameConnector
 ) -> None:
-    settings, hook = EnvironmentSettings.in_batch_mode(), Hook()
+    settings, hook = EnvironmentSettings.in_batch_mode(), RecordingHook()
     environment = TableEnvironment.create(settings, spark=session, hooks=[hook])
     environment.execute_sql(CREATE.format(name="t"))
     environment.execute_sql("INSERT INTO t VALUES (1)").wait()
