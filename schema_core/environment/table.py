@@ -624,8 +624,13 @@ class TablePipeline:
         """The hooks of the pipeline, in order."""
         return tuple(self._hooks)
 
-    def explain(self) -> str:
-        """Return the plan of the engine; for a new table, after `plan_ctas` as text."""
+    def explain(self, *extra_details: object) -> str:
+        """Return the plan of the engine; for a new table, after `plan_ctas` as text.
+
+        Args:
+            extra_details: PyFlink's `ExplainDetail`; ignored.
+        """
+        del extra_details
         if self._creation is not None:
             return explained_creation(self._session, self._creation)
         return self._session.explain(self._relation)
@@ -862,8 +867,9 @@ class StatementSet:
         self._pipelines.append(table_pipeline)
         return self
 
-    def explain(self) -> str:
-        """Return the plan of the engine."""
+    def explain(self, *extra_details: object) -> str:
+        """Return the plan of the engine; `extra_details` (PyFlink's) are ignored."""
+        del extra_details
         return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
 
     def compile_plan(self) -> CompiledPlan:

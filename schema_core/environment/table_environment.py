@@ -148,7 +148,7 @@ class TableEnvironment:
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
-        """Return the plan of the engine for a query or an INSERT.
+        """Return the plan of the engine for a query, INSERT, statement set or CREATE TABLE AS.
 
         Args:
             stmt: The statement, without EXPLAIN.

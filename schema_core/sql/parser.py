@@ -462,20 +462,20 @@ def _execute(cursor: QueryCursor) -> Statement:
 
 def _explain(cursor: QueryCursor) -> Statement:
     start = cursor.expect("EXPLAIN").start
-    details: list[str] = []
-    if not cursor.accept("PLAN", "FOR"):
-        while cursor.key in DETAILS:
-            details.append(cursor.advance().key)
-            if not cursor.accept(","):
-                break
+    details: tuple[str, ...] = ()
+    if not cursor.accept("PLAN", "FOR") and cursor.key in DETAILS:
+        first = cursor.token.start
+        details = separated(cursor, lambda cursor: one_of(cursor, *DETAILS))
+        if len(set(details)) < len(details):
+            raise cursor.fail("a detail is named twice", span=cursor.span_from(first))
     inner = cursor.token.start
     if cursor.accept("STATEMENT"):
         explained: Statement = _statement_set(cursor, inner)
-        return Explain(explained, tuple(details), cursor.span_from(start))
+        return Explain(explained, details, cursor.span_from(start))
     is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
     if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
-    return Explain(statement(cursor), tuple(details), cursor.span_from(start))
+    return Explain(statement(cursor), details, cursor.span_from(start))
 
 
 def _analyze(cursor: QueryCursor) -> Statement:

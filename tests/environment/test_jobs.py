@@ -499,6 +499,36 @@ def test_explain_of_create_table_as_creates_nothing(
     assert (before, []) == (environment.list_tables(), planner.jobs)
 
 
+@pytest.mark.parametrize(
+    ("statement", "plans"),
+    [
+        ("EXECUTE SELECT 1", 1),
+        ("EXECUTE INSERT INTO sink SELECT a, b FROM s", 1),
+        ("STATEMENT SET BEGIN {0} {0} END", 2),
+        ("EXECUTE STATEMENT SET BEGIN {0} {0} END", 2),
+    ],
+)
+def test_statement_sets_and_executed_statements_are_explained(
+    environment: TableEnvironment, planner: Noting, statement: str, plans: int
+) -> None:
+    explained = f"EXPLAIN {statement.format('INSERT INTO sink SELECT a, b FROM s;')}"
+    ((text,),) = environment.execute_sql(explained).collect()
+
+    assert "\n\n".join(["the dry-run planner runs no jobs"] * plans) == text
+    assert [] == planner.jobs
+    wrong = statement.format("INSERT INTO sink SELECT a FROM s;").replace("a, b", "a")
+    if "INSERT" in wrong:
+        assert "column-count-mismatch" == code(environment, f"EXPLAIN {wrong}")
+
+
+def test_plans_of_the_engine_ignore_details(environment: TableEnvironment) -> None:
+    saved = environment.sql_query("SELECT a FROM s").save_as("copy").create()
+    statements = environment.create_statement_set().add(saved)
+
+    assert saved.explain() == saved.explain("ESTIMATED_COST")
+    assert saved.explain() == statements.explain("ESTIMATED_COST", "CHANGELOG_MODE")
+
+
 def test_a_statement_set_whose_job_fails_is_cleared(
     environment: TableEnvironment, planner: Noting
 ) -> None:

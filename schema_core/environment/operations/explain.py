@@ -1,4 +1,4 @@
-"""EXPLAIN: the plan of the engine for a query, an INSERT or CREATE TABLE AS."""
+"""EXPLAIN: the plan of the engine for queries, INSERT, statement sets and CREATE TABLE AS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import UnsupportedError
 from schema_core.sql.statement_syntax import (
     CreateTable,
+    Execute,
     Explain,
     Insert,
     SelectStatement,
     Statement,
+    StatementSet,
 )
 
 
@@ -30,6 +32,10 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
     match statement:
+        case Execute(inner):
+            return explained_text(session, inner, text)
+        case StatementSet(inserts):
+            return "\n\n".join(explained_text(session, one, text) for one in inserts)
         case SelectStatement(query):
             return session.explain(session.query(query, text))
         case Insert():
@@ -41,7 +47,8 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
             return explained_creation(session, creation)
         case _:
             raise UnsupportedError(
-                "EXPLAIN supports only queries, INSERT and CREATE TABLE AS", code="not-explainable"
+                "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
+                code="not-explainable",
             )
 
 
