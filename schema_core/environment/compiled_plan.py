@@ -29,6 +29,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
     at,
+    similar,
 )
 from schema_core.secrets import HIDDEN, masked_value
 from schema_core.text import show
@@ -119,7 +120,7 @@ JOBS: Final[Mapping[str, Mapping[str, Check]]] = {
         "sink": _is_path,
         "query": _is_text,
         "properties": _are_options,
-        "level": lambda value: value in (1, 2, 3),
+        "level": lambda value: type(value) is int and value in (1, 2, 3),
         "if_not_exists": _is_flag,
         "or_replace": _is_flag,
         "create": _is_flag,
@@ -204,7 +205,7 @@ class PlanDocument:
         """
         content = _parsed(text)
         version = content.get("version")
-        if content.get("format") != FORMAT or not isinstance(version, int):
+        if content.get("format") != FORMAT or type(version) is not int:
             raise SchemaError(
                 "this is not a plan of schema_core",
                 code="invalid-plan",
@@ -229,8 +230,7 @@ class PlanDocument:
             _check(one, CATALOG, f"catalog {name!r} of the plan")
         for members_of, kind in ((OBJECTS, "objects"), (JOBS, "jobs")):
             for one in members[kind]:
-                known = one.get("kind") if isinstance(one, dict) else None
-                _check(one, members_of.get(str(known), members_of[next(iter(members_of))]), kind)
+                _check(one, _members_of_kind(one, members_of), kind)
         return PlanDocument(members)
 
     @property
@@ -307,6 +307,16 @@ def _check(given: object, known: Mapping[str, Check], place: str) -> None:
                 raise SchemaError(
                     f"{problem} members: {', '.join(sorted(names))}", code="invalid-plan"
                 )
+
+
+def _members_of_kind(
+    given: object, known: Mapping[str, Mapping[str, Check]]
+) -> Mapping[str, Check]:
+    """Return the members of an object of a plan by its kind; without a kind, those of the first."""
+    kind = given.get("kind") if isinstance(given, dict) else None
+    if isinstance(kind, str) and kind not in known:
+        raise SchemaError(f"unknown kind {kind!r}", code="invalid-plan", hint=similar(kind, known))
+    return known[kind] if isinstance(kind, str) else next(iter(known.values()))
 
 
 def _digest(content: Mapping[str, Any]) -> str:
