@@ -68,6 +68,8 @@ class FoundTable:
     is_temporary: bool
     #: the options from which a connector reads and writes a managed table; None for others
     derived: Mapping[str, str] | None = None
+    #: the mark of a new table whose job has not finished; None for others
+    unfinished: Mark | None = None
 
     @property
     def kind(self) -> TableKind:
@@ -133,7 +135,8 @@ class CatalogManager:
         derived = None
         if storage is not None and folder is not None:
             derived = storage.derived(visible, folder).options
-        return FoundTable(identifier, visible, is_temporary=False, derived=derived)
+        new = None if REPLACED in table.options else Mark.of(table)
+        return FoundTable(identifier, visible, is_temporary=False, derived=derived, unfinished=new)
 
     def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""

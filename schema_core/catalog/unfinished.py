@@ -29,6 +29,8 @@ KEY: Final = "schema-core.unfinished"
 REPLACED: Final = "schema-core.secret.replaced"
 #: The option that holds the folder of the managed table that REPLACE TABLE AS replaces.
 FOLDER: Final = "schema-core.replaced-folder"
+#: The level of jobs whose rows become visible just before the mark is removed.
+ISOLATED: Final = 3
 #: After how many seconds what a process of another host left counts as abandoned.
 ABANDONED: Final = 7 * 86_400.0
 #: The jobs of this process that may still remove their marks, by their ids. All environments of the

@@ -36,6 +36,7 @@ from schema_core.catalog.resolve import (
 from schema_core.catalog.shadowing import Hidden, Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
+from schema_core.catalog.unfinished import ISOLATED, Mark
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
@@ -48,10 +49,18 @@ from schema_core.environment.planner import (
     BoundTable,
     Planner,
     PlannerContext,
+    SupportsJobRecovery,
     find_planner,
 )
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
+from schema_core.errors import (
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    within,
+)
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Column, Columns, Relation, Table, result_columns
@@ -304,11 +313,37 @@ class Session:
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         """Resolve a table in a query; the query of a view is checked."""
         found = self._unnamed(path) or self.found(Name(path, span))
+        if found.unfinished is not None and found.unfinished.level == ISOLATED:
+            with at_span(span):
+                self._require_visible(found, found.unfinished)
         if isinstance(found.table, ResolvedCatalogView):
             with at_span(span):
                 self.query_of(found.identifier, found.table)
         rows = found.table if isinstance(found.table, InlineTable) else None
         return Table(found.identifier, found.table.resolved_schema, found.kind.value, rows)
+
+    def _require_visible(self, found: FoundTable, mark: Mark) -> None:
+        """Raise for a new table of an isolated job whose rows are not visible.
+
+        The catalog has the table just before its rows are visible, and after a kill in between
+        until it is recovered.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+        """
+        planner = self.planner
+        if isinstance(planner, SupportsJobRecovery) and isinstance(
+            found.table, ResolvedCatalogTable
+        ):
+            committed = planner.was_committed(self.bound_as_found(found), mark.id)
+            if committed is False:
+                shown = found.identifier.as_summary_string()
+                raise NotFoundError(
+                    f"there is no table or view {shown}: the job that creates it has not finished",
+                    code="table-not-found",
+                    hint="run the query again when the job has finished; if its process has ended, "
+                    f"call recover({found.identifier.object_name!r})",
+                ).of(*found.identifier.to_list())
 
     def _unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
         """Return the table of a descriptor or of rows, whose name no user can write."""

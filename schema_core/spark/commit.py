@@ -25,7 +25,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from schema_core.catalog.unfinished import Owner
+from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.environment.job_execution import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
@@ -379,16 +379,28 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
     return any(name.id == job for place in places for name, _ in place.named(*left))
 
 
-def remove_leftovers(directory: Directory) -> None:
-    """Remove the files of jobs that ended before their commit point. The caller holds the lock."""
+def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
+    """Remove the files of jobs that ended before their commit point. The caller holds the lock.
+
+    A journal that waits for the definition of another table than `held` may yet take effect: only
+    that table, which has the same directory, shows whether its catalog has changed.
+    """
     now = time.time()
     for name, entry in list(directory.named(Kind.DRAFT, Kind.PENDING)):
-        if _is_abandoned(name, now - entry.modified):
+        age = now - entry.modified
+        if _is_abandoned(name, age) and (age > ABANDONED or not _is_foreign(directory, name, held)):
             directory.delete(name)
     remove_stages(directory)
     for entry in directory.entries(FORMER_PREFIX):
         if FORMER_STAGE.fullmatch(entry.name) and now - entry.modified > FORMER_ABANDONED:
             directory.delete(entry.name)
+
+
+def _is_foreign(directory: Directory, name: Name, held: Definition | None) -> bool:
+    """Return whether a journal waits for a definition of another table."""
+    content = directory.read(name) if name.kind is Kind.PENDING else None
+    waits = None if content is None else Journal.decode(content).definition
+    return waits is not None and held is not None and waits.table != held.table
 
 
 def remove_stages(directory: Directory) -> None:
@@ -416,7 +428,7 @@ def clean(directory: Directory, held: Definition | None, *, created: bool = Fals
         release = take_lock(directory)
         try:
             recover(directory, held)
-            remove_leftovers(directory)
+            remove_leftovers(directory, held)
         finally:
             directory.call("release the lock", release)
         if created and not directory.files():
@@ -603,6 +615,8 @@ class FileStage:
         self.is_beside = False
         self._is_prepared = False
         self._is_open = False
+        #: the paths of the new files, when the stage is prepared
+        self._new: list[str] = []
         _RUNNING.add(self.name.id)
 
     @property
@@ -669,6 +683,7 @@ class FileStage:
             outer.mkdirs(str(self.name))
         outer.delete_hidden(self.name)
         self._require_empty(self._files())
+        self._new = [path for path, _ in outer.files(self.name)]
         if self.directory.entries(""):  # a reader has left its lock there
             self.directory.take(self.name)
             self.is_beside = False
@@ -689,7 +704,7 @@ class FileStage:
         self._release = take_lock(self.directory, self._patience)
         self._require_stage()
         recover(self.directory, self._held)
-        remove_leftovers(self.directory)
+        remove_leftovers(self.directory, self._held)
         if self.directory.can_publish():
             remove_stages(self.directory.outer)
         there = self.directory.status(self.name) is not None
@@ -698,7 +713,7 @@ class FileStage:
         if self.scope.empty:
             self._require_empty(old)
         self._require_free(new)
-        paths = [path for path, _ in new]
+        self._new = paths = [path for path, _ in new]
         remove = self.scope.replaced(paths, old)
         journal = Journal(str(self.name), tuple(new), remove, self._definition)
         self.directory.create(self._marker, journal.encode())
@@ -726,7 +741,7 @@ class FileStage:
         try:
             self.directory.rename(self._marker, target)
         except ExternalError:
-            if self.directory.status(self._marker) is not None:
+            if self.directory.status(self._marker) is not None or not self._took_effect():
                 raise
         self.committed = True
         finish(self.directory, target)
@@ -743,7 +758,7 @@ class FileStage:
         try:
             is_published = self.directory.publish(self.name)
         except SchemaCoreError:
-            if self.directory.outer.status(self.name) is not None:
+            if not self._took_effect():
                 raise
             is_published = True
         if is_published:
@@ -775,11 +790,23 @@ class FileStage:
         """Delete the journal. If another process has committed it, so are the rows."""
         self.committed = None if self._is_decided else False
         if self.is_beside:
-            self.committed = self._is_decided and self._home.status(self.name) is None
+            self.committed = self._is_decided and self._took_effect()
             return
         withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))
         withdrawn = self.directory.delete(self.name.of(Kind.PENDING)) or withdrawn
-        self.committed = self._is_decided and not withdrawn
+        self.committed = self._is_decided and not withdrawn and self._took_effect()
+
+    def _took_effect(self) -> bool:
+        """Return whether a commit took effect whose stage or draft is gone.
+
+        Others may have removed these, as a program that deletes temporary files does: then the new
+        files are gone, too.
+        """
+        if self.is_beside and self._home.status(self.name) is not None:
+            return False
+        if not self.is_beside and self.directory.status(self.name.of(Kind.COMMIT)) is not None:
+            return True
+        return {path for path, _ in self._files()} >= set(self._new)
 
     def _close(self) -> None:
         release, self._release = self._release, None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -661,3 +662,27 @@ def test_rows_are_removed_by_the_id_of_their_job(
     environment.recover()
 
     assert ["0" * 32] == planner.jobs
+
+
+@pytest.mark.parametrize("owner", [DEAD, Owner("elsewhere", 1, 1)], ids=["dead", "elsewhere"])
+def test_a_query_sees_an_isolated_table_when_its_rows_are_visible(
+    environment: TableEnvironment, planner: Planner, owner: Owner
+) -> None:
+    """Queries change nothing, whether the process was killed before that point or still runs."""
+    leave(environment, level=3, owner=owner)
+    mark = stored(environment)
+    for query in ("SELECT * FROM t", "SELECT x.b FROM (VALUES (1)) AS x (b), t"):
+        planner.committed = False
+        assert "table-not-found" == code_of(partial(environment.sql_query, query))
+        for planner.committed in (True, None):
+            environment.sql_query(query)
+    planner.committed = False
+    environment.execute_sql("CREATE TEMPORARY TABLE t (b INT) " + FILES)
+    environment.sql_query("SELECT b FROM t")
+    environment.execute_sql("DROP TEMPORARY TABLE t")
+    assert mark == stored(environment)
+
+
+def test_a_query_sees_a_table_that_is_rolled_back(environment: TableEnvironment) -> None:
+    leave(environment, level=2)
+    environment.sql_query("SELECT * FROM t")

@@ -46,6 +46,7 @@ from schema_core.spark.commit import (
     Kind,
     Name,
     Scope,
+    clean,
     is_uncommitted,
     partition_of,
     read_consistently,
@@ -362,6 +363,26 @@ def test_a_stage_that_others_removed_is_not_committed(
     assert before == (content(directory) if directory.status("") else {})
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_stage_that_vanishes_before_its_commit_point_is_not_committed(
+    directory: Directory, is_new: bool
+) -> None:
+    if not is_new:
+        staged(directory, {"old": "1"}).commit()
+    stage = staged(directory, {"new": "2"}, Scope(empty=True) if is_new else APPEND)
+    assert is_new == stage.is_beside
+    stage.prepare()
+    for one in (Path(directory.root).parent if is_new else Path(directory.root)).glob(f"{PREFIX}*"):
+        if one.name != LOCK:
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+    with pytest.raises(ExternalError, match="rename"):
+        stage.commit()
+    stage.abort()
+
+    assert stage.committed is False
+    assert ({} if is_new else {"old": "1"}) == (content(directory) if directory.status("") else {})
+
+
 def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Directory) -> None:
     child = subprocess.Popen(["sleep", "60"])
     try:
@@ -416,7 +437,6 @@ def pending(directory: Directory, definition: Definition) -> None:
     [
         (Definition("t", "new"), {"new": "new"}),
         (Definition("t", "old"), {"old": "old"}),
-        (Definition("other", "new"), {"old": "old"}),
         (None, {"old": "old"}),
     ],
 )
@@ -432,6 +452,32 @@ def test_a_pending_journal_applies_to_its_definition_only(
     stage.check()
     stage.commit()
     assert (found, []) == (content(directory), hidden(directory))
+
+
+def test_a_table_leaves_the_pending_journal_of_another_one_with_its_directory(
+    directory: Directory,
+) -> None:
+    """It may have taken effect: only the catalog of that table shows it."""
+    Path(directory.root).mkdir()
+    (Path(directory.root) / "old").write_text("old")
+    pending(directory, Definition("t", "new"))
+    other = Definition("other", "new")
+    stage = FileStage(directory, held=other)
+    stage.check()
+    stage.commit()
+    clean(directory, other)
+    held = Definition("t", "new")
+
+    assert {"old": "old"} == read_consistently(directory, other, lambda: content(directory))
+    assert {"new": "new"} == read_consistently(directory, held, lambda: content(directory))
+    assert [] == hidden(directory)
+
+    (Path(directory.root) / "new").unlink()
+    pending(directory, Definition("t", "newer"))
+    for one in Path(directory.root).glob(f"{PREFIX}*"):
+        os.utime(one, (1, 1))
+    clean(directory, other)
+    assert [] == hidden(directory)
 
 
 # --- concurrency --------------------------------------------------------------------------------

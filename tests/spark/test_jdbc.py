@@ -501,21 +501,40 @@ def test_created_tables_keep_every_type(database: str, request: pytest.FixtureRe
 def test_stages_of_ended_processes_are_dropped(lite: Tables) -> None:
     lite.run("CREATE TABLE t (a int)")
     lite.create("t", "a INT", "t")
-    target = '"t"'
-    ended = replace(StageName.new(target), pid=2**22 + 1)
+    target, path = '"t"', "default_catalog.default_database.t"
+    ended = replace(StageName.new(target, path), pid=2**22 + 1)
     elsewhere = replace(ended, host="000000")
-    other = replace(StageName.new('"o"'), pid=2**22 + 1)
-    alive = StageName.new(target)
-    creation = replace(StageName.new(target, "0" * 32), pid=2**22 + 1)
-    for one in (ended, elsewhere, other, alive, creation):
+    other = replace(StageName.new('"o"', path), pid=2**22 + 1)
+    alive = StageName.new(target, path)
+    creation = replace(StageName.new(target, path, "0" * 32), pid=2**22 + 1)
+    in_other_catalog = replace(creation, path=StageName.new(target, "c.d.t").path)
+    for one in (ended, elsewhere, other, alive, creation, in_other_catalog):
         assert StageName.parse(str(one)) == one
         lite.run(f'CREATE TABLE "{one}" (a)')
     lite.insert("INSERT INTO t VALUES (1)")
 
     names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
-    assert names == {str(elsewhere), str(other), str(alive), str(creation)}
-    for one in names:
-        lite.run(f'DROP TABLE "{one}"')
+    kept = {str(elsewhere), str(other), str(alive), str(in_other_catalog)}
+    assert names == {*kept, str(creation)}
+    # an INSERT leaves it to what has looked for a mark in the catalog before
+    environment = lite.environment
+    environment.execute_sql("DROP TEMPORARY TABLE t")
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in lite.options.items())
+    table = f"WITH ({options}, 'table-name' = 't')"
+    environment.execute_sql(f"CREATE TABLE t (a INT) {table}")
+    environment.recover("t")
+    names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+    assert names == kept
+    lite.run(f'CREATE TABLE "{creation}" (a)')
+    for statement in ("REPLACE", "CREATE"):
+        lite.insert(f"{statement} TABLE t {table} AS SELECT 1 AS a")
+        names = {one for (one,) in lite.run("SELECT name FROM sqlite_master WHERE name <> 't'")}
+        assert names == kept
+        environment.execute_sql("DROP TABLE t")
+        lite.run("DROP TABLE t")
+        lite.run(f'CREATE TABLE "{creation}" (a)')
+    for name in (*kept, str(creation)):
+        lite.run(f'DROP TABLE "{name}"')
     assert StageName.parse("schema_core_t") is None
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
-from schema_core.catalog.unfinished import Mark, Owner
+from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
 from schema_core.environment.job_execution import require_running
 from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
@@ -160,10 +160,6 @@ def _definition(text: str) -> CatalogTable:
     return table_with(statement, schema_of(statement.elements, text))
 
 
-#: The level whose rows may be visible before the mark is removed.
-ISOLATED = 3
-
-
 def recover(
     session: Session,
     identifiers: Iterable[ObjectIdentifier],
@@ -211,7 +207,9 @@ def _recovered(session: Session, identifier: ObjectIdentifier) -> Recovery | Non
         and isinstance(table.table, ResolvedCatalogTable)
         and isinstance(planner, SupportsJobRecovery)
     ):
-        planner.recover(session.bound_as_found(table))
+        # what the job of a mark has left shows whether it has committed
+        if session.tables.mark(identifier) is None:
+            planner.recover(session.bound_as_found(table))
         action = action or RecoveryAction.CHECKED
     return None if action is None else Recovery(identifier, action)
 

@@ -224,7 +224,7 @@ class JdbcConnector(
         table.check_types(context.physical_columns)
         connection = table.database.connect()
         try:
-            table.remove_abandoned(connection)
+            table.remove_abandoned(connection, unmarked=context.creates)
             stage = JdbcStage(table, connection, context)
             if context.creates:
                 stage.create_with_table()
@@ -253,10 +253,13 @@ class JdbcConnector(
             return table.exists(connection)
 
     def recover(self, context: WriteContext) -> None:
-        """Drop the stages of processes that have ended, and that of the job of the context."""
+        """Drop the stages of processes that have ended, and that of the job of the context.
+
+        The catalog has no mark of another job for the table.
+        """
         table = DatabaseTable(context)
         with table.database.connection() as connection:
-            table.remove_abandoned(connection, context.job)
+            table.remove_abandoned(connection, context.job, unmarked=True)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
@@ -279,6 +282,7 @@ class DatabaseTable:
 
     def __init__(self, context: TableContext) -> None:
         self.options = options = context.options
+        self.catalog_path = context.identifier.as_summary_string()
         url = URL.of(options) or ""
         self.dialect: Dialect = dialect_of(url)
         check_options(options)
@@ -329,14 +333,19 @@ class DatabaseTable:
             schema = name if quoted else self.dialect.fold(name)
         return connection.table_names(schema, PREFIX)
 
-    def remove_abandoned(self, connection: Connection, job: str = "") -> None:
+    def remove_abandoned(
+        self, connection: Connection, job: str = "", *, unmarked: bool = False
+    ) -> None:
         """Drop the stages of INSERTs into this table whose processes have ended.
 
         Args:
             connection: The connection.
             job: The id of a CREATE or REPLACE TABLE AS whose stage is dropped as well.
+            unmarked: Whether the catalog has no mark of another job for the table: then the stages
+                of ended CREATE and REPLACE TABLE AS at its path are dropped as well.
         """
-        for one in abandoned(self.stages(connection), self.sql, job):
+        at_path = self.catalog_path if unmarked else None
+        for one in abandoned(self.stages(connection), self.sql, job, at_path):
             with suppress(DatabaseError):  # another process drops it at the same time
                 connection.execute(f"DROP TABLE {self.beside(one)}")
 
@@ -753,7 +762,8 @@ class JdbcStage:
         self._context = context
         self._columns: Sequence[Found] = ()
         self._key = context.upsert_key
-        self._name = table.beside(str(StageName.new(table.sql, context.job)))
+        name = StageName.new(table.sql, table.catalog_path, context.job)
+        self._name = table.beside(str(name))
         self._exists = False
         #: the statements before those that insert the rows, in the transaction of the commit
         self._before: list[str] = []
