@@ -69,7 +69,12 @@ class LevelChoice:
 
 
 def choose_level(
-    connector: Connector | None, options: Mapping[str, str], *, atomic: bool, replaces: bool
+    connector: Connector | None,
+    options: Mapping[str, str],
+    *,
+    atomic: bool,
+    replaces: bool,
+    unbounded: str | None = None,
 ) -> LevelChoice:
     """Return the level of a statement on a connector; None is one that is not installed.
 
@@ -81,7 +86,13 @@ def choose_level(
         options: The options of the table.
         atomic: The option ``table.rtas-ctas.atomicity-enabled``.
         replaces: Whether the statement replaces a table.
+        unbounded: The path of an unbounded table that the query reads in streaming mode.
     """
+    if unbounded is not None:
+        return LevelChoice(
+            AtomicityLevel.CREATED_FIRST,
+            (f"the job does not end: it reads the unbounded table {unbounded}",),
+        )
     can_stage = connector is not None and Ability.STAGING in creation_abilities(connector, options)
     reasons: list[str] = []
     if not atomic and not (can_stage and replaces):
@@ -96,16 +107,23 @@ def choose_level(
 
 
 def visibility_of(
-    connector: Connector, options: Mapping[str, str], *, creates: bool = False
+    connector: Connector,
+    options: Mapping[str, str],
+    *,
+    creates: bool = False,
+    streams: bool = False,
 ) -> Visibility:
     """Return when a reader sees the rows of a job that writes a table with these options.
 
-    `creates` asks for CREATE and REPLACE TABLE AS.
+    `creates` asks for CREATE and REPLACE TABLE AS, `streams` for jobs that do not end.
 
     A connector that stages is `Visibility.FINAL`. One that declares nothing is
     `Visibility.WRITE_VISIBLE`, which promises nothing.
     """
     abilities: frozenset[Ability] = getattr(connector, "abilities", frozenset())
+    if streams:
+        is_staged = Ability.STAGING in abilities
+        return Visibility.INCREMENTAL if is_staged else Visibility.WRITE_VISIBLE
     if Ability.STAGING in (creation_abilities(connector, options) if creates else abilities):
         return Visibility.FINAL
     declared: Any = getattr(connector, "visibility", None)

@@ -101,6 +101,30 @@ class Visibility(Enum):
     FINAL = "final"
 
 
+class Boundedness(Enum):
+    """Whether the rows of a table have an end, by the names of Flink.
+
+    A connector declares it with a method ``boundedness(options)``; see `boundedness_of`.
+    """
+
+    BOUNDED = "bounded"
+    #: rows may arrive for ever: only streaming jobs read the table
+    CONTINUOUS_UNBOUNDED = "unbounded"
+
+
+class DeliveryGuarantee(Enum):
+    """How often a streaming job writes each row if it fails and is restarted, as in Flink.
+
+    A connector declares it with a method ``delivery_guarantee(options)``; see
+    `delivery_guarantee_of`.
+    """
+
+    EXACTLY_ONCE = "exactly-once"
+    AT_LEAST_ONCE = "at-least-once"
+    #: rows may be written repeatedly or be lost, so a job needs no checkpoints
+    NONE = "none"
+
+
 class Connector(Protocol):
     """A kind of external system that stores tables. Constructed without arguments.
 
@@ -181,6 +205,29 @@ class DynamicTableFactory(Protocol):
 
     def create_dynamic_table_source(self, context: Context) -> Connector: ...
     def create_dynamic_table_sink(self, context: Context) -> Connector: ...
+
+
+def boundedness_of(connector: Connector | None, options: Mapping[str, str]) -> Boundedness:
+    """Return whether the rows of a table with these options have an end.
+
+    A connector that declares nothing, or that is not installed, is `Boundedness.BOUNDED`.
+
+    >>> boundedness_of(None, {})
+    <Boundedness.BOUNDED: 'bounded'>
+    """
+    declared: Any = getattr(connector, "boundedness", None)
+    return Boundedness.BOUNDED if declared is None else Boundedness(declared(options))
+
+
+def delivery_guarantee_of(connector: Connector, options: Mapping[str, str]) -> DeliveryGuarantee:
+    """Return how often a streaming job writes each row of a table with these options.
+
+    A connector that declares nothing is `DeliveryGuarantee.AT_LEAST_ONCE`: a job that is restarted
+    writes its last micro-batch again.
+    """
+    declared: Any = getattr(connector, "delivery_guarantee", None)
+    guarantee = DeliveryGuarantee.AT_LEAST_ONCE
+    return guarantee if declared is None else DeliveryGuarantee(declared(options))
 
 
 def find_connector(options: Mapping[str, str]) -> Connector:

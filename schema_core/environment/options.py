@@ -504,6 +504,19 @@ STATE_RETENTION = ConfigOption(
     timedelta(0),
     "how long state is kept; 0 for ever",
 )
+CHECKPOINTS = ConfigOption(
+    "execution.checkpointing.dir",
+    str,
+    None,
+    "the directory of the checkpoints of streaming jobs, in one folder for each job",
+    deprecated_keys=("state.checkpoints.dir",),
+)
+CHECKPOINT_INTERVAL = ConfigOption(
+    "execution.checkpointing.interval",
+    duration,
+    None,
+    "how often a streaming job writes a micro-batch; without it as soon as rows have arrived",
+)
 
 ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     RUNTIME_MODE,
@@ -519,6 +532,8 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     METADATA_CHECK,
     MAX_CODE_LENGTH,
     STATE_RETENTION,
+    CHECKPOINTS,
+    CHECKPOINT_INTERVAL,
 )
 
 

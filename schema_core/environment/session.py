@@ -44,7 +44,13 @@ from schema_core.environment.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.job_client import JobClient
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import HookFactories, JobGraph, JobStatusHook
-from schema_core.environment.options import METADATA_CHECK, PIPELINE_NAME, PLANNER, SHADOWING
+from schema_core.environment.options import (
+    METADATA_CHECK,
+    PIPELINE_NAME,
+    PLANNER,
+    RUNTIME_MODE,
+    SHADOWING,
+)
 from schema_core.environment.planner import (
     BoundTable,
     Planner,
@@ -52,6 +58,7 @@ from schema_core.environment.planner import (
     SupportsJobRecovery,
     find_planner,
 )
+from schema_core.environment.unbounded import unbounded_tables
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import (
     NotFoundError,
@@ -63,7 +70,7 @@ from schema_core.errors import (
 )
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
-from schema_core.query.relation import Column, Columns, Relation, Table, result_columns
+from schema_core.query.relation import Column, Columns, Relation, Scan, Table, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask_urls, without_secrets
@@ -402,6 +409,18 @@ class Session:
 
         with self._opened.kept():
             return inline_views(relation, query_at)
+
+    def unbounded(self, executable: Relation) -> str | None:
+        """Return the path of an unbounded table that a query reads in streaming mode, or None."""
+        options = self.config.get_configuration()
+        if RUNTIME_MODE.of(options) != "STREAMING":
+            return None
+
+        def source(scan: Scan) -> BoundTable:
+            return self.bound(scan.table.identifier).hinted(scan.hints, options)
+
+        found = unbounded_tables(executable, source)
+        return found[0].identifier.as_summary_string() if found else None
 
     def views_kept(self) -> AbstractContextManager[None]:
         """Resolve each view only once within the block, which must not change what views read."""

@@ -117,36 +117,77 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """A micro-batch of a streaming job, by the id of the job and its number.
+
+    Its record is an empty file in the directory of the table, named by it: a job that is restarted
+    finds there which micro-batches were committed, and does not write them again.
+    """
+
+    job: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{PREFIX}batch-{self.job}-{self.number}"
+
+    @classmethod
+    def parse(cls, name: str) -> Batch | None:
+        """Parse the name of a record; None if it is not one."""
+        found = _BATCH.fullmatch(name)
+        return None if found is None else cls(found[1], int(found[2]))
+
+
+_BATCH = re.compile(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-(\d{{1,19}})")
+
+
+def last_batch(directory: Directory, job: str) -> int | None:
+    """Return the number of the last micro-batch of a job that has a record, or None."""
+    return max((one.number for one in _records(directory, job)), default=None)
+
+
+def _records(directory: Directory, job: str) -> list[Batch]:
+    parsed = (Batch.parse(one.name) for one in directory.entries(f"{PREFIX}batch-{job}-"))
+    return [one for one in parsed if one is not None]
+
+
+@dataclass(frozen=True, slots=True)
 class Journal:
     """The steps of a commit: which files are added, with their sizes, and which are deleted.
 
     Paths are below the table's directory, and below `stage` for the new files. With `definition`
-    the commit belongs to a change of the catalog: it has effect once the catalog holds that.
+    the commit belongs to a change of the catalog: it has effect once the catalog holds that. With
+    `batch` the record of a micro-batch is written. A journal with it has another version, which
+    versions of the library without streaming jobs refuse.
     """
 
     stage: str
     add: tuple[tuple[str, int], ...]
     remove: tuple[str, ...]
     definition: Definition | None = None
+    batch: Batch | None = None
 
     def encode(self) -> bytes:
-        return json.dumps({"version": 1, **asdict(self)}).encode()
+        fields = asdict(self)
+        if self.batch is None:
+            del fields["batch"]
+        return json.dumps({"version": 1 if self.batch is None else 2, **fields}).encode()
 
     @classmethod
     def decode(cls, content: bytes) -> Journal:
         fields: dict[str, Any] = json.loads(content)
-        if fields.pop("version") != 1:
+        if fields.pop("version") not in (1, 2):
             raise ExternalError(
                 "the journal of a commit has an unknown version",
                 code="commit-unfinished",
                 hint="read the table with the version of schema_core that wrote it",
             )
-        definition = fields.pop("definition")
+        definition, batch = fields.pop("definition"), fields.get("batch")
         return cls(
             fields["stage"],
             tuple((path, size) for path, size in fields["add"]),
             tuple(fields["remove"]),
             Definition(**definition) if definition else None,
+            Batch(**batch) if batch else None,
         )
 
 
@@ -296,6 +337,8 @@ def finish(directory: Directory, name: Name) -> None:
             _repeated(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
         for path in journal.remove:
             _repeated(partial(_remove, directory, name, path))
+        if journal.batch is not None:
+            _repeated(partial(_record, directory, journal.batch))
         _repeated(partial(directory.delete, journal.stage))
         _repeated(partial(directory.delete, name))
     except ExternalError as error:
@@ -335,6 +378,19 @@ def _move(directory: Directory, name: Name, source: str, path: str, size: int) -
         raise
     if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
         raise _failed(f"move {directory.path(source)!r}", "the file at the target is not complete")
+
+
+def _record(directory: Directory, batch: Batch) -> None:
+    """Write the record of a micro-batch, and delete those of earlier ones of the job."""
+    if directory.status(batch) is None:
+        try:
+            directory.create(batch, b"")
+        except ExternalError:
+            if directory.status(batch) is None:  # else another process has written it
+                raise
+    for one in _records(directory, batch.job):
+        if one.number < batch.number:
+            directory.delete(one)
 
 
 def _is_complete(entry: Entry | None, size: int) -> bool:
@@ -585,7 +641,8 @@ class FileStage:
     """The rows of one job in a hidden directory within that of the table, until the job has ended.
 
     `held` is the definition of the table that its catalog holds when the job starts, and
-    `definition` the one that it is to hold when the rows become visible, if that is another.
+    `definition` the one that it is to hold when the rows become visible, if that is another. A
+    stage of a micro-batch, `batch`, that was committed before discards its rows.
     """
 
     def __init__(
@@ -597,6 +654,7 @@ class FileStage:
         definition: Definition | None = None,
         patience: float = PATIENCE,
         id: str = "",  # noqa: A002 - the attribute of `Name`
+        batch: Batch | None = None,
     ) -> None:
         self.directory = directory
         self.scope = scope
@@ -607,6 +665,9 @@ class FileStage:
         self._held = held
         self._definition = definition
         self._patience = patience
+        self._batch = batch
+        #: whether the micro-batch has been committed before
+        self._is_repeated = False
         self._release: Release | None = None
         self._is_new = directory.status("") is None
         self._marker = self.name.of(Kind.DRAFT)
@@ -707,6 +768,11 @@ class FileStage:
         remove_leftovers(self.directory, self._held)
         if self.directory.can_publish():
             remove_stages(self.directory.outer)
+        if (batch := self._batch) is not None:
+            last = last_batch(self.directory, batch.job)
+            self._is_repeated = last is not None and last >= batch.number
+            if self._is_repeated:
+                return
         there = self.directory.status(self.name) is not None
         new = self.directory.files(self.name) if there else []
         old = [path for path, _ in self._files()] if self.scope != APPEND else []
@@ -715,7 +781,7 @@ class FileStage:
         self._require_free(new)
         self._new = paths = [path for path, _ in new]
         remove = self.scope.replaced(paths, old)
-        journal = Journal(str(self.name), tuple(new), remove, self._definition)
+        journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
         self.directory.create(self._marker, journal.encode())
         if self.directory.read(self._marker) != journal.encode():
             raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")
@@ -735,6 +801,11 @@ class FileStage:
         if not self._is_prepared:
             self.prepare()
         if self.is_beside and self._publish():
+            return
+        if self._is_repeated:
+            self.committed = True
+            self.directory.delete(self.name)
+            self._close()
             return
         target = self.name.of(Kind.COMMIT)
         self._is_decided = True

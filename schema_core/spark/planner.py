@@ -1,7 +1,9 @@
-"""The planner `spark`: runs resolved queries as batch jobs of Spark with Flink's semantics."""
+"""The planner `spark`: runs resolved queries as jobs of Spark with Flink's semantics."""
 
 from __future__ import annotations
 
+import datetime as dt
+import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +13,9 @@ from schema_core.environment.atomicity import AtomicityLevel, choose_level
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
+    DeliveryGuarantee,
     creation_abilities,
+    delivery_guarantee_of,
     find_connector,
     installed_connector,
     opened,
@@ -21,17 +25,29 @@ from schema_core.environment.connector import (
 from schema_core.environment.ctas_plan import SinkLoss
 from schema_core.environment.inline import InlineRows, InlineTable
 from schema_core.environment.job_graph import JobGraph
-from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
+from schema_core.environment.options import (
+    CHECKPOINT_INTERVAL,
+    CHECKPOINTS,
+    LOCAL_TIME_ZONE,
+    RUNTIME_MODE,
+)
 from schema_core.environment.planner import (
     BoundTable,
     PlannerContext,
     Registration,
     Rows,
 )
+from schema_core.environment.unbounded import is_unbounded, require_bounded
 from schema_core.errors import Diagnostic, Gathering, UnsupportedError
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.checkpoints import (
+    Checkpoint,
+    JobDescription,
+    checkpoint_of,
+    missing_checkpoint,
+)
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
@@ -39,11 +55,13 @@ from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connectors import (
+    MicroBatch,
     ReadContext,
     SparkConnector,
     SupportsCleanUp,
     SupportsRecovery,
     SupportsStaging,
+    SupportsStreamingRead,
     SupportsWriteValidation,
     WriteContext,
     for_spark,
@@ -53,6 +71,7 @@ from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained
 from schema_core.spark.frame_cache import FrameCache, FrameKey
+from schema_core.spark.incremental import require_incremental
 from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
@@ -73,6 +92,13 @@ from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sink_losses import sink_losses
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import Source, source_frame
+from schema_core.spark.streaming import (
+    MicroBatches,
+    StreamingJob,
+    rows_as_they_arrive,
+    validate_stream,
+    write_batch,
+)
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
@@ -114,11 +140,21 @@ class SparkPlanner:
     # --- the Planner interface --------------------------------------------------------------
 
     def select(self, query: Relation) -> Rows:
-        """Return the rows of a query, which runs when they are first read."""
-        self._require_batch()
+        """Return the rows of a query, which runs when they are first read.
+
+        Those of a query of unbounded tables arrive for ever.
+        """
+        streams = self._streams(query)
         columns = result_columns(query)
         reads: list[Read] = []
         frame = self._frame(self.session, query, columns, reads=reads)
+        if streams:
+            zone = self._zone
+            return Rows(
+                tuple((one.name, one.type) for one in columns),
+                rows_as_they_arrive(frame, lambda rows: python_rows(rows, columns)),
+                lambda: rows_as_they_arrive(frame, lambda rows: _strings(rows, columns, zone)),
+            )
         return Rows(
             tuple((one.name, one.type) for one in columns),
             diagnosed_rows(python_rows(frame, columns), reads),
@@ -134,8 +170,14 @@ class SparkPlanner:
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
     ) -> JobGraph:
-        """Prepare the write of a query; its rows become visible when all are written."""
-        self._require_batch()
+        """Prepare the write of a query; its rows become visible when all are written.
+
+        Those of a query of unbounded tables become visible with their micro-batch.
+        """
+        if self._streams(query):
+            if overwrite:
+                raise _refused("INSERT OVERWRITE")
+            return self._stream(query, target, columns, partition)
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
         session = self.session
@@ -162,8 +204,11 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
         """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.transactions`."""
-        self._require_batch()
         old = registration.replaced
+        if self._streams(query):
+            if old is not None:
+                raise _refused("REPLACE TABLE AS")
+            return self._stream(query, target, columns, registration=registration)
         connector = self._new_table_sink(target, old)
         session = self.session
         reads: list[Read] = []
@@ -183,6 +228,81 @@ class SparkPlanner:
             (level, registration),
             reads,
         )
+
+    # --- streaming jobs ------------------------------------------------------------------------
+
+    def _stream(
+        self,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        partition: Mapping[str, str] | None = None,
+        registration: Registration | None = None,
+    ) -> JobGraph:
+        """Prepare a job that writes the rows of unbounded tables in micro-batches."""
+        creates = registration is not None
+        connector = self._sink(target, set())
+        checkpoint = self._checkpoint(connector, query, target, columns, creates=creates)
+        session = self.session
+        reads: list[Read] = []
+        frame = self._sink_frame(session, query, target, columns, connector, reads)
+        context = self._writing(connector, target, session, overwrite=False, partition=partition)
+        located = partial(using, context.identifier, context.options, "write")
+        with located(), spark_errors():
+            validate_stream(connector, replace(context, creates=creates), checkpoint)
+        job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
+        batches = MicroBatches(
+            frame,
+            lambda rows, number: write_batch(
+                connector, rows, replace(context, batch=MicroBatch(job, number))
+            ),
+            None if checkpoint is None else checkpoint.location,
+            self._interval(reads),
+        )
+        execution = StreamingJob(
+            session, batches, checkpoint, registration, located, local_properties(session)
+        )
+        verb = "create" if creates else "insert into"
+        name = f"{verb} {target.identifier.as_summary_string()}"
+        return JobGraph(name, execution, [target.identifier])
+
+    def _interval(self, reads: Sequence[Read]) -> dt.timedelta | None:
+        """Return how often a micro-batch starts; None for as soon as there are rows."""
+        monitored = (
+            connector.monitor_interval(context.options)
+            for connector, context in reads
+            if isinstance(connector, SupportsStreamingRead)
+        )
+        known = [one for one in monitored if one is not None]
+        return CHECKPOINT_INTERVAL.of(self.context.options) or min(known, default=None)
+
+    def _checkpoint(
+        self,
+        connector: SparkConnector,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+        *,
+        creates: bool,
+    ) -> Checkpoint | None:
+        """Return the checkpoint of a streaming job, None for a sink that needs none.
+
+        Raises:
+            SchemaError: with code `missing-checkpoint`.
+            ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
+        """
+        sink, options = target.identifier.as_summary_string(), self.context.options
+        guarantee = delivery_guarantee_of(connector, target.table.options)
+        if CHECKPOINTS.of(options) is None:
+            if guarantee is not DeliveryGuarantee.NONE:
+                raise missing_checkpoint(sink, guarantee.value)
+            return None
+        if columns is None:
+            known = target.table.resolved_schema.columns
+            columns = [one.name for one in known if one.is_persisted()]
+        description = JobDescription.of(sink, query, columns)
+        with spark_errors():
+            return checkpoint_of(self.session, options, description, creates=creates)
 
     # --- recovery ------------------------------------------------------------------------------
 
@@ -232,8 +352,16 @@ class SparkPlanner:
     ) -> tuple[Diagnostic, ...]:
         """Return why CREATE or REPLACE TABLE AS would be refused, without running anything."""
         found = Gathering()
+        streams = False
         with found.catching():
-            self._require_batch()
+            streams = self._streams(query)
+            if streams and replaced is not None:
+                raise _refused("REPLACE TABLE AS")
+        with found.catching():
+            if streams:
+                connector = self._connector(target, "write")
+                columns = [one.name for one in result_columns(query)]
+                self._checkpoint(connector, query, target, columns, creates=True)
         with found.catching():
             Sink(target.table.resolved_schema, None, self.context.options).targets(query)
         with found.catching():
@@ -254,7 +382,7 @@ class SparkPlanner:
 
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
-        self._require_batch()
+        self._streams(query)
         columns, noted = result_columns(query), Explanation()
         frame = self._frame(self.session, query, columns, noted)
         with spark_errors():
@@ -296,7 +424,8 @@ class SparkPlanner:
 
         The frame may be one of an earlier call.
         """
-        self._require_batch()
+        if self._streams(query) and converted is not None:
+            raise _refused("the conversion to Arrow or pandas")
         session = self.session
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
         with TemporaryNames(session) as names:
@@ -322,14 +451,20 @@ class SparkPlanner:
     def _zone(self) -> str:
         return LOCAL_TIME_ZONE.of(self.context.options) or "UTC"
 
-    def _require_batch(self) -> None:
-        if RUNTIME_MODE.of(self.context.options) == "STREAMING":
-            raise UnsupportedError(
-                "the Spark planner runs batch jobs only",
-                code="streaming-not-supported",
-                hint="create the environment with EnvironmentSettings.in_batch_mode(), "
-                "or SET 'execution.runtime-mode' = 'batch'",
-            )
+    @property
+    def _is_streaming(self) -> bool:
+        return RUNTIME_MODE.of(self.context.options) == "STREAMING"
+
+    def _streams(self, query: Relation) -> bool:
+        """Return whether a query reads unbounded tables, in streaming mode.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported` for an operation on such a table
+                that cannot be computed as rows arrive.
+        """
+        if not self._is_streaming:
+            return False
+        return require_incremental(query, lambda scan: is_unbounded(self.context.source(scan)))
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
         """Return the connector of a table after validating its options."""
@@ -370,13 +505,15 @@ class SparkPlanner:
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
             return self._inline.name(bound.table.rows, names)
+        streams = self._is_streaming and is_unbounded(bound)
         database = self.context.database()
         request = ScanRequest.of(bound, demand, self._options, self._zone, database)
-        kept = self._scans.find(session, request)
+        kept = None if streams else self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
-            connector, context, source = self._read(session, request, demand)
-            kept = self._scans.add(request, connector, context, source)
+            connector, context, source = self._read(session, request, demand, streams=streams)
+            if not streams:
+                kept = self._scans.add(request, connector, context, source)
         else:
             connector, context = kept.connector, kept.context
         if kept is not None:
@@ -393,7 +530,12 @@ class SparkPlanner:
         return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 
     def _read(
-        self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None
+        self,
+        session: SparkSession,
+        request: ScanRequest,
+        demand: ScanDemand | None,
+        *,
+        streams: bool,
     ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with what it was asked."""
         bound = request.bound
@@ -409,13 +551,17 @@ class SparkPlanner:
         )
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if demand is not None:
-                context = read_context(connector, context, demand)
+                asked = replace(demand, filters=(), limit=None) if streams else demand
+                context = read_context(connector, context, asked)
                 require_udfs(session, *(one.spark_sql for one in context.filters))
             if can_be_kept(connector):
                 needed: Collection[str] | None = request.columns
             else:
                 needed = demand.columns if demand else None
-            return connector, context, source_frame(connector, context, needed, request.database)
+            source = source_frame(connector, context, needed, request.database, streams=streams)
+            if not streams:  # the connector's own error says how the table can be bounded
+                require_bounded(bound)
+            return connector, context, source
 
     def _frame(
         self,
@@ -554,6 +700,15 @@ class SparkPlanner:
 
 def _nothing() -> None:
     return None
+
+
+def _refused(operation: str) -> UnsupportedError:
+    """Return the error for what needs all rows of a query that reads unbounded tables."""
+    return UnsupportedError(
+        f"{operation} needs all rows, but the query reads an unbounded table",
+        code="streaming-not-supported",
+        hint="write the rows into a table with INSERT INTO or CREATE TABLE AS",
+    )
 
 
 # --- rows ----------------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ MEANING: Mapping[str, str] = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.variable.substitute": "false",
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
 }
 
 #: Settings of the session of jobs that only cost or save time; a setting of the process takes

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from schema_core.errors import ExternalError, Gathering, at, similar
+from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
 from schema_core.spark.compiler.expression import (
@@ -28,6 +28,7 @@ from schema_core.spark.connectors import (
     ReadContext,
     SparkConnector,
     SupportsStatisticReport,
+    SupportsStreamingRead,
     metadata_column,
     raw_column,
 )
@@ -53,6 +54,8 @@ def source_frame(
     context: ReadContext,
     needed: Collection[str] | None = None,
     database: str | None = None,
+    *,
+    streams: bool = False,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them.
 
@@ -61,8 +64,10 @@ def source_frame(
         context: What to read.
         needed: The columns that the query reads; the others are NULL. None for all.
         database: The current database, which computed columns may call.
+        streams: Whether the frame is that of a streaming job, which reads an unbounded table.
 
     Raises:
+        UnsupportedError: with code `streaming-not-supported` for a connector without streams.
         ExternalError: as `checked_frame`.
     """
     columns = context.table.resolved_schema.columns
@@ -72,12 +77,12 @@ def source_frame(
     unused = context.physical_columns.keys() - context.columns.keys()
     names = {one.name for one in columns}
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
-    read = connector.read(context)
+    read = _stream(connector, context) if streams else connector.read(context)
     ignored = {*unused, *raws.keys()}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
     raw = tuple(raws[one.name] for one in frame.schema.fields if one.name in raws)
     without_null = {one.name for one in frame.schema.fields if not one.nullable}
-    if isinstance(connector, SupportsStatisticReport):
+    if isinstance(connector, SupportsStatisticReport) and not streams:
         without_null.update(connector.columns_without_null(frame, context))
     stored = [
         _absent(one)
@@ -97,6 +102,17 @@ def source_frame(
         )
         frame = select(frame, [*computed, *kept])
     return Source(frame, raw)
+
+
+def _stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
+    """Return an unbounded table as a streaming frame."""
+    if not isinstance(connector, SupportsStreamingRead):
+        raise UnsupportedError(
+            f"the connector {connector.identifier!r} cannot read unbounded tables",
+            code="streaming-not-supported",
+            hint="set the options that bound the table",
+        )
+    return connector.read_stream(context)
 
 
 def _absent(column: Column) -> NamedNode:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 
 
 @pytest.fixture
@@ -179,15 +178,6 @@ def test_unknown_options_are_refused_when_the_table_is_used(
     assert "unknown-option" == caught.value.code
     assert ("read table default_catalog.default_database.t",) == caught.value.path
     assert "did you mean 'csv.null-literal'?" == caught.value.hint
-
-
-def test_streaming_mode_is_refused(tmp_path: Path) -> None:
-    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-    environment.execute_sql(f"CREATE TABLE t (a INT) WITH ({files(tmp_path, 't')})")
-    with pytest.raises(UnsupportedError) as caught:
-        environment.execute_sql("SELECT * FROM t")
-
-    assert "streaming-not-supported" == caught.value.code
 
 
 QUERIES = {

@@ -120,10 +120,12 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     replaced = old
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bound(identifier).table
+    query = session.executable(relation)
+    mark = None if session.unbounded(query) else _mark(session, target, replaced)
     graph = session.planner.create_as(
-        session.executable(relation),
+        query,
         BoundTable(identifier, target),
-        _Registration(session, identifier, stored, target, replaced).of_job(),
+        _Registration(session, identifier, stored, replaced, mark).of_job(),
         columns=[column.name for column in result_columns(relation)],
     )
     if old is not None and old.partition_keys != table.partition_keys:
@@ -162,8 +164,8 @@ class _Registration:
         session: The session.
         path: The path of the table.
         table: The table as it is stored.
-        target: The table as a connector writes it.
         replaced: The table that it replaces, as a connector reads it.
+        mark: The mark of the table while its job runs, None for a job that keeps it.
     """
 
     def __init__(
@@ -171,15 +173,15 @@ class _Registration:
         session: Session,
         path: ObjectIdentifier,
         table: ResolvedCatalogTable,
-        target: ResolvedCatalogTable,
         replaced: CatalogTable | None,
+        mark: Mark | None,
     ) -> None:
         self._session, self._tables, self._path = session, session.tables, path
         self._table, self._replaced = table, replaced
         self._old = None if replaced is None else self._tables.raw(path)
         #: the old definition in the catalog's own form
         self._stored: list[object] = []
-        self._mark = _mark(session, target, replaced)
+        self._mark = mark
         #: whether the table is stored with the mark
         self._is_marked = False
         #: whether removing the mark failed without an answer of the catalog

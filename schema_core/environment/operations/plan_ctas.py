@@ -94,7 +94,10 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         session.check_definition(table, old if action == "replace" else None)
     connector = _checked_connector(target, found)
     replaces, creates = action == "replace", action != "insert"
-    chosen = choose_level(connector, target.table.options, atomic=atomic, replaces=replaces)
+    unbounded = session.unbounded(session.executable(creation.relation))
+    chosen = choose_level(
+        connector, target.table.options, atomic=atomic, replaces=replaces, unbounded=unbounded
+    )
     level, reasons = chosen.level, chosen.reasons
     if action == "insert":
         level, reasons = AtomicityLevel.CREATED_FIRST, (INSERTS,)
@@ -115,7 +118,9 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         visibility=(
             None
             if connector is None
-            else visibility_of(connector, target.table.options, creates=creates)
+            else visibility_of(
+                connector, target.table.options, creates=creates, streams=unbounded is not None
+            )
         ),
         losses=losses,
         problems=(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from schema_core.environment.connector import (
     Ability,
+    Boundedness,
     Connector,
     Context,
     Visibility,
@@ -25,6 +26,8 @@ from schema_core.spark.connectors.filters import Filter, FilterResult
 from schema_core.spark.transactions import Stage
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -145,6 +148,22 @@ class ReadContext(TableContext):
         return frame if self.limit is None else frame.limit(self.limit)
 
 
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """The rows that a streaming job writes at once.
+
+    A job that was killed writes its last micro-batch again when it is restarted, with the same rows
+    and the same numbers.
+
+    Attributes:
+        job: Identifies the job over all of its runs: 32 hexadecimal digits.
+        number: The number of the micro-batch, from 0. Numbers increase; some may be left out.
+    """
+
+    job: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteContext(TableContext):
     """The table that a connector writes.
@@ -159,6 +178,7 @@ class WriteContext(TableContext):
         stage: What `SupportsStaging.stage` returned for the job, else None.
         job: The id of a CREATE or REPLACE TABLE AS that recovery finishes or undoes if its process
             ends, 32 hexadecimal digits, else an empty string.
+        batch: The micro-batch that the frame holds; None in a batch job.
     """
 
     overwrite: bool = False
@@ -167,6 +187,7 @@ class WriteContext(TableContext):
     replaced: CatalogTable | None = None
     stage: Stage | None = None
     job: str = ""
+    batch: MicroBatch | None = None
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
@@ -237,6 +258,35 @@ class SupportsCleanUp(SparkConnector, Protocol):
         job of another table may write into the same place: a connector removes only rows that it
         can tell by the id of the job, or refuses such places in `validate_write`.
         """
+
+
+@runtime_checkable
+class SupportsStreamingRead(SparkConnector, Protocol):
+    """A connector of unbounded tables, which streaming jobs read as they grow."""
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return whether a table with these options is unbounded."""
+
+    def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
+        """Return how often new rows are looked for; None for as often as possible."""
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return an unbounded table as a streaming frame, with columns as `read` returns them.
+
+        The frame contains no operation with state. `ReadContext.filters` and `ReadContext.limit`
+        are never set.
+        """
+
+
+@runtime_checkable
+class SupportsMicroBatches(SupportsStaging, Protocol):
+    """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
+
+    A stage whose micro-batch has been committed before discards its rows.
+    """
+
+    def last_batch(self, context: WriteContext, job: str) -> int | None:
+        """Return the number of the last micro-batch of a job that the table holds, or None."""
 
 
 @runtime_checkable

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.spark.connectors import ConnectorBase, SupportsPartitioning
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ class BlackholeConnector(ConnectorBase, SupportsPartitioning):
 
     identifier: ClassVar[str] = "blackhole"
     requires: ClassVar = ("pyspark",)
+
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        """Return that nothing is stored, so a streaming job needs no checkpoint."""
+        return DeliveryGuarantee.NONE
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Compute all rows; an error in any column fails the job."""

@@ -442,11 +442,18 @@ UNDIVIDED = {
 
 
 def read_csv(
-    session: SparkSession, path: str, dialect: Dialect, partitions: Sequence[str], *, metadata: bool
+    session: SparkSession,
+    path: str,
+    dialect: Dialect,
+    partitions: Sequence[str],
+    *,
+    metadata: bool,
+    streaming: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is also `FILE_METADATA`.
+    With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
+    that are added later are read as well.
     """
     from pyspark.sql import DataFrame
     from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -455,7 +462,8 @@ def read_csv(
     for key, value in {**MEANING, **UNDIVIDED}.items():
         lines.conf.set(key, value)
     fields = [StructField(name, StringType()) for name in (CONTENT, *partitions)]
-    reader = lines.read.format("text").schema(StructType(fields)).option("lineSep", "\n")
+    source = lines.read if streaming is None else lines.readStream.options(**streaming)
+    reader = source.format("text").schema(StructType(fields)).option("lineSep", "\n")
     reader = reader.option("__globPaths__", "false")
     if not partitions:
         reader = reader.option("recursiveFileLookup", "true")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from schema_core.environment.connector import Boundedness
 from schema_core.environment.options import (
     MAX_INT,
     ConfigOption,
@@ -79,7 +80,10 @@ def _positive(text: str) -> int:
 
 
 ROWS_PER_SECOND = ConfigOption(
-    "rows-per-second", long, 10_000, "no effect: a batch job generates rows as fast as it can"
+    "rows-per-second",
+    _positive,
+    10_000,
+    "how many rows a streaming job gets each second; a batch job generates them at once",
 )
 NUMBER_OF_ROWS = ConfigOption(
     "number-of-rows", long, None, "how many rows the table has; without it only sequences end it"
@@ -146,18 +150,50 @@ class DatagenConnector(ConnectorBase):
                 `invalid-option-value`, or `unbounded-table` without number of rows and sequence.
             UnsupportedError: with code `type-not-generated`.
         """
-        options = context.options
-        seed = SEED.of(options)
-        rows = Rows(options, secrets.randbits(63) if seed is None else seed)
-        found = Gathering()
-        columns: list[tuple[Node, str]] = []
-        for name, type_ in context.physical_columns.items():
-            with found.catching(), at(f"column {name!r}"):
-                columns.append((rows.column(name, type_), name))
-        found.raise_all()
-        rows.require_consumed()
-        tasks = PARALLELISM.of(options)
+        rows, columns = _generated(context)
+        tasks = PARALLELISM.of(context.options)
         return select(context.session.range(0, rows.count(), 1, tasks), columns)
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return that a table without number of rows and without sequences is unbounded."""
+        ends = NUMBER_OF_ROWS.key in options or any(
+            key.endswith(".kind") and value.lower() == "sequence" for key, value in options.items()
+        )
+        return Boundedness.BOUNDED if ends else Boundedness.CONTINUOUS_UNBOUNDED
+
+    def monitor_interval(self, options: Mapping[str, str]) -> None:
+        """Return None: rows are generated every second."""
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return rows without end, ``rows-per-second`` of them each second; errors as of `read`.
+
+        The numbers of the rows continue where a job is restarted.
+        """
+        _, columns = _generated(context)
+        source = context.session.readStream.format("rate")
+        source = source.option("rowsPerSecond", ROWS_PER_SECOND.of(context.options) or 1)
+        if (tasks := PARALLELISM.of(context.options)) is not None:
+            source = source.option("numPartitions", tasks)
+        return select(source.load().selectExpr("value AS id"), columns)
+
+
+def _generated(context: ReadContext) -> tuple[Rows, list[tuple[Node, str]]]:
+    """Return the generators of a table, and the expressions of its columns.
+
+    Raises:
+        SchemaError, UnsupportedError: as `DatagenConnector.read`.
+    """
+    options = context.options
+    seed = SEED.of(options)
+    rows = Rows(options, secrets.randbits(63) if seed is None else seed)
+    found = Gathering()
+    columns: list[tuple[Node, str]] = []
+    for name, type_ in context.physical_columns.items():
+        with found.catching(), at(f"column {name!r}"):
+            columns.append((rows.column(name, type_), name))
+    found.raise_all()
+    rows.require_consumed()
+    return rows, columns
 
 
 #: The column of `SparkSession.range`: the number of the row.

@@ -11,18 +11,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
-from schema_core.environment.connector import Ability
+from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
-from schema_core.environment.options import ConfigOption, integer, refused
+from schema_core.environment.options import ConfigOption, duration, integer, refused
 from schema_core.environment.planner import fingerprint
-from schema_core.errors import ExternalError, NotFoundError, SchemaError
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.formats.spark.pyspark_types import to_struct_field
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.commit import (
+    Batch,
     Definition,
     Directory,
     FileStage,
@@ -31,6 +32,7 @@ from schema_core.spark.commit import (
     Scope,
     clean,
     is_uncommitted,
+    last_batch,
     read_consistently,
     recover,
     unescaped,
@@ -131,6 +133,10 @@ MICROSECONDS = 6
 PARTITION_ZONE = "UTC"
 #: The name of a directory from which Spark reads NULL.
 SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
+#: Characters by which Spark's source of streams takes a path for a pattern.
+_PATTERN = frozenset("*?[]{}\\")
+#: How much older than the newest file a file may be that a stream reads: Spark skips older ones.
+NO_MAXIMUM = "36500d"
 #: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
 COPYING = "._COPYING_"
 
@@ -160,11 +166,17 @@ DEFAULT_PARTITION = ConfigOption(
     "the directory of a partition whose column is NULL or empty",
 )
 PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
-#: Options of Flink for streaming or for the layout of files, accepted without effect.
+MONITOR_INTERVAL = ConfigOption(
+    "source.monitor-interval",
+    duration,
+    None,
+    "reads files that are added later, too: the table is unbounded",
+)
+#: Options of Flink for the layout of files, accepted without effect.
 WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
     ConfigOption(key, str, None, "no effect on a batch job of Spark")
     for key in (
-        "source.monitor-interval", "source.report-statistics", "auto-compaction",
+        "source.report-statistics", "auto-compaction",
         "compaction.file-size", "compaction.parallelism", "sink.shuffle-by-partition.enable",
         "sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval",
         "sink.rolling-policy.check-interval", "sink.rolling-policy.inactivity-interval",
@@ -228,7 +240,7 @@ class FilesystemConnector:
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the format that the table names."""
         own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
-        own = (*own, *WITHOUT_EFFECT)
+        own = (*own, MONITOR_INTERVAL, *WITHOUT_EFFECT)
         if "format" not in options:
             return own
         return (*own, *format_of(options).options)
@@ -264,16 +276,7 @@ class FilesystemConnector:
         self, context: ReadContext, layout: Layout, system: FileSystem, root: str
     ) -> DataFrame:
         session = context.session
-        entry = system.status(root)
-        if entry is None:
-            problem = f"there is no file or directory at {layout.path!r}"
-            raise ExternalError(problem, code="files-not-found")
-        if not entry.is_directory and is_hidden(entry.name, is_directory=False):
-            raise ExternalError(
-                f"{layout.path!r} is a hidden file, which readers skip",
-                code="files-not-found",
-                hint="rename it: its name must not begin with '_' or '.'",
-            )
+        _require_directory(layout.path, system, root)
         with _one_depth(layout.path):
             frame = read_consistently(
                 Directory(system, root),
@@ -314,6 +317,41 @@ class FilesystemConnector:
         of partition columns, and surveys of csv files show whether fields are empty.
         """
         return self._without_null
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return that a table with ``source.monitor-interval`` is unbounded."""
+        is_monitored = MONITOR_INTERVAL.of(options) is not None
+        return Boundedness.CONTINUOUS_UNBOUNDED if is_monitored else Boundedness.BOUNDED
+
+    def monitor_interval(self, options: Mapping[str, str]) -> dt.timedelta | None:
+        """Return how often a streaming job looks for new files."""
+        return MONITOR_INTERVAL.of(options)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the columns of all files, also of those that are added later.
+
+        The schemas of the files that are there already are checked as those of a batch job.
+
+        Raises:
+            ExternalError: with code `files-not-found` where there is no such directory, with code
+                `file-schema-mismatch`.
+            UnsupportedError: with code `streaming-not-supported` for a path with characters that
+                Spark's source takes for a pattern.
+        """
+        layout = Layout(context, is_exact=True, streams=True)
+        session = context.session
+        _require_directory(layout.path, *located(session, layout.path))
+        if layout.form.identifier in FOOTERS:
+            present = Layout(context).reader(session).load(layout.path).inputFiles()
+            check_files(session, present, layout.form.identifier, layout.stored())
+        frame = layout.load(session, metadata=True)
+        partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
+        physical = [
+            (partitions[name] if name in partitions else layout.value(name, type_), name)
+            for name, type_ in context.columns.items()
+        ]
+        metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
+        return select(frame, [*physical, *metadata])
 
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
@@ -358,11 +396,28 @@ class FilesystemConnector:
         else:
             scope = _scope(context, layout)
         changed = new if old not in (None, new) else None
+        part = context.batch
+        batch = None if part is None else Batch(part.job, part.number)
         stage = FileStage(
-            Directory(system, root), scope, held=held, definition=changed, id=context.job
+            Directory(system, root),
+            scope,
+            held=held,
+            definition=changed,
+            id=context.job,
+            batch=batch,
         )
         stage.check()
         return stage
+
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        """Return that the files of a micro-batch are committed once."""
+        return DeliveryGuarantee.EXACTLY_ONCE
+
+    def last_batch(self, context: WriteContext, job: str) -> int | None:
+        """Return the number of the last micro-batch of a job whose files are committed."""
+        directory = Directory(*located(context.session, Layout(context).path))
+        recover(directory, definition_of(context.identifier, context.table))
+        return last_batch(directory, job)
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the directory has files, and none of the job that it has not committed."""
@@ -403,6 +458,24 @@ class FilesystemConnector:
         stage.open()
         place = f"file://{stage.folder}" if stage.is_beside else f"{layout.path}/{stage.name}"
         writer.format(written).save(place)
+
+
+def _require_directory(path: str, system: FileSystem, root: str) -> None:
+    """Require that there is a directory at a path, or a file that readers do not skip.
+
+    Raises:
+        ExternalError: with code `files-not-found`.
+    """
+    entry = system.status(root)
+    if entry is None:
+        problem = f"there is no file or directory at {path!r}"
+        raise ExternalError(problem, code="files-not-found")
+    if not entry.is_directory and is_hidden(entry.name, is_directory=False):
+        raise ExternalError(
+            f"{path!r} is a hidden file, which readers skip",
+            code="files-not-found",
+            hint="rename it: its name must not begin with '_' or '.'",
+        )
 
 
 @contextmanager
@@ -629,10 +702,13 @@ def format_of(options: Mapping[str, str]) -> Format:
 class Layout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
-    def __init__(self, context: TableContext, *, is_exact: bool = False) -> None:
+    def __init__(
+        self, context: TableContext, *, is_exact: bool = False, streams: bool = False
+    ) -> None:
         table = context.table
         self.options = table.options
         self.is_exact = is_exact
+        self.streams = streams
         #: How Spark's reader reads the csv files; None if the exact parser does.
         self.native: NativeCsv | None = None
         self.schema = table.resolved_schema
@@ -706,7 +782,47 @@ class Layout:
         frame = None if self.is_exact else self._native(session, dialect)
         if frame is not None:
             return with_file_metadata(frame) if metadata else frame
-        return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
+        partitions = () if self.streams else self.partitions
+        streaming = self._streaming() if self.streams else None
+        return read_csv(
+            session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
+        )
+
+    def _streaming(self) -> dict[str, str]:
+        """Return the options of Spark's source of files that are added later.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`.
+        """
+        if not _PATTERN.isdisjoint(self.path):
+            raise UnsupportedError(
+                f"a streaming job cannot read the path {self.path!r}: Spark takes it for a pattern",
+                code="streaming-not-supported",
+                hint="name a directory without any of the characters * ? [ ] { } \\",
+            )
+        return {"maxFileAge": NO_MAXIMUM}
+
+    def _source(self, session: SparkSession) -> DataFrameReader:
+        """Return Spark's reader of files: of those that are there, or also of later ones."""
+        if not self.streams:
+            return session.read
+        # both have the methods that are used here
+        return cast("DataFrameReader", session.readStream.options(**self._streaming()))
+
+    def partition_of_file(self, key: str) -> Node:
+        """Return a partition column, from the path of the file of a row."""
+        type_ = next(one.data_type for one in self.schema.columns if one.name == key).nullable()
+        place = f".*/{re.escape(key)}=([^/]*)/"
+        problem = f"a file is in no directory of the partition column {key!r}"
+        value = let(
+            METADATA["file.path"][1],
+            lambda path: Case(
+                ((inline("NOT rlike({p}, {place})", p=path, place=place), fail(problem)),),
+                _decoded(call("regexp_extract", path, place, 1)),
+            ),
+        )
+        value = call("nullif", value, DEFAULT_PARTITION.of(self.options) or "")
+        return to_physical(convert(value, TEXT, type_, PARTITION_ZONE), type_)
 
     def _native(self, session: SparkSession, dialect: Dialect) -> DataFrame | None:
         """The records of csv files in Spark's reader, or None if it would read other values."""
@@ -735,13 +851,14 @@ class Layout:
         from pyspark.sql.functions import col, from_json
         from pyspark.sql.types import StructType
 
-        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *self.partitions)]
-        reader = self._listed(session.read.format("text").schema(StructType(fields)))
+        partitions = () if self.streams else self.partitions
+        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
+        reader = self._listed(self._source(session).format("text").schema(StructType(fields)))
         lines = with_file_metadata(reader.load(self.path))
         lines = lines.where(f"json_object_keys({CONTENT}) IS NOT NULL")
         stored = StructType(self._inner())
         record = from_json(col(CONTENT), stored, self.form.reading(self.options))
-        others = [col(quote(name)) for name in (*self.partitions, FILE_METADATA)]
+        others = [col(quote(name)) for name in (*partitions, FILE_METADATA)]
         rows = lines.select(record.alias(CONTENT), *others)
         names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
         return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
@@ -799,16 +916,21 @@ class Layout:
         return physical_type(type_, as_text=self.form.is_text)
 
     def _listed(self, reader: DataFrameReader) -> DataFrameReader:
-        """A reader that takes the path literally; directories are partitions if there are any."""
+        """A reader that takes the path literally; directories are partitions if there are any.
+
+        Spark's streaming source finds partitions only in directories that are there at its start.
+        """
         reader = reader.option("__globPaths__", "false")
-        return reader if self.partitions else reader.option("recursiveFileLookup", "true")
+        is_flat = self.streams or not self.partitions
+        return reader.option("recursiveFileLookup", "true") if is_flat else reader
 
     def reader(self, session: SparkSession) -> DataFrameReader:
         """A reader of the physical columns, strings where the format holds text."""
         from pyspark.sql.types import StructType
 
-        fields = self._inner() + [to_struct_field(name, TEXT) for name in self.partitions]
-        reader = session.read.format(self.form.source or self.form.identifier)
+        partitions = () if self.streams else self.partitions
+        fields = self._inner() + [to_struct_field(name, TEXT) for name in partitions]
+        reader = self._source(session).format(self.form.source or self.form.identifier)
         settings = (self.form.codec or self.form).reading(self.options)
         return self._listed(reader.schema(StructType(fields))).options(**settings)
 

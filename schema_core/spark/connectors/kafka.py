@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.spark.compiler.printer import quote
@@ -37,6 +38,7 @@ from schema_core.spark.connectors.kafka_options import (
     client_settings,
     invalid,
     scan_settings,
+    stream_settings,
     topics,
 )
 from schema_core.spark.connectors.message_formats import MessageFormat
@@ -184,11 +186,32 @@ class KafkaConnector(ConnectorBase):
             NotFoundError: with code `missing-kafka`.
         """
         layout = self.layout(context)
-        settings = self.scan(context)
-        if any(key == "headers" for key in context.metadata):
-            settings["includeHeaders"] = "true"
-        records = self.records(context.session, settings)
+        records = self.records(context.session, _with_headers(self.scan(context), context))
         return decoded(records, layout, context)
+
+    def boundedness(self, options: Options) -> Boundedness:
+        """Return that a table without ``scan.bounded.mode`` is unbounded."""
+        is_bounded = options_of.BOUNDED.of(options) != "unbounded"
+        return Boundedness.BOUNDED if is_bounded else Boundedness.CONTINUOUS_UNBOUNDED
+
+    def monitor_interval(self, options: Options) -> None:
+        """Return None: brokers are asked as often as possible."""
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the rows of all messages, also of later ones; errors as of `read`."""
+        layout = self.layout(context)
+        settings = _with_headers(stream_settings(context.options), context)
+        return decoded(self.stream(context.session, settings), layout, context)
+
+    def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        """Return the messages as they arrive, with the columns of Spark's Kafka source."""
+        require_kafka(session)
+        return session.readStream.format("kafka").options(**settings).load()
+
+    def delivery_guarantee(self, options: Options) -> DeliveryGuarantee:
+        """Return the option ``sink.delivery-guarantee``; Spark's sink has no transactions."""
+        given = options_of.GUARANTEE.of(options)
+        return DeliveryGuarantee.NONE if given == "none" else DeliveryGuarantee.AT_LEAST_ONCE
 
     def layout(self, context: TableContext) -> Layout:
         """Return the layout of the messages; a key column may not be a PRIMARY KEY."""
@@ -243,6 +266,10 @@ class KafkaConnector(ConnectorBase):
         messages.write.format("kafka").options(**settings).save()
 
 
+def _with_headers(settings: dict[str, str], context: ReadContext) -> dict[str, str]:
+    return settings | ({"includeHeaders": "true"} if "headers" in context.metadata else {})
+
+
 class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
     """Topics whose messages update the row with their key, or delete it if they have no value."""
 
@@ -267,6 +294,18 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         """Return the options of Spark's source: all messages up to the bound."""
         name = context.identifier.object_name
         return scan_settings(context.options, name, from_earliest=True)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Raise an error: the rows would be updates and deletions of earlier ones.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`.
+        """
+        raise UnsupportedError(
+            "a streaming job cannot read the updates of an 'upsert-kafka' table",
+            code="streaming-not-supported",
+            hint=f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'",
+        )
 
     def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
         """Return the last message of each key."""

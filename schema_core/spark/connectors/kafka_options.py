@@ -126,12 +126,14 @@ END_OFFSETS = ConfigOption(
 END_TIME = ConfigOption("scan.bounded.timestamp-millis", long, None, "the end, as a timestamp")
 PARALLELISM = ConfigOption("sink.parallelism", _positive, None, "how many tasks write")
 
+GUARANTEE = ConfigOption("sink.delivery-guarantee", _at_least_once, None, "at-least-once or none")
+
 VALUE = (FORMAT, VALUE_FORMAT)
 COMMON: tuple[ConfigOption[Any], ...] = (
     TOPIC, SERVERS, PROPERTIES, VALUE_FORMAT, KEY_FORMAT, KEY_PREFIX, INCLUDE, BOUNDED,
     END_OFFSETS, END_TIME, PARALLELISM,
     ConfigOption("scan.parallelism", _positive, None, "no effect: a task for each partition"),
-    ConfigOption("sink.delivery-guarantee", _at_least_once, None, "at-least-once or none"),
+    GUARANTEE,
     ConfigOption("sink.transactional-id-prefix", _never, None, "not supported"),
 )  # fmt: skip
 KAFKA: tuple[ConfigOption[Any], ...] = (
@@ -206,14 +208,29 @@ def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -
         UnsupportedError: with code `unbounded-table` without an end, `kafka-option-not-supported`
             for offsets of a consumer group.
     """
+    start = EARLIEST if from_earliest else STARTUP.of(options)
+    return _source(options) | _start(options, str(start)) | _end(options, name)
+
+
+def _source(options: Options) -> dict[str, str]:
+    """Return the brokers and topics as options of Spark's Kafka source."""
     check_topics(options, writes=False)
     settings = client_settings(options) | {"failOnDataLoss": "true"}
     if (pattern := PATTERN.of(options)) is not None:
-        settings["subscribePattern"] = pattern
-    else:
-        settings["subscribe"] = ",".join(topics(options))
-    start = EARLIEST if from_earliest else STARTUP.of(options)
-    return settings | _start(options, str(start)) | _end(options, name)
+        return settings | {"subscribePattern": pattern}
+    return settings | {"subscribe": ",".join(topics(options))}
+
+
+def stream_settings(options: Options) -> dict[str, str]:
+    """Return the options of Spark's Kafka source for a streaming job.
+
+    Raises:
+        SchemaError: with code `invalid-kafka-options`.
+        UnsupportedError: with code `kafka-option-not-supported` for offsets of a consumer group.
+    """
+    mode = str(STARTUP.of(options))
+    start = {"startingOffsets": "latest"} if mode == LATEST else _start(options, mode)
+    return _source(options) | start
 
 
 def _start(options: Options, mode: str) -> dict[str, str]:

@@ -8,9 +8,10 @@ driver fetches them one partition at a time.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.environment.options import ConfigOption, boolean, integer, refused
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.template import inline, sql
@@ -68,6 +69,10 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
     identifier: ClassVar[str] = "print"
     requires: ClassVar = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (IDENTIFIER, STANDARD_ERROR, PARALLELISM)
+
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        """Return that nothing is stored, so a streaming job needs no checkpoint."""
+        return DeliveryGuarantee.NONE
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Print the rows, in their order if there is one task."""

@@ -1,0 +1,77 @@
+"""Unbounded tables of a query: those that only a streaming job can read, since rows never end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from schema_core.environment.connector import Boundedness, boundedness_of, installed_connector
+from schema_core.environment.inline import InlineTable
+from schema_core.environment.planner import BoundTable
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.expressions.typed import Typed
+from schema_core.query.correlation import operands, parts_of, rows_of
+from schema_core.query.relation import Relation, Scan
+
+
+def scans_in(query: Relation) -> Iterator[Scan]:
+    """Yield the scans of a query, those of its sub-queries included."""
+    rest: list[Any] = [query]
+    while rest:
+        relation = rest.pop()
+        if isinstance(relation, Scan):
+            yield relation
+        expressions, inputs, _ = parts_of(relation)
+        rest += inputs
+        rest += [rows_of(found) for one in expressions for found in subqueries_in(one)]
+
+
+def subqueries_in(expression: Typed) -> Iterator[Subquery]:
+    """Yield the sub-queries of an expression, not those within them."""
+    rest = [expression]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Subquery):
+            yield one
+        else:
+            rest += operands(one)
+
+
+def is_unbounded(table: BoundTable) -> bool:
+    """Return whether the rows of a table never end, by its connector and its options.
+
+    A table whose connector is not installed, or whose options are invalid, counts as bounded.
+    """
+    if isinstance(table.table, InlineTable):
+        return False
+    options = table.table.options
+    try:
+        found = boundedness_of(installed_connector(options), options)
+    except SchemaCoreError:
+        return False
+    return found is Boundedness.CONTINUOUS_UNBOUNDED
+
+
+def unbounded_tables(query: Relation, source: Callable[[Scan], BoundTable]) -> list[BoundTable]:
+    """Return the unbounded tables that a query without views reads, one for each scan.
+
+    Args:
+        query: The query.
+        source: Returns the table of a scan, as `PlannerContext.source`.
+    """
+    return [table for scan in scans_in(query) if is_unbounded(table := source(scan))]
+
+
+def require_bounded(table: BoundTable) -> None:
+    """Require that a batch job can read a table.
+
+    Raises:
+        SchemaError: with code `unbounded-table`.
+    """
+    if is_unbounded(table):
+        raise SchemaError(
+            f"the table {table.identifier.as_summary_string()} is unbounded: its rows have no end",
+            code="unbounded-table",
+            hint="read it in streaming mode, or set the options that end it",
+        )

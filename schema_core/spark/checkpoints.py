@@ -1,0 +1,261 @@
+"""Checkpoints of streaming jobs: where a job that is started again continues, and which job it is.
+
+The folder of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
+streaming query, which lists what was read, and a description of the job. A job continues only from
+its own checkpoint: another query would skip the rows that the first one has read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
+from schema_core.errors import AlreadyExistsError, ConflictError, ExternalError, SchemaError
+from schema_core.expressions.signatures import Function
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Item, Relation, Select
+from schema_core.spark.commit import Directory
+from schema_core.spark.files import absolute, located
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The description of the job, and the checkpoint of Spark's query, in the folder of a job.
+JOB: Final = "job.json"
+QUERY: Final = "query"
+LOCK: Final = ".lock"
+#: How many bytes a description has at most.
+MAX_DESCRIPTION: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class JobDescription:
+    """What a streaming job does: the path of its sink, and a digest of its query."""
+
+    sink: str
+    query: str
+
+    @classmethod
+    def of(cls, sink: str, query: Relation, columns: Sequence[str]) -> JobDescription:
+        """Return the description of a job that writes a resolved query into columns of a table."""
+        return cls(sink, digest_of(query, columns))
+
+
+#: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
+#: the syntax of sub-queries, which are in the tree.
+_IRRELEVANT = frozenset({"columns", "schema", "subquery"})
+
+
+def digest_of(query: Relation, columns: Sequence[str]) -> str:
+    """Return a digest of what a job writes into columns of its table, the same in every process.
+
+    Columns that the query does not read, names of its result and spans do not matter.
+    """
+    digest = hashlib.sha256()
+    if isinstance(query, Select):
+        items = tuple(
+            Item(name, one.expression) for one, name in zip(query.items, columns, strict=True)
+        )
+        query = replace(query, items=items)
+    rest: list[Any] = [query, tuple(columns)]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, tuple):
+            text = f"tuple {len(node)}"
+            rest += reversed(node)
+        elif isinstance(node, Function):
+            text = f"function {node.name} {node.path}"
+        elif isinstance(node, str | int | Enum | DataType | ObjectIdentifier | None):
+            text = f"{type(node).__name__} {node!s}"
+        elif is_dataclass(node):
+            text = type(node).__name__
+            names = [one.name for one in fields(node) if one.compare or one.name == "rows"]
+            rest += (getattr(node, name) for name in reversed(names) if name not in _IRRELEVANT)
+        else:
+            text = type(node).__name__
+        digest.update(f"{len(text)} {text}\n".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """The folder of one job; `id` is the same for all of its runs.
+
+    Args:
+        directory: The folder.
+        description: What the job does.
+        id: The id in the folder; None for a job that has not run yet.
+        path: The folder as Spark names it.
+    """
+
+    def __init__(
+        self, directory: Directory, path: str, description: JobDescription, found: str | None
+    ) -> None:
+        self._directory = directory
+        self._description = description
+        self._path = path
+        self._release: Callable[[], None] | None = None
+        self.is_new = found is None
+        self.id = found or uuid.uuid4().hex
+
+    @property
+    def location(self) -> str:
+        """The checkpoint of Spark's query."""
+        return f"{self._path}/{QUERY}"
+
+    @property
+    def has_committed(self) -> bool:
+        """Whether Spark has finished a micro-batch of the job."""
+        commits = Directory(self._directory.system, self._directory.path(f"{QUERY}/commits"))
+        return any(one.name.isdecimal() for one in commits.entries(""))
+
+    def begin(self) -> None:
+        """Write the description of a new job, and keep other runs of the job out.
+
+        Raises:
+            ConflictError: with code `job-already-runs`.
+            ExternalError: with code `file-system-failed`.
+        """
+        directory = self._directory
+        directory.mkdirs("")
+        lock = directory.path(LOCK)
+        self._release = directory.call(f"lock {lock!r}", lambda: directory.system.lock(lock))
+        if self._release is None:
+            raise ConflictError(
+                f"another process runs the job with the checkpoint {self._path!r}",
+                code="job-already-runs",
+                hint="cancel that job first; "
+                f"or SET '{PIPELINE_NAME.key}' to another name for another job",
+            )
+        if self.is_new:
+            content = {
+                "version": 1,
+                "id": self.id,
+                "sink": self._description.sink,
+                "query": self._description.query,
+            }
+            directory.create(JOB, json.dumps(content, indent=1).encode())
+
+    def end(self) -> None:
+        """Let other runs of the job in."""
+        release, self._release = self._release, None
+        if release is not None:
+            release()
+
+    def remove(self) -> None:
+        """Remove the folder of a new job that has not started."""
+        if self.is_new:
+            self.end()
+            self._directory.call(
+                f"delete {self._path!r}",
+                lambda: self._directory.system.delete(self._directory.root),
+            )
+
+
+def job_name(options: Mapping[str, str], sink: str) -> str:
+    """Return the name of a job, and of its folder: ``pipeline.name``, else the path of its sink."""
+    return PIPELINE_NAME.of(options) or sink
+
+
+def checkpoint_of(
+    session: SparkSession,
+    options: Mapping[str, str],
+    description: JobDescription,
+    *,
+    creates: bool,
+) -> Checkpoint | None:
+    """Return the checkpoint of a job, None where the options of the session name no directory.
+
+    Args:
+        session: The session of the job.
+        options: The options of the environment.
+        description: What the job does.
+        creates: Whether the job creates its table: it then has to start from the beginning.
+
+    Raises:
+        ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint.
+        AlreadyExistsError: with code `checkpoint-exists` if the job creates its table.
+        ExternalError: with code `invalid-checkpoint`, or `file-system-failed`.
+    """
+    root = CHECKPOINTS.of(options)
+    if root is None:
+        return None
+    folder = quote(job_name(options, description.sink), safe=" -_").lstrip(" ")
+    path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{folder}"
+    return checkpoint_in(Directory(*located(session, path)), path, description, creates=creates)
+
+
+def checkpoint_in(
+    directory: Directory, path: str, description: JobDescription, *, creates: bool
+) -> Checkpoint:
+    """Return the checkpoint of a job in a folder, named `path` in errors.
+
+    Raises:
+        ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
+    """
+    found = _read(directory, path)
+    if found is None:
+        return Checkpoint(directory, path, description, None)
+    if creates:
+        raise AlreadyExistsError(
+            f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
+            "rows that it has read",
+            code="checkpoint-exists",
+            hint=f"delete the folder, or SET '{PIPELINE_NAME.key}' to a new name",
+        )
+    if (found["sink"], found["query"]) != (description.sink, description.query):
+        what = "table" if found["sink"] != description.sink else "query"
+        raise ConflictError(
+            f"the checkpoint in {path!r} belongs to a job with another {what}",
+            code="checkpoint-mismatch",
+            hint=f"SET '{PIPELINE_NAME.key}' to a new name to read everything from the beginning, "
+            "or run the statement that wrote the checkpoint",
+        )
+    return Checkpoint(directory, path, description, found["id"])
+
+
+def _read(directory: Directory, path: str) -> dict[str, Any] | None:
+    """Return the description in a folder; None where there is none.
+
+    Raises:
+        ExternalError: with code `invalid-checkpoint`.
+    """
+    entry = directory.status(JOB)
+    if entry is None:
+        if directory.entries("") and directory.status(QUERY) is not None:
+            raise _invalid(path)
+        return None
+    content = directory.read(JOB) if entry.size <= MAX_DESCRIPTION else None
+    try:
+        found = json.loads(content or b"")
+        texts = [found[key] for key in ("id", "sink", "query")]
+        if found["version"] == 1 and all(isinstance(one, str) for one in texts):
+            int(found["id"], 16)
+            return dict(found)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise _invalid(path)
+
+
+def _invalid(path: str) -> ExternalError:
+    return ExternalError(
+        f"the checkpoint in {path!r} has no valid description of its job ({JOB})",
+        code="invalid-checkpoint",
+        hint="name another directory; or delete the folder to read everything from the beginning",
+    )
+
+
+def missing_checkpoint(sink: str, guarantee: str) -> SchemaError:
+    """Return the error for a job that needs a checkpoint, but has none."""
+    return SchemaError(
+        f"the streaming job into {sink} needs a checkpoint to write rows {guarantee}",
+        code="missing-checkpoint",
+        hint=f"SET '{CHECKPOINTS.key}' = 'file:///checkpoints'",
+    )

@@ -1,0 +1,270 @@
+"""Streaming jobs: queries of unbounded tables as streaming queries of Spark, in micro-batches.
+
+Each micro-batch is written by the connector of the table as a batch job would be. See
+``docs/decisions/0027-streaming-jobs.md``.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from schema_core.environment.connector import Ability
+from schema_core.environment.job_graph import JobExecution
+from schema_core.environment.planner import Registration
+from schema_core.errors import ConflictError
+from schema_core.spark.checkpoints import Checkpoint
+from schema_core.spark.connectors import (
+    SparkConnector,
+    SupportsMicroBatches,
+    SupportsStaging,
+    SupportsWriteValidation,
+    WriteContext,
+)
+from schema_core.spark.jobs import inherit, spark_errors
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+T = TypeVar("T")
+
+#: For how many seconds a cancelled job waits for its micro-batch, which may be in its commit.
+PATIENCE: Final = 60.0
+
+
+class MicroBatches:
+    """A streaming query of Spark that calls a function with each micro-batch, as a batch frame.
+
+    Args:
+        frame: The rows: a streaming frame.
+        write: Called with the rows of a micro-batch and its number, on a thread of Spark.
+        checkpoint: The location of the checkpoint; None for one that is deleted at the end.
+        interval: How often a micro-batch starts; None for as soon as there are rows.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        write: Callable[[DataFrame, int], None],
+        checkpoint: str | None = None,
+        interval: timedelta | None = None,
+    ) -> None:
+        self._frame = frame
+        self._write = write
+        self._checkpoint = checkpoint
+        self._interval = interval
+        self._query: StreamingQuery | None = None
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        #: held while a micro-batch is written
+        self._writing = threading.Lock()
+
+    def run(self) -> None:
+        """Run the query until it fails or is stopped; raise the error of a micro-batch as it is."""
+        try:
+            with self._lock:
+                if self._is_stopped:
+                    return
+                self._query = self._started()
+            self._query.awaitTermination()
+        except Exception:
+            if self._error is not None:
+                raise self._error from None
+            if not self._is_stopped:
+                raise
+        finally:
+            # a micro-batch in its commit goes on when its query is stopped
+            if self._writing.acquire(timeout=PATIENCE):
+                self._writing.release()
+
+    def stop(self) -> None:
+        """Stop the query, also one that has not started yet."""
+        with self._lock:
+            self._is_stopped = True
+        if self._query is not None:
+            self._query.stop()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` was called."""
+        return self._is_stopped
+
+    def _started(self) -> StreamingQuery:
+        writer = self._frame.writeStream.foreachBatch(self._batch).outputMode("append")
+        if self._checkpoint is not None:
+            writer = writer.option("checkpointLocation", self._checkpoint)
+        if self._interval is not None:
+            milliseconds = round(self._interval.total_seconds() * 1000)
+            writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
+        return writer.start()
+
+    def _batch(self, rows: DataFrame, number: int) -> None:
+        with self._writing:
+            if self._is_stopped:
+                return
+            try:
+                self._write(in_session(rows, self._frame.sparkSession), number)
+            except BaseException as error:
+                self._error = error
+                raise
+
+
+def in_session(rows: DataFrame, session: SparkSession) -> DataFrame:
+    """Return a frame in a session; Spark runs streams in a clone of it."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = session._jvm  # noqa: SLF001
+    plan = rows._jdf.queryExecution().analyzed()  # noqa: SLF001
+    found = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001
+    return DataFrame(found, session)
+
+
+class StreamingJob(JobExecution):
+    """A job without end: it runs until it is cancelled or fails. What it has written stays.
+
+    Args:
+        batches: The query and its micro-batches.
+        checkpoint: The checkpoint of the job, None for a sink that needs none.
+        registration: How the table of a CREATE TABLE AS is created, before the job starts.
+        located: Returns a context manager that adds locations to errors.
+        properties: The local properties that the job runs with, of `jobs.local_properties`.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        batches: MicroBatches,
+        checkpoint: Checkpoint | None,
+        registration: Registration | None = None,
+        located: Callable[[], AbstractContextManager[object]] = nullcontext,
+        properties: Any = None,
+    ) -> None:
+        self._session = session
+        self._batches = batches
+        self._checkpoint = checkpoint
+        self._registration = registration
+        self._located = located
+        self._properties = properties
+        self._has_begun = False
+
+    def begin(self) -> None:
+        with self._located(), spark_errors():
+            if self._checkpoint is not None:
+                self._checkpoint.begin()
+            if self._registration is not None:
+                self._registration.create()
+            self._has_begun = True
+
+    def run(self, job_id: str) -> None:
+        with self._located(), spark_errors():
+            if self._properties is not None:
+                inherit(self._session, self._properties)
+            self._batches.run()
+
+    def abort(self) -> None:
+        """Keep what was written: the table and the checkpoint, from which the job can continue."""
+        with suppress(Exception):  # Spark may be what has stopped
+            self._batches.stop()
+        if self._checkpoint is not None:
+            if self._has_begun:
+                self._checkpoint.end()
+            else:
+                self._checkpoint.remove()
+
+    def cancel(self, job_id: str) -> None:
+        self._batches.stop()
+
+
+# --- sinks ----------------------------------------------------------------------------------------
+
+
+def validate_stream(
+    connector: SparkConnector, context: WriteContext, checkpoint: Checkpoint | None
+) -> None:
+    """Check before a streaming job that its table can be written.
+
+    Raises:
+        SchemaCoreError: as the connector; for a new table as CREATE TABLE AS of a batch job.
+        ConflictError: with code `checkpoint-mismatch` if the table lacks what the job has written.
+    """
+    if isinstance(connector, SupportsWriteValidation):
+        connector.validate_write(context)
+    if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:
+        connector.stage(context).abort()
+    if not isinstance(connector, SupportsMicroBatches) or checkpoint is None:
+        return
+    if checkpoint.has_committed and connector.last_batch(context, checkpoint.id) is None:
+        raise ConflictError(
+            f"the table {context.identifier.as_summary_string()} lacks the rows that the job with "
+            f"the checkpoint {checkpoint.location!r} has written",
+            code="checkpoint-mismatch",
+            hint="delete the folder of the checkpoint to read everything from the beginning",
+        )
+
+
+def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
+    """Write the rows of a micro-batch; they are visible at the end."""
+    if not isinstance(connector, SupportsStaging) or Ability.STAGING not in connector.abilities:
+        connector.write(rows, context)
+        return
+    stage = connector.stage(context)
+    try:
+        connector.write(rows, replace(context, stage=stage))
+        stage.prepare()
+        stage.commit()
+    except BaseException:
+        stage.abort()
+        raise
+
+
+# --- the rows of a query --------------------------------------------------------------------------
+
+
+def rows_as_they_arrive(
+    frame: DataFrame, rows_of: Callable[[DataFrame], Iterator[T]]
+) -> Iterator[T]:
+    """Yield the rows of a streaming frame, for ever; the query stops when the iterator is closed.
+
+    Args:
+        frame: A streaming frame.
+        rows_of: Returns the rows of a micro-batch. The next one starts when they are yielded.
+    """
+    fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
+    closed = threading.Event()
+
+    def put(item: list[T] | BaseException | None) -> None:
+        while not closed.is_set():
+            with suppress(queue.Full):
+                fetched.put(item, timeout=0.1)
+                return
+
+    batches = MicroBatches(frame, lambda rows, _: put(list(rows_of(rows))))
+
+    def run() -> None:
+        try:
+            with spark_errors():
+                batches.run()
+            put(None)
+        except BaseException as error:  # noqa: BLE001 - raised by the reader
+            put(error)
+
+    thread = threading.Thread(target=run, name="schema-core query", daemon=True)
+    thread.start()
+    try:
+        while (item := fetched.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield from item
+    finally:
+        closed.set()
+        with suppress(Exception):  # Spark may be what has stopped
+            batches.stop()
+        thread.join()

@@ -1,0 +1,327 @@
+"""Streaming jobs: unbounded tables, CREATE TABLE AS, checkpoints and restarts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.common import JobClient, JobStatus
+from schema_core.environment.atomicity import AtomicityLevel
+from schema_core.environment.connector import Visibility
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
+from schema_core.spark.files import LocalFiles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: For how many seconds a test waits for rows, at most.
+PATIENCE = 60.0
+
+
+class Files:
+    """The directory of a table; files appear in it whole."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True)
+
+    def add(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}")
+        draft.write_text(text, encoding="utf-8")
+        draft.rename(path)
+
+
+@pytest.fixture
+def env(session: SparkSession, tmp_path: Path) -> TableEnvironment:
+    """A streaming environment with the directory of its checkpoints."""
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
+    return made
+
+
+@pytest.fixture
+def source(env: TableEnvironment, tmp_path: Path) -> Files:
+    """The files of the unbounded table `s`, which has two rows."""
+    files = Files(tmp_path / "source")
+    env.execute_sql(
+        "CREATE TABLE s (id INT, v STRING, d AS id * 2, name STRING METADATA FROM 'file.name'"
+        f" VIRTUAL) WITH ('connector' = 'filesystem', 'path' = '{files.root}', 'format' = 'csv',"
+        " 'source.monitor-interval' = '50 ms')"
+    )
+    files.add("1.csv", '1,a\n2,"b\nc"\n')
+    return files
+
+
+def sink(name: str, folder: Path, form: str = "parquet") -> str:
+    return f"'connector' = 'filesystem', 'path' = '{folder / name}', 'format' = '{form}'"
+
+
+def rows(env: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
+    with env.execute_sql(query).collect() as found:
+        return sorted(map(tuple, found))
+
+
+def arrived(env: TableEnvironment, query: str, count: int) -> list[tuple[Any, ...]]:
+    """Return the rows of a bounded table once it has as many."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(ExternalError):  # there is no directory before the first micro-batch
+            if len(found := rows(env, query)) >= count:
+                return found
+        time.sleep(0.1)
+    raise AssertionError(f"fewer than {count} rows: {query}")
+
+
+def client(env: TableEnvironment, statement: str) -> JobClient:
+    found = env.execute_sql(statement).get_job_client()
+    assert found is not None
+    return found
+
+
+def refused(env: TableEnvironment, statement: str) -> str | None:
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement)
+    return caught.value.code
+
+
+def ended(job: JobClient) -> JobStatus:
+    """Cancel a job and return its status."""
+    job.cancel().result(PATIENCE)
+    return job.get_job_status().result()
+
+
+def test_queries_of_bounded_tables_run(env: TableEnvironment, tmp_path: Path) -> None:
+    env.execute_sql(
+        "CREATE TABLE t (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)"
+        f" WITH ({sink('t', tmp_path)})"
+    )
+    env.execute_sql(
+        "INSERT INTO t VALUES (1, TIMESTAMP '2024-01-01 00:00:01'),"
+        " (2, TIMESTAMP '2024-01-01 00:00:09'), (3, TIMESTAMP '2024-01-01 00:01:00')"
+    ).wait()
+    windows = (
+        "SELECT CAST(window_start AS STRING), COUNT(*) FROM"
+        " TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start"
+    )
+
+    assert [("2024-01-01 00:00:00.000", 2), ("2024-01-01 00:01:00.000", 1)] == rows(env, windows)
+    assert [3] == env.sql_query("SELECT id FROM t ORDER BY ts DESC LIMIT 1").to_pandas()[
+        "id"
+    ].tolist()
+
+
+def test_rows_are_returned_as_they_arrive(env: TableEnvironment, source: Files) -> None:
+    found = env.execute_sql("SELECT id, d, v, name FROM s WHERE id <> 3").collect()
+    first = {tuple(next(found)), tuple(next(found))}
+    source.add("more/2.csv", "3,x\n4,y\n")
+    third = tuple(next(found))
+    found.close()
+
+    assert {(1, 2, "a", "1.csv"), (2, 4, "b\nc", "1.csv")} == first
+    assert (4, 8, "y", "2.csv") == third
+
+
+def test_create_table_as(env: TableEnvironment, source: Files, tmp_path: Path) -> None:
+    statement = f"TABLE {{}}t WITH ({sink('t', tmp_path)}) AS SELECT id, UPPER(v) AS v FROM s"
+    env.execute_sql("SET 'table.rtas-ctas.atomicity-enabled' = 'true'")
+    plan = env.plan_ctas("CREATE " + statement.format(""))
+
+    assert (AtomicityLevel.CREATED_FIRST, Visibility.INCREMENTAL) == (plan.level, plan.visibility)
+    assert "the job does not end: it reads the unbounded table" in plan.reasons[0]
+    job = client(env, "CREATE " + statement.format(""))
+    assert "t" in env.list_tables(), "the table is visible at once"
+    assert [(1, "A"), (2, "B\nC")] == arrived(env, "SELECT * FROM t", 2)
+    source.add("2.csv", "3,x\n")
+    assert 3 == len(arrived(env, "SELECT * FROM t", 3))
+    again = client(
+        env,
+        "INSERT INTO t /*+ OPTIONS('sink.parallelism' = '1') */ SELECT id, 'z' FROM"
+        " (VALUES (9)) AS q(id)",
+    )
+    again.wait()
+    assert "job-already-runs" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
+    assert JobStatus.RUNNING is job.get_job_status().result()
+    assert JobStatus.CANCELED is ended(job)
+
+    source.add("3.csv", "4,y\n")
+    job = client(env, "CREATE " + statement.format("IF NOT EXISTS "))
+    assert [(1, "A"), (2, "B\nC"), (3, "X"), (4, "Y"), (9, "z")] == arrived(
+        env, "SELECT * FROM t", 5
+    )
+    assert JobStatus.CANCELED is ended(job)
+    assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, LOWER(v) FROM s")
+    env.execute_sql("DROP TABLE t")
+    assert "checkpoint-exists" == refused(env, "CREATE " + statement.format(""))
+    rmtree(tmp_path / "t")
+    env.execute_sql(f"CREATE TABLE t (id INT, v STRING) WITH ({sink('t', tmp_path)})")
+    assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
+
+
+def test_a_micro_batch_that_is_repeated_is_written_once(
+    env: TableEnvironment, source: Files, tmp_path: Path
+) -> None:
+    statement = "INSERT INTO t SELECT id, v FROM s"
+    env.execute_sql(f"CREATE TABLE t (id INT, v STRING) WITH ({sink('t', tmp_path)})")
+    env.execute_sql("SET 'pipeline.name' = 'copy/of s'")
+    job = client(env, statement)
+    arrived(env, "SELECT * FROM t", 2)
+    ended(job)
+    query = tmp_path / "checkpoints" / "copy%2Fof s" / "query"
+    for path in (query / "commits").iterdir():  # killed before Spark's own commit
+        path.unlink()
+    source.add("2.csv", "3,x\n")
+    job = client(env, statement)
+
+    assert [(1, "a"), (2, "b\nc"), (3, "x")] == arrived(env, "SELECT * FROM t", 3)
+    assert JobStatus.CANCELED is ended(job)
+
+
+def test_what_streaming_jobs_cannot_do(
+    env: TableEnvironment, source: Files, tmp_path: Path
+) -> None:
+    env.execute_sql(f"CREATE TABLE t (id INT) WITH ({sink('t', tmp_path)})")
+    env.execute_sql(
+        "CREATE TABLE p (id INT) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+        f" 'path' = '{tmp_path}/[a]', 'source.monitor-interval' = '1 s')"
+    )
+    (tmp_path / "[a]").mkdir()
+    expected = "streaming-not-supported"
+
+    assert expected == refused(env, "INSERT OVERWRITE t SELECT id FROM s")
+    assert expected == refused(
+        env, f"REPLACE TABLE t WITH ({sink('t', tmp_path)}) AS SELECT id FROM s"
+    )
+    assert expected == refused(env, "SELECT COUNT(*) FROM s")
+    assert expected == refused(env, "SELECT id FROM p")
+    with pytest.raises(SchemaCoreError) as caught:
+        env.from_path("s").to_pandas()
+    assert expected == caught.value.code
+    env.execute_sql("RESET 'execution.checkpointing.dir'")
+    assert "missing-checkpoint" == refused(env, "INSERT INTO t SELECT id FROM s")
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+    assert "unbounded-table" == refused(env, "SELECT id FROM s")
+
+
+def test_an_invalid_record_fails_the_job(
+    env: TableEnvironment, source: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env.execute_sql("RESET 'execution.checkpointing.dir'")
+    env.execute_sql("CREATE TABLE p (id INT) WITH ('connector' = 'print')")
+    job = client(env, "INSERT INTO p SELECT id FROM s WHERE id > 1")
+    printed, deadline = "", time.monotonic() + PATIENCE
+    while "+I[2]" not in printed and time.monotonic() < deadline:
+        time.sleep(0.05)
+        printed += capsys.readouterr().out
+    source.add("2.csv", "x,y\n")
+    with pytest.raises(ExternalError) as caught:
+        job.wait(int(PATIENCE * 1000))
+
+    assert "+I[2]\n" == printed
+    assert "cannot read as INT: x" in caught.value.problem
+    assert "2.csv, line 1" in caught.value.problem
+    assert JobStatus.FAILED is job.get_job_status().result()
+
+
+LINES = {
+    "json": ('{"id": 1, "v": "a"}\n', '{"id": 2, "v": null}\n'),
+    "csv": ("1,a\n", "2,\n"),
+}
+
+
+@pytest.mark.parametrize("form", LINES)
+def test_partitions_are_read_from_directories_that_are_added(
+    form: str, env: TableEnvironment, tmp_path: Path
+) -> None:
+    files = Files(tmp_path / "in")
+    first, second = LINES[form]
+    null = ", 'csv.null-literal' = ''" if form == "csv" else ""
+    env.execute_sql(
+        f"CREATE TABLE q (id INT, v STRING, day_ DATE, c STRING) PARTITIONED BY (day_, c) WITH"
+        f" ({sink('in', tmp_path, form)}, 'source.monitor-interval' = '50 ms'{null})"
+    )
+    found = env.execute_sql("SELECT id, v, CAST(day_ AS STRING), c FROM q").collect()
+    files.add("day_=2024-01-02/c=x%2Fy/1", first)
+    one = tuple(next(found))
+    files.add("day_=__DEFAULT_PARTITION__/c=ä b/2", second)
+    two = tuple(next(found))
+    found.close()
+
+    assert (1, "a", "2024-01-02", "x/y") == one
+    assert (2, None, None, "ä b") == two
+
+
+def test_generated_rows(env: TableEnvironment) -> None:
+    env.execute_sql(
+        "CREATE TABLE g (n INT, w STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '50',"
+        " 'fields.n.min' = '1', 'fields.n.max' = '3', 'fields.w.length' = '4')"
+    )
+    env.execute_sql(
+        "CREATE TEMPORARY VIEW b AS SELECT * FROM (VALUES (1, 'one'), (2, 'two')) AS t(n, name)"
+    )
+    found = env.execute_sql("SELECT g.n, b.name, CHAR_LENGTH(w) FROM g LEFT JOIN b ON g.n = b.n")
+    with found.collect() as arriving:
+        seen = {tuple(next(arriving)) for _ in range(40)}
+
+    assert {(1, "one", 4), (2, "two", 4), (3, None, 4)} >= seen
+    assert 2 <= len(seen)
+
+
+# --- the commit of micro-batches ------------------------------------------------------------------
+
+JOB = "0123456789abcdef" * 2
+
+
+def written(directory: Directory, number: int, name: str) -> FileStage:
+    """Commit a micro-batch of one file."""
+    stage = FileStage(directory, batch=Batch(JOB, number))
+    stage.check()
+    stage.open()
+    (Path(stage.folder) / name).write_text(name)
+    stage.prepare()
+    stage.commit()
+    return stage
+
+
+def test_records_of_micro_batches(tmp_path: Path) -> None:
+    directory = Directory(LocalFiles(), str(tmp_path / "t"))
+    written(directory, 0, "a")
+    written(directory, 4, "b")
+    repeated = [written(directory, number, "c") for number in (4, 3)]
+
+    assert ["a", "b"] == [name for name, _ in directory.files()]
+    assert [True, True] == [one.committed for one in repeated]
+    assert 4 == last_batch(directory, JOB)
+    assert [str(Batch(JOB, 4))] == sorted(path.name for path in tmp_path.glob("t/.*"))
+
+
+@pytest.mark.parametrize("method", ["create", "delete"])
+def test_a_record_is_written_by_the_next_job_if_the_process_ends_within_the_commit(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = Directory(LocalFiles(), str(tmp_path / "t"))
+    written(directory, 0, "a")
+    fail: Callable[..., Any] = getattr(LocalFiles, method)
+
+    def failing(self: LocalFiles, path: str, *args: Any) -> Any:
+        if "batch-" in path:
+            raise OSError("killed here")
+        return fail(self, path, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFiles, method, failing)
+        with pytest.raises(ExternalError, match="the rows are committed"):
+            written(directory, 1, "b")
+    written(directory, 1, "c")
+
+    assert ["a", "b"] == [name for name, _ in directory.files()]
+    assert 1 == last_batch(directory, JOB)
