@@ -220,9 +220,22 @@ class JobGraph:
 
     @classmethod
     def of_all(cls, graphs: Sequence[JobGraph]) -> JobGraph:
-        """Return one job for several without hooks, which must not be empty."""
+        """Return one job for several without hooks, which must not be empty.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported` for several jobs of which one has
+                no end: the others would never be committed.
+        """
         if len(graphs) == 1:
             return graphs[0]
+        for one in graphs:
+            if not one.execution.has_end:
+                raise UnsupportedError(
+                    f"the job {one.name!r} reads an unbounded table, so it has no end: it cannot "
+                    "be one of several in a statement set",
+                    code="streaming-not-supported",
+                    hint="run each INSERT as a statement of its own",
+                )
         name = "; ".join(one.name for one in graphs)
         sinks = [sink for one in graphs for sink in one.sinks]
         calls = [call for one in graphs for call in one.after_commit]

@@ -475,12 +475,12 @@ class Session:
         try:
             for prepare in jobs:
                 prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
+            graph = JobGraph.of_all(prepared)
         except BaseException:
             for one in prepared:
                 with suppress(Exception):
                     one.execution.abort()
             raise
-        graph = JobGraph.of_all(prepared)
         if (name := PIPELINE_NAME.of(self.config.get_configuration())) is not None:
             graph.set_name(name)
         for each in registered:

@@ -138,6 +138,8 @@ class StreamingJob(JobExecution):
         properties: The local properties that the job runs with, of `jobs.local_properties`.
     """
 
+    has_end = False
+
     def __init__(
         self,
         session: SparkSession,

@@ -202,6 +202,11 @@ def test_what_streaming_jobs_cannot_do(
         env, f"REPLACE TABLE t WITH ({sink('t', tmp_path)}) AS SELECT id FROM s"
     )
     assert expected == refused(env, "SELECT COUNT(*) FROM s")
+    assert expected == refused(
+        env,
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO t VALUES (1); INSERT INTO t SELECT id FROM s; END",
+    )
+    assert not (tmp_path / "checkpoints").exists()
     assert expected == refused(env, "SELECT id FROM p")
     with pytest.raises(SchemaCoreError) as caught:
         env.from_path("s").to_pandas()
