@@ -295,7 +295,7 @@ class Table:
         return self._join(right, JoinKind.FULL, join_predicate)
 
     def _join(self, right: Table, kind: JoinKind, predicate: Expression | None) -> Table:
-        other = _required(right)
+        other = require_table(right, self._session, "right")
         if both := sorted({*self.column_names()} & {*other.column_names()}):
             raise SchemaError(
                 f"both tables have the columns {', '.join(both)}",
@@ -354,7 +354,7 @@ class Table:
         return self._combined("EXCEPT", True, right)
 
     def _combined(self, operator: str, every: bool, right: Table) -> Table:
-        other = _required(right)
+        other = require_table(right, self._session, "right")
         return self.of_query(relational.combined(operator, every, self.query, other.query))
 
     # --- order ---------------------------------------------------------------------------------
@@ -563,9 +563,23 @@ class GroupedTable:
         return self._table.of_query(relational.group(self._query, self._keys, columns))
 
 
-def _required(right: object) -> Table:
-    require_instance(right, Table, "right", "a Table")
-    return cast("Table", right)
+def _require_same(own: Session, session: Session, what: str) -> None:
+    if own is not session:
+        raise SchemaError(f"the {what} belongs to another environment", code="wrong-argument")
+
+
+def require_table(table: object, session: Session, name: str = "table") -> Table:
+    """Return a table of the environment of a session.
+
+    Its query names tables, which another environment would look up in its own catalogs.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    require_instance(table, Table, name, "a Table")
+    found = cast("Table", table)
+    _require_same(found._session, session, "table")  # noqa: SLF001 - of this module
+    return found
 
 
 class TablePipeline:
@@ -858,12 +872,13 @@ class StatementSet:
         overwrite: bool = False,
     ) -> StatementSet:
         """Add a table to be written into another one."""
-        require_instance(table, Table, "table")
+        require_table(table, self._session)
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
         """Add a pipeline, which has its target."""
         require_instance(table_pipeline, TablePipeline, "table_pipeline")
+        _require_same(table_pipeline._session, self._session, "pipeline")  # noqa: SLF001 - of this module
         self._pipelines.append(table_pipeline)
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from schema_core.arguments import require_instance, require_sequence, validate_arguments
 from schema_core.catalog.api import Catalog
@@ -34,7 +34,7 @@ from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
-from schema_core.environment.table import StatementSet, Table
+from schema_core.environment.table import StatementSet, Table, require_table
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.sql.parser import parse_query, parse_statement
@@ -428,11 +428,7 @@ class TableEnvironment:
         """
         require_instance(path, str, "path")
         if isinstance(descriptor, Mapping):
-            require_instance(ignoreIfExists, Table, "query", "a Table")
-            query = cast("Table", ignoreIfExists)
-            if query._session is not self._session:  # noqa: SLF001 - of the same library
-                problem = "the table belongs to another environment"
-                raise SchemaError(problem, code="wrong-argument")
+            query = require_table(ignoreIfExists, self._session, "query")
             created = query.save_as(path)
             for key, value in descriptor.items():
                 created = created.option(key, value)
@@ -486,9 +482,11 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `temporary-table-exists`.
-            SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`.
+            SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`; with code
+                `wrong-argument` for a table of another environment.
         """
-        found = table if isinstance(table, Table) else self._of_data(None, table)
+        is_table = isinstance(table, Table)
+        found = require_table(table, self._session) if is_table else self._of_data(None, table)
         identifier, view = self._identifier(view_path), found.to_temporary_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
@@ -989,8 +987,7 @@ class TableEnvironment:
     def insert_into(self, target_path: str, table: Table) -> TableResult:
         """As `Table.execute_insert`."""
         warn_deprecated("insert_into", "Table.execute_insert")
-        require_instance(table, Table, "table", "a Table")
-        return table.execute_insert(target_path)
+        return require_table(table, self._session).execute_insert(target_path)
 
     def register_function(self, name: str, function: Given) -> None:
         """As `create_temporary_system_function`."""

@@ -266,3 +266,27 @@ def test_a_table_of_a_descriptor_can_be_queried(tables: dict[str, Table]) -> Non
     with pytest.raises(SchemaCoreError) as caught:
         table.where(A > 1).as_sql()
     assert "query-not-in-sql" == caught.value.code
+
+
+#: Uses of a table of another environment, where its query would find other tables.
+FOREIGN: dict[str, Callable[[TableEnvironment, Table, Table], object]] = {
+    "union": lambda env, own, other: own.union_all(other),
+    "join": lambda env, own, other: own.join(other),
+    "view": lambda env, own, other: env.create_temporary_view("copy", other),
+    "create": lambda env, own, other: env.create_table("made", {"connector": "blackhole"}, other),
+    "insert": lambda env, own, other: env.create_statement_set().add_insert("w", other),
+    "add": lambda env, own, other: env.create_statement_set().add(other.insert_into("w")),
+    "save": lambda env, own, other: env.create_statement_set().add(other.save_as("x").create()),
+}
+
+
+@pytest.mark.parametrize("use", FOREIGN)
+def test_a_table_belongs_to_its_environment(use: str) -> None:
+    first, second = (TableEnvironment.create(EnvironmentSettings.in_batch_mode()) for _ in range(2))
+    for one in (first, second):
+        one.execute_sql("CREATE TABLE w (a BIGINT, b STRING)")
+    with pytest.raises(SchemaCoreError, match="belongs to another environment") as caught:
+        FOREIGN[use](first, first.from_path("w"), second.from_path("w"))
+
+    assert "wrong-argument" == caught.value.code
+    assert ["w"] == first.list_tables()
