@@ -57,6 +57,9 @@ class JobExecution:
     submits the job, the others on the thread of the job. After any error it calls `abort`.
     """
 
+    #: whether `run` returns at some time, other than after `cancel`
+    has_end: ClassVar[bool] = True
+
     @property
     def committed(self) -> bool | None:
         """Whether the rows are visible for good; None if that is unknown after an error."""
