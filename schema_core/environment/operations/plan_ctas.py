@@ -12,6 +12,7 @@ from schema_core.environment.atomicity import (
 from schema_core.environment.connector import (
     Connector,
     DynamicTableFactory,
+    Visibility,
     check_metadata,
     find_connector,
     secret_keys,
@@ -115,19 +116,22 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         exists=old is not None,
         level=level,
         reasons=reasons,
-        visibility=(
-            None
-            if connector is None
-            else visibility_of(
-                connector, target.table.options, creates=creates, streams=unbounded is not None
-            )
-        ),
+        visibility=_visibility(connector, target, creates=creates, streams=unbounded is not None),
         losses=losses,
         problems=(
             *(one.diagnostics[0] for one in found.errors),
             *(one for one in problems if (one.code, one.message) not in known),
         ),
     )
+
+
+def _visibility(
+    connector: Connector | None, target: BoundTable, *, creates: bool, streams: bool
+) -> Visibility | None:
+    """Return when rows become visible, None for a connector that is not installed."""
+    if connector is None:
+        return None
+    return visibility_of(connector, target.table.options, creates=creates, streams=streams)
 
 
 def _checked_connector(target: BoundTable, found: Gathering) -> Connector | None:
