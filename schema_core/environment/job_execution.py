@@ -316,6 +316,8 @@ class JobRun:
                 raise with_notes(errors[0], errors[1:], "while the job was created")  # noqa: TRY301
             self._start_running()
             graph.execution.run(self.id)
+            for call in graph.before_commit:
+                call()
             self.require_running()
             graph.execution.commit()
             self._decide()

@@ -159,6 +159,8 @@ class JobGraph:
         sinks: The identifiers of the tables that the job writes.
         after_commit: Called when the rows are visible, before any hook.
 
+    `before_commit` holds what is called when the rows are written: an error of it aborts the job.
+
     >>> graph = JobGraph("insert into t", JobExecution(), [ObjectIdentifier.of("c", "d", "t")])
     >>> graph.to_dict()
     {'name': 'insert into t', 'sinks': [['c', 'd', 't']], 'hooks': []}
@@ -175,6 +177,7 @@ class JobGraph:
         self.name = name
         self.execution = execution
         self.sinks = tuple(sinks)
+        self.before_commit: list[Callable[[], None]] = []
         self.after_commit = list(after_commit)
         self._hooks: list[RegisteredHook] = []
 
@@ -242,7 +245,9 @@ class JobGraph:
         name = "; ".join(one.name for one in graphs)
         sinks = [sink for one in graphs for sink in one.sinks]
         calls = [call for one in graphs for call in one.after_commit]
-        return cls(name, ExecutionOfAll(graphs), sinks, after_commit=calls)
+        found = cls(name, ExecutionOfAll(graphs), sinks, after_commit=calls)
+        found.before_commit += [call for one in graphs for call in one.before_commit]
+        return found
 
 
 class HookFactories:

@@ -344,6 +344,75 @@ def test_a_table_that_is_dropped_or_altered_while_its_job_runs(
     assert [] == environment.list_tables()
 
 
+class Insertion(JobExecution):
+    """A job that writes into a table."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+
+    def run(self, job_id: str) -> None:
+        self._planner.during()
+
+    def abort(self) -> None:
+        self._planner.cleaned.append("aborted")
+
+
+class Inserting(Planner):
+    """A planner whose INSERTs call `during` while they run."""
+
+    def insert(self, query: Relation, target: BoundTable, **_: Any) -> JobGraph:
+        return JobGraph("insert", Insertion(self), [target.identifier])
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("ALTER TABLE t ADD b INT", "table-changed"),
+        ("ALTER TABLE t MODIFY a BIGINT", "table-changed"),
+        ("ALTER TABLE t RENAME a TO b", "table-changed"),
+        ("ALTER TABLE t SET ('csv.field-delimiter' = ';')", "table-changed"),
+        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 'x' AS a", "table-changed"),
+        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 2 AS a", "table-changed"),
+        ("DROP TABLE t; CREATE TABLE t (c INT) WITH ('connector' = 'print')", "table-changed"),
+        ("ALTER TABLE t ADD c AS a + 1", ""),
+        ("ALTER TABLE t MODIFY a INT COMMENT 'x'", ""),
+        ("DROP TABLE t", ""),
+        ("CREATE TEMPORARY TABLE t (z INT) WITH ('connector' = 'print')", ""),
+    ],
+)
+def test_rows_of_an_old_definition_are_not_committed(change: str, expected: str) -> None:
+    planner = Inserting()
+    settings = {"execution.runtime-mode": "BATCH", "table.dml-sync": "true"}
+    environment = TableEnvironment.create(settings, planner=planner)
+    environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
+
+    def during() -> None:
+        planner.during = lambda: None
+        for statement in change.split("; "):
+            environment.execute_sql(statement)
+
+    planner.during = during
+    insert = "INSERT INTO t /*+ OPTIONS('sink.parallelism' = '1') */ VALUES (1)"
+    if not expected:
+        environment.execute_sql(insert)
+        assert [] == planner.cleaned
+        return
+    assert expected == code(environment, insert)
+    assert ["aborted"] == planner.cleaned
+    environment.execute_sql("DROP TABLE t")
+
+
+def test_tables_of_connectors_that_do_not_stage_are_not_checked() -> None:
+    planner = Inserting()
+    settings = {"execution.runtime-mode": "BATCH", "table.dml-sync": "true"}
+    environment = TableEnvironment.create(settings, planner=planner)
+    environment.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'print')")
+    planner.during = lambda: environment.execute_sql("ALTER TABLE t ADD b INT")
+    environment.execute_sql("INSERT INTO t VALUES (1)")
+
+    assert [] == planner.cleaned
+
+
 def test_a_value_that_is_not_a_mark_is_an_option(environment: TableEnvironment) -> None:
     environment.execute_sql(f"CREATE TABLE t (a INT) WITH ('{KEY}' = 'x')")
 

@@ -6,9 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.connector import (
+    Ability,
+    check_declared_metadata,
+    installed_connector,
+)
 from schema_core.environment.job_graph import JobGraph, JobStatusHook
-from schema_core.environment.operations.recover import finish, finish_for_write
+from schema_core.environment.operations.recover import (
+    finish,
+    finish_for_write,
+    require_unchanged,
+)
 from schema_core.environment.options import DML_SYNC
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
@@ -16,6 +24,7 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
+from schema_core.paths import UNKNOWN
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
@@ -140,6 +149,7 @@ def prepare_write(
         NotFoundError, ConflictError: as `finish_for_write`.
     """
     target = finish_for_write(session, target)
+    planned = _staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
     if fixed is not None:
@@ -147,13 +157,25 @@ def prepare_write(
             _with_partition(relation, fixed, target.table.resolved_schema),
             [*chosen, *dict(fixed.values)],
         )
-    return session.planner.insert(
+    graph = session.planner.insert(
         session.executable(relation),
         target,
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
         partition=_given(fixed) if fixed else None,
     )
+    if planned is not None:
+        graph.before_commit.append(partial(require_unchanged, session, planned))
+    return graph
+
+
+def _staged_target(session: Session, target: BoundTable) -> BoundTable | None:
+    """Return a permanent table as its catalog has it, if its rows are visible at the commit."""
+    if target.is_temporary or target.identifier.catalog_name == UNKNOWN:
+        return None
+    connector = installed_connector(target.table.options)
+    is_staged = Ability.STAGING in getattr(connector, "abilities", ())
+    return session.bound(target.identifier) if is_staged else None
 
 
 def _given(partition: Partition) -> dict[str, str]:

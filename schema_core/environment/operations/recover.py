@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -14,7 +15,7 @@ from schema_core.environment.job_execution import require_running
 from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
-from schema_core.errors import ConflictError, Gathering, NotFoundError, at
+from schema_core.errors import ConflictError, ExternalError, Gathering, NotFoundError, at
 from schema_core.paths import ObjectIdentifier
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
@@ -91,6 +92,39 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
             )
         require_running()
         time.sleep(PAUSE)
+
+
+def require_unchanged(session: Session, target: BoundTable) -> None:
+    """Check that the table of a job has the columns, partition keys and options that it is for.
+
+    A table that was dropped is no reason to fail: the rows are those of its path.
+
+    Raises:
+        ConflictError: with code `table-changed`, since rows of two layouts would be mixed; as
+            `finish_for_write`.
+    """
+    identifier = target.identifier
+    with suppress(ExternalError):  # a catalog that does not answer does not keep a job from ending
+        _await_commit(session, identifier)
+        found = session.tables.find_permanent(identifier)
+        if found is None or not isinstance(found.table, ResolvedCatalogTable):
+            return
+        if _layout(session.bound_as_found(found).table) == _layout(target.table):
+            return
+        raise ConflictError(
+            f"the table {identifier.as_summary_string()} was replaced or altered while the job "
+            "wrote rows for its old definition; they are removed",
+            code="table-changed",
+            hint="run the statement again",
+        )
+
+
+def _layout(table: ResolvedCatalogTable) -> object:
+    """Return what decides how the rows of a table are stored."""
+    columns = [
+        (one.name, one.data_type) for one in table.resolved_schema.columns if one.is_persisted()
+    ]
+    return columns, list(table.partition_keys), dict(table.options)
 
 
 def finish(session: Session, identifier: ObjectIdentifier) -> RecoveryAction | None:
