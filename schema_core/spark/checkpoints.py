@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
 #: The description of the job, and the checkpoint of Spark's query, in the folder of a job.
 JOB: Final = "job.json"
+DRAFT: Final = ".job.json"
 QUERY: Final = "query"
 LOCK: Final = ".lock"
 #: How many bytes a description has at most.
 MAX_DESCRIPTION: Final = 1 << 16
+#: How many characters the name of a folder has at most; file systems permit 255 bytes.
+MAX_FOLDER: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +131,33 @@ class Checkpoint:
         lock = directory.path(LOCK)
         self._release = directory.call(f"lock {lock!r}", lambda: directory.system.lock(lock))
         if self._release is None:
-            raise ConflictError(
-                f"another process runs the job with the checkpoint {self._path!r}",
-                code="job-already-runs",
-                hint="cancel that job first; "
-                f"or SET '{PIPELINE_NAME.key}' to another name for another job",
-            )
+            raise self._already_runs()
         if self.is_new:
-            content = {
-                "version": 1,
-                "id": self.id,
-                "sink": self._description.sink,
-                "query": self._description.query,
-            }
-            directory.create(JOB, json.dumps(content, indent=1).encode())
+            if directory.status(QUERY) is not None:  # another run has begun meanwhile, and ended
+                self.end()
+                raise self._already_runs()
+            self._describe()
+
+    def _describe(self) -> None:
+        """Write the description of a job that has not run, in place of an earlier one."""
+        content = {
+            "version": 1,
+            "id": self.id,
+            "sink": self._description.sink,
+            "query": self._description.query,
+        }
+        for name in (DRAFT, JOB):
+            self._directory.delete(name)
+        self._directory.create(DRAFT, json.dumps(content, indent=1).encode())
+        self._directory.rename(DRAFT, JOB)
+
+    def _already_runs(self) -> ConflictError:
+        return ConflictError(
+            f"another process runs the job with the checkpoint {self._path!r}",
+            code="job-already-runs",
+            hint="cancel that job first; "
+            f"or SET '{PIPELINE_NAME.key}' to another name for another job",
+        )
 
     def end(self) -> None:
         """Let other runs of the job in."""
@@ -150,18 +166,28 @@ class Checkpoint:
             release()
 
     def remove(self) -> None:
-        """Remove the folder of a new job that has not started."""
+        """Remove the folder of a new job that has begun, but has not started."""
+        if self._release is None:
+            return
         if self.is_new:
-            self.end()
-            self._directory.call(
-                f"delete {self._path!r}",
-                lambda: self._directory.system.delete(self._directory.root),
-            )
+            for name in (DRAFT, JOB):
+                self._directory.delete(name)
+        self.end()
 
 
-def job_name(options: Mapping[str, str], sink: str) -> str:
-    """Return the name of a job, and of its folder: ``pipeline.name``, else the path of its sink."""
-    return PIPELINE_NAME.of(options) or sink
+def folder_of(name: str) -> str:
+    """Return the name of the folder of a job, which stays within that of all checkpoints.
+
+    >>> folder_of("c.d.t"), folder_of("a/b"), folder_of("..")
+    ('c.d.t', 'a%2Fb', '%2E.')
+    """
+    folder = quote(name, safe=" ").strip(" ") or "%20"
+    if folder.startswith((".", "_")):  # hidden, or another directory
+        folder = f"%{ord(folder[0]):X}{folder[1:]}"
+    if len(folder) > MAX_FOLDER:
+        digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
+        folder = f"{folder[: MAX_FOLDER - 33]}-{digest[:32]}"
+    return folder
 
 
 def checkpoint_of(
@@ -187,7 +213,7 @@ def checkpoint_of(
     root = CHECKPOINTS.of(options)
     if root is None:
         return None
-    folder = quote(job_name(options, description.sink), safe=" -_").lstrip(" ")
+    folder = folder_of(PIPELINE_NAME.of(options) or description.sink)
     path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{folder}"
     return checkpoint_in(Directory(*located(session, path)), path, description, creates=creates)
 
@@ -200,9 +226,9 @@ def checkpoint_in(
     Raises:
         ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
     """
-    found = _read(directory, path)
-    if found is None:
+    if directory.status(QUERY) is None:  # no job has read anything
         return Checkpoint(directory, path, description, None)
+    found = _read(directory, path)
     if creates:
         raise AlreadyExistsError(
             f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
@@ -221,18 +247,16 @@ def checkpoint_in(
     return Checkpoint(directory, path, description, found["id"])
 
 
-def _read(directory: Directory, path: str) -> dict[str, Any] | None:
-    """Return the description in a folder; None where there is none.
+def _read(directory: Directory, path: str) -> dict[str, Any]:
+    """Return the description in a folder.
 
     Raises:
         ExternalError: with code `invalid-checkpoint`.
     """
     entry = directory.status(JOB)
-    if entry is None:
-        if directory.entries("") and directory.status(QUERY) is not None:
-            raise _invalid(path)
-        return None
-    content = directory.read(JOB) if entry.size <= MAX_DESCRIPTION else None
+    if entry is None or entry.size > MAX_DESCRIPTION:
+        raise _invalid(path)
+    content = directory.read(JOB)
     try:
         found = json.loads(content or b"")
         texts = [found[key] for key in ("id", "sink", "query")]

@@ -19,6 +19,7 @@ from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError
 from schema_core.spark.checkpoints import Checkpoint
 from schema_core.spark.connectors import (
+    MicroBatch,
     SparkConnector,
     SupportsMicroBatches,
     SupportsStaging,
@@ -197,6 +198,7 @@ def validate_stream(
         SchemaCoreError: as the connector; for a new table as CREATE TABLE AS of a batch job.
         ConflictError: with code `checkpoint-mismatch` if the table lacks what the job has written.
     """
+    context = replace(context, batch=MicroBatch("0" * 32, 0))
     if isinstance(connector, SupportsWriteValidation):
         connector.validate_write(context)
     if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:

@@ -15,7 +15,8 @@ from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.common import JobClient, JobStatus
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Visibility
-from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
+from schema_core.spark.checkpoints import JobDescription, checkpoint_in, folder_of
 from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
 from schema_core.spark.files import LocalFiles
 
@@ -208,6 +209,11 @@ def test_what_streaming_jobs_cannot_do(
     )
     assert not (tmp_path / "checkpoints").exists()
     assert expected == refused(env, "SELECT id FROM p")
+    for option in (
+        "'sink.partition-commit.policy.kind' = 'success-file'",
+        "'auto-compaction' = 'true'",
+    ):
+        assert expected == refused(env, f"INSERT INTO t /*+ OPTIONS({option}) */ SELECT id FROM s")
     with pytest.raises(SchemaCoreError) as caught:
         env.from_path("s").to_pandas()
     assert expected == caught.value.code
@@ -279,6 +285,56 @@ def test_generated_rows(env: TableEnvironment) -> None:
 
     assert {(1, "one", 4), (2, "two", 4), (3, None, 4)} >= seen
     assert 2 <= len(seen)
+
+
+# --- checkpoints ----------------------------------------------------------------------------------
+
+
+def test_runs_that_begin_at_once(tmp_path: Path) -> None:
+    directory = Directory(LocalFiles(), str(tmp_path / "job"))
+    job = JobDescription("c.d.t", "digest")
+    first, second, third = (checkpoint_in(directory, "job", job, creates=False) for _ in range(3))
+    first.begin()
+    with pytest.raises(ConflictError) as caught:
+        second.begin()
+    second.remove()
+    found = (tmp_path / "job" / "job.json").read_text()
+    directory.mkdirs("query")
+    first.end()
+    with pytest.raises(ConflictError):
+        third.begin()
+    third.remove()
+    again = checkpoint_in(directory, "job", job, creates=False)
+    again.begin()
+    again.end()
+
+    assert "job-already-runs" == caught.value.code
+    assert found == (tmp_path / "job" / "job.json").read_text()
+    assert first.id == again.id
+    assert first.id in found
+
+
+def test_a_job_that_has_read_nothing_leaves_nothing_that_others_must_delete(tmp_path: Path) -> None:
+    directory = Directory(LocalFiles(), str(tmp_path / "job"))
+    checkpoint_in(directory, "job", JobDescription("c.d.t", "a"), creates=True).begin()
+    killed = checkpoint_in(directory, "job", JobDescription("c.d.t", "b"), creates=True)
+
+    assert killed.is_new
+    (tmp_path / "job" / ".lock").unlink()
+    killed.begin()
+    assert '"query": "b"' in (tmp_path / "job" / "job.json").read_text()
+    killed.remove()
+    assert [] == list((tmp_path / "job").iterdir())
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/../b", "_a", "~", "x" * 500, "ü" * 100, " ", "a b"])
+def test_folders_of_jobs_stay_below_that_of_all_checkpoints(name: str) -> None:
+    folder = folder_of(name)
+
+    assert "/" not in folder
+    assert not folder.startswith((".", "_", " "))
+    assert 0 < len(folder.encode()) <= 255
+    assert folder != folder_of(name + "x")
 
 
 # --- the commit of micro-batches ------------------------------------------------------------------

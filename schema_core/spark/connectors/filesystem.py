@@ -386,6 +386,8 @@ class FilesystemConnector:
         layout = Layout(context)
         if layout.form is CSV:
             layout.require_scalars()
+        if context.batch is not None:
+            _require_batch_layout(context.options)
         system, root = located(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
@@ -458,6 +460,28 @@ class FilesystemConnector:
         stage.open()
         place = f"file://{stage.folder}" if stage.is_beside else f"{layout.path}/{stage.name}"
         writer.format(written).save(place)
+
+
+#: Options for which a streaming job of Flink does more than commit files, with values that do not.
+_OF_STREAMS: Mapping[str, frozenset[str]] = {
+    "sink.partition-commit.policy.kind": frozenset(),
+    "auto-compaction": frozenset({"false"}),
+}
+
+
+def _require_batch_layout(options: Mapping[str, str]) -> None:
+    """Refuse options of a table that a streaming job would ignore.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    for key, harmless in _OF_STREAMS.items():
+        if key in options and options[key].strip().lower() not in harmless:
+            raise UnsupportedError(
+                f"streaming jobs do not support the option {key!r} of the connector 'filesystem'",
+                code="streaming-not-supported",
+                hint="remove the option",
+            )
 
 
 def _require_directory(path: str, system: FileSystem, root: str) -> None:
