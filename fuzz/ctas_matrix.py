@@ -36,6 +36,7 @@ from fuzz.postgres_server import Server, server, why_not
 from fuzz.spark_processes import Client, Gateway, cancel_jobs, prepare, warm
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.spark.connectors.jdbc_tables import StageName
 from schema_core.spark.transactions import ACTIONS, Event, TableTransaction
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ Send = Callable[[Any], None]
 
 #: The source has this many files, each read by a task, with this many rows.
 FILES, ROWS = 4, 10
-#: What the names of hidden files and tables of this library contain.
-HIDDEN = ("schema-core", "schema_core_")
+#: What the names of hidden files of this library contain.
+HIDDEN = ".schema-core"
 
 
 class Action(Enum):
@@ -240,17 +241,18 @@ class World:
 
     def hidden(self, cell: Cell, warehouse: str) -> list[str]:
         """Return the names of hidden files and tables that jobs have left."""
-        found = [one.name for one in Path(self.folder).rglob("*")]
+        found = [one.name for one in Path(self.folder).rglob("*") if HIDDEN in one.name]
+        tables: list[str] = []
         if cell.place.name == "sqlite":
             with closing(sqlite3.connect(f"{self.folder}/catalog.db")) as opened:
-                found += [name for (name,) in opened.execute("SELECT name FROM sqlite_master")]
+                tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_master")]
         elif cell.place.name == "postgresql":
             with self.connection(f"data{self.number}") as opened:
-                found += [name for (name,) in opened.execute("SELECT relname FROM pg_class")]
+                tables = [name for (name,) in opened.execute("SELECT relname FROM pg_class")]
         elif cell.place.name == "hive":
             below = Path(warehouse, f"w{self.number}.db", "t")
             found += [one.name for one in below.rglob(".hive-staging*")]
-        return sorted({one for one in found if any(part in one for part in (*HIDDEN, ".hive-"))})
+        return [*found, *(one for one in tables if StageName.parse(one))]
 
 
 def write_sources(folder: Path) -> None:
@@ -584,10 +586,14 @@ class Poller(threading.Thread):
 
 @dataclass
 class Timing:
-    """How long a statement takes, and how long its commit, in seconds."""
+    """How long a statement takes, and how long its commit, in seconds.
+
+    The machine may become faster: `scale` falls when kills come too late.
+    """
 
     length: float = 1.0
     commit: float = 0.2
+    scale: float = 1.0
 
 
 @dataclass
@@ -801,12 +807,14 @@ class Matrix:
 
     def kill(self, cell: Cell, timing: Timing, victim: str = "") -> bool:
         """Kill the process of a statement at a random time, mostly while it commits."""
-        if self.chosen.random() < (0.33 if timing.commit > 0.01 else 0.9):
-            return self.run(
-                cell, Fault(KILL, delay=self.chosen.uniform(0, timing.length)), "submitted", victim
-            )
-        delay = self.chosen.uniform(0, timing.commit * 1.2)
-        return self.run(cell, Fault(KILL, delay=delay), "commit", victim)
+        if self.chosen.random() < (0.33 if timing.commit > 0.01 else 0.8):
+            origin, length = "submitted", timing.length
+        else:
+            origin, length = "commit", timing.commit * 1.2
+        delay = self.chosen.uniform(0, length * timing.scale)
+        was_killed = self.run(cell, Fault(KILL, delay=delay), origin, victim)
+        timing.scale = min(1.2, timing.scale * (1.1 if was_killed else 0.9))
+        return was_killed
 
 
 # --- disks ---------------------------------------------------------------------------------------
