@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
+from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, ExternalError, SchemaError
 from schema_core.expressions.signatures import Function
 from schema_core.paths import ObjectIdentifier
@@ -47,9 +49,11 @@ class JobDescription:
     query: str
 
     @classmethod
-    def of(cls, sink: str, query: Relation, columns: Sequence[str]) -> JobDescription:
+    def of(cls, target: BoundTable, query: Relation, columns: Sequence[str]) -> JobDescription:
         """Return the description of a job that writes a resolved query into columns of a table."""
-        return cls(sink, digest_of(query, columns))
+        options = sorted(target.table.options.items())
+        place = tuple(one for one in options if not one[0].startswith("sink."))
+        return cls(target.identifier.as_summary_string(), digest_of(query, columns, place))
 
 
 #: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
@@ -57,10 +61,13 @@ class JobDescription:
 _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
 
 
-def digest_of(query: Relation, columns: Sequence[str]) -> str:
-    """Return a digest of what a job writes into columns of its table, the same in every process.
+def digest_of(
+    query: Relation, columns: Sequence[str], place: tuple[tuple[str, str], ...] = ()
+) -> str:
+    """Return a digest of what a job writes, the same in every process.
 
-    Columns that the query does not read, names of its result and spans do not matter.
+    It depends on the query, the columns of its sink and the options of that, `place`. Columns that
+    the query does not read, names of its result and spans do not matter.
     """
     digest = hashlib.sha256()
     if isinstance(query, Select):
@@ -68,7 +75,7 @@ def digest_of(query: Relation, columns: Sequence[str]) -> str:
             Item(name, one.expression) for one, name in zip(query.items, columns, strict=True)
         )
         query = replace(query, items=items)
-    rest: list[Any] = [query, tuple(columns)]
+    rest: list[Any] = [query, tuple(columns), place]
     while rest:
         node = rest.pop()
         if isinstance(node, tuple):
@@ -93,9 +100,9 @@ class Checkpoint:
 
     Args:
         directory: The folder.
-        description: What the job does.
-        id: The id in the folder; None for a job that has not run yet.
         path: The folder as Spark names it.
+        description: What the job does.
+        found: The id in the folder; None for a job that has not run yet.
     """
 
     def __init__(
@@ -113,11 +120,18 @@ class Checkpoint:
         """The checkpoint of Spark's query."""
         return f"{self._path}/{QUERY}"
 
-    @property
-    def has_committed(self) -> bool:
-        """Whether Spark has finished a micro-batch of the job."""
-        commits = Directory(self._directory.system, self._directory.path(f"{QUERY}/commits"))
-        return any(one.name.isdecimal() for one in commits.entries(""))
+    def is_of(self, last: int | None) -> bool:
+        """Return whether the checkpoint can belong to a table, by its last micro-batch."""
+        begun, ended = self._last("offsets"), self._last("commits")
+        if last is None:
+            return ended is None
+        return begun is not None and (-1 if ended is None else ended) <= last <= begun
+
+    def _last(self, log: str) -> int | None:
+        """Return the number of the last micro-batch in a log of Spark's query."""
+        directory = Directory(self._directory.system, self._directory.path(f"{QUERY}/{log}"))
+        names = (one.name for one in directory.entries(""))
+        return max((int(name) for name in names if name.isdecimal()), default=None)
 
     def begin(self) -> None:
         """Write the description of a new job, and keep other runs of the job out.
@@ -181,8 +195,8 @@ def folder_of(name: str) -> str:
     >>> folder_of("c.d.t"), folder_of("a/b"), folder_of("..")
     ('c.d.t', 'a%2Fb', '%2E.')
     """
-    folder = quote(name, safe=" ").strip(" ") or "%20"
-    if folder.startswith((".", "_")):  # hidden, or another directory
+    folder = quote(name, safe=" ")
+    if folder.startswith((".", "_", " ")):  # hidden, or another directory
         folder = f"%{ord(folder[0]):X}{folder[1:]}"
     if len(folder) > MAX_FOLDER:
         digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
@@ -260,8 +274,8 @@ def _read(directory: Directory, path: str) -> dict[str, Any]:
     try:
         found = json.loads(content or b"")
         texts = [found[key] for key in ("id", "sink", "query")]
-        if found["version"] == 1 and all(isinstance(one, str) for one in texts):
-            int(found["id"], 16)
+        is_valid = found["version"] == 1 and all(isinstance(one, str) for one in texts)
+        if is_valid and re.fullmatch("[0-9a-f]{32}", found["id"]):
             return dict(found)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

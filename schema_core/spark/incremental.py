@@ -1,7 +1,8 @@
 """Queries of unbounded tables: which operations Spark computes as rows arrive.
 
-Spark computes projections, filters, UNNEST, UNION ALL and joins with bounded tables from the new
-rows alone. What needs all rows, or a state that grows for ever, is refused before the job.
+Spark computes projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded
+tables from the new rows alone. What needs all rows, or a state that grows for ever, is refused
+before the job.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from collections.abc import Callable, Iterable
 from schema_core.environment.unbounded import subqueries_in
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.query.correlation import expressions_of, operands, parts_of, rows_of
+from schema_core.query.correlation import (
+    expressions_of,
+    operands,
+    outer_columns,
+    parts_of,
+    rows_of,
+)
 from schema_core.query.relation import (
     CommonScan,
     FunctionTable,
@@ -44,7 +51,7 @@ _SIDES: dict[JoinKind, tuple[bool, bool]] = {
 }
 
 #: An outer join that returns rows of a bounded table for which no match arrives.
-KEEPS = "{}, which keeps the rows of a bounded table without a match,"
+PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
 
 
 def require_incremental(query: Relation, is_unbounded: Callable[[Scan], bool]) -> bool:
@@ -115,6 +122,8 @@ class _Analysis:
                 _refuse(operator, left or right)
                 left = None
             else:
+                if (left is None) != (right is None):
+                    _refuse("UNION ALL with a bounded table", left or right)
                 left = left or right
             if one is not relation:
                 self._require_bounded_subqueries(one)
@@ -123,16 +132,21 @@ class _Analysis:
     def _join(self, join: Join, left: str | None, right: str | None) -> str | None:
         if left is not None and right is not None:
             _refuse(f"{_name(join)} of two unbounded tables", left)
+        if _is_lateral_query(join.right):
+            _refuse("LATERAL of a query", left or right)
         allowed = _SIDES[join.kind]
         if left is not None and not allowed[0]:
-            _refuse(KEEPS.format(_name(join)), left)
+            _refuse(PRESERVES_BOUNDED.format(_name(join)), left)
         if right is not None and not allowed[1]:
-            _refuse(KEEPS.format(_name(join)), right)
+            _refuse(PRESERVES_BOUNDED.format(_name(join)), right)
         return left or right
 
     def _block(self, block: Select) -> str | None:
         found = self.table(block.source)
         if found is not None:
+            queries = (query for one in expressions_of(block) for query in subqueries_in(one))
+            if any(True for query in queries for _ in outer_columns(rows_of(query))):
+                _refuse("a correlated sub-query", found)
             if block.grouping is not None:
                 _refuse(
                     "GROUP BY" if block.grouping.keys else "an aggregate without GROUP BY", found
@@ -186,6 +200,13 @@ def _stateful(relation: WindowTable | ProcessTable | Sample | Match | Sort) -> s
 
 def _name(join: Join) -> str:
     return "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
+
+
+def _is_lateral_query(right: Relation) -> bool:
+    """Return whether a side of a join reads the other one, other than by a table function."""
+    if not isinstance(right, Named) or not right.lateral:
+        return False
+    return not isinstance(right.input, Unnest | FunctionTable)
 
 
 def _has_window(expression: Typed) -> bool:

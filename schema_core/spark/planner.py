@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -13,7 +14,9 @@ from schema_core.environment.atomicity import AtomicityLevel, choose_level
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
+    Boundedness,
     DeliveryGuarantee,
+    boundedness_of,
     creation_abilities,
     delivery_guarantee_of,
     find_connector,
@@ -36,9 +39,16 @@ from schema_core.environment.planner import (
     PlannerContext,
     Registration,
     Rows,
+    fingerprint,
 )
 from schema_core.environment.unbounded import is_unbounded, require_bounded
-from schema_core.errors import Diagnostic, Gathering, UnsupportedError
+from schema_core.errors import (
+    ConflictError,
+    Diagnostic,
+    Gathering,
+    NotFoundError,
+    UnsupportedError,
+)
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -59,6 +69,7 @@ from schema_core.spark.connectors import (
     ReadContext,
     SparkConnector,
     SupportsCleanUp,
+    SupportsMicroBatches,
     SupportsRecovery,
     SupportsStaging,
     SupportsStreamingRead,
@@ -95,6 +106,7 @@ from schema_core.spark.sources import Source, source_frame
 from schema_core.spark.streaming import (
     MicroBatches,
     StreamingJob,
+    require_streaming,
     rows_as_they_arrive,
     validate_stream,
     write_batch,
@@ -149,11 +161,14 @@ class SparkPlanner:
         reads: list[Read] = []
         frame = self._frame(self.session, query, columns, reads=reads)
         if streams:
-            zone = self._zone
+            require_streaming(frame)
+            zone, interval = self._zone, self._interval(reads)
             return Rows(
                 tuple((one.name, one.type) for one in columns),
-                rows_as_they_arrive(frame, lambda rows: python_rows(rows, columns)),
-                lambda: rows_as_they_arrive(frame, lambda rows: _strings(rows, columns, zone)),
+                rows_as_they_arrive(frame, lambda rows: python_rows(rows, columns), interval),
+                lambda: rows_as_they_arrive(
+                    frame, lambda rows: _strings(rows, columns, zone), interval
+                ),
             )
         return Rows(
             tuple((one.name, one.type) for one in columns),
@@ -248,14 +263,23 @@ class SparkPlanner:
         frame = self._sink_frame(session, query, target, columns, connector, reads)
         context = self._writing(connector, target, session, overwrite=False, partition=partition)
         located = partial(using, context.identifier, context.options, "write")
+        require_streaming(frame)
         with located(), spark_errors():
             validate_stream(connector, replace(context, creates=creates), checkpoint)
         job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
+        # a connector that creates the table itself does so with the first rows of a new job
+        creates_table = creates and not isinstance(connector, SupportsMicroBatches)
+
+        unchanged = self._unchanged(target)
+
+        def write(rows: DataFrame, number: int) -> None:
+            unchanged()
+            part, first = MicroBatch(job, number), creates_table and number == 0
+            write_batch(connector, rows, replace(context, batch=part, creates=first))
+
         batches = MicroBatches(
             frame,
-            lambda rows, number: write_batch(
-                connector, rows, replace(context, batch=MicroBatch(job, number))
-            ),
+            write,
             None if checkpoint is None else checkpoint.location,
             self._interval(reads),
         )
@@ -266,15 +290,53 @@ class SparkPlanner:
         name = f"{verb} {target.identifier.as_summary_string()}"
         return JobGraph(name, execution, [target.identifier])
 
+    def _unchanged(self, target: BoundTable) -> Callable[[], None]:
+        """Return a function that raises if others have altered or dropped a table since.
+
+        The table of a CREATE TABLE AS is compared with that of the first call.
+
+        Raises:
+            ConflictError: with code `table-changed`.
+        """
+        identifier, known = target.identifier, list[str]()
+        with suppress(NotFoundError):
+            known.append(fingerprint(self.context.table(identifier).table))
+
+        def check() -> None:
+            shown = identifier.as_summary_string()
+            try:
+                found = fingerprint(self.context.table(identifier).table)
+            except NotFoundError as error:
+                raise ConflictError(
+                    f"the table {shown} was dropped while a streaming job writes it",
+                    code="table-changed",
+                ) from error
+            if not known:
+                known.append(found)
+            if known[0] != found:
+                raise ConflictError(
+                    f"the table {shown} was altered while a streaming job writes it",
+                    code="table-changed",
+                    hint="run the statement again for the new definition",
+                )
+
+        return check
+
     def _interval(self, reads: Sequence[Read]) -> dt.timedelta | None:
-        """Return how often a micro-batch starts; None for as soon as there are rows."""
-        monitored = (
+        """Return how often a micro-batch starts; None for as soon as there are rows.
+
+        It is the shortest interval of all unbounded tables, if every one has an interval.
+        """
+        if (given := CHECKPOINT_INTERVAL.of(self.context.options)) is not None:
+            return given
+        found = [
             connector.monitor_interval(context.options)
             for connector, context in reads
             if isinstance(connector, SupportsStreamingRead)
-        )
-        known = [one for one in monitored if one is not None]
-        return CHECKPOINT_INTERVAL.of(self.context.options) or min(known, default=None)
+            and boundedness_of(connector, context.options) is not Boundedness.BOUNDED
+        ]
+        known = [one for one in found if one is not None]
+        return min(known, default=None) if len(known) == len(found) else None
 
     def _checkpoint(
         self,
@@ -300,7 +362,7 @@ class SparkPlanner:
         if columns is None:
             known = target.table.resolved_schema.columns
             columns = [one.name for one in known if one.is_persisted()]
-        description = JobDescription.of(sink, query, columns)
+        description = JobDescription.of(target, query, columns)
         with spark_errors():
             return checkpoint_of(self.session, options, description, creates=creates)
 

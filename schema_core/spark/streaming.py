@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from schema_core.environment.connector import Ability
+from schema_core.environment.connector import Ability, creation_abilities
 from schema_core.environment.job_graph import JobExecution
 from schema_core.environment.planner import Registration
-from schema_core.errors import ConflictError
+from schema_core.errors import ConflictError, ExternalError, UnsupportedError
 from schema_core.spark.checkpoints import Checkpoint
 from schema_core.spark.connectors import (
     MicroBatch,
@@ -26,7 +26,7 @@ from schema_core.spark.connectors import (
     SupportsWriteValidation,
     WriteContext,
 )
-from schema_core.spark.jobs import inherit, spark_errors
+from schema_core.spark.jobs import inherit, reason, spark_errors
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -85,13 +85,20 @@ class MicroBatches:
             # a micro-batch in its commit goes on when its query is stopped
             if self._writing.acquire(timeout=PATIENCE):
                 self._writing.release()
+        if not self._is_stopped:
+            raise ExternalError("the streaming query was stopped", code="job-failed")
 
     def stop(self) -> None:
-        """Stop the query, also one that has not started yet."""
+        """Stop the query, also one that has not started yet; do not wait for its micro-batch."""
         with self._lock:
             self._is_stopped = True
         if self._query is not None:
-            self._query.stop()
+            threading.Thread(target=self._stop, name="schema-core stop", daemon=True).start()
+
+    def _stop(self) -> None:
+        with suppress(Exception):  # Spark may be what has stopped
+            if self._query is not None:
+                self._query.stop()
 
     @property
     def is_stopped(self) -> bool:
@@ -109,8 +116,8 @@ class MicroBatches:
 
     def _batch(self, rows: DataFrame, number: int) -> None:
         with self._writing:
-            if self._is_stopped:
-                return
+            if self._is_stopped:  # Spark must not count the rows as written
+                raise RuntimeError("the query was stopped")
             try:
                 self._write(in_session(rows, self._frame.sparkSession), number)
             except BaseException as error:
@@ -126,6 +133,25 @@ def in_session(rows: DataFrame, session: SparkSession) -> DataFrame:
     plan = rows._jdf.queryExecution().analyzed()  # noqa: SLF001
     found = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001
     return DataFrame(found, session)
+
+
+def require_streaming(frame: DataFrame) -> None:
+    """Require that Spark computes a frame as rows arrive, by its own check of the plan.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    jvm: Any = frame.sparkSession._jvm  # noqa: SLF001
+    mode = jvm.org.apache.spark.sql.streaming.OutputMode.Append()
+    checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+    try:
+        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        checker.checkForStreaming(plan, mode)
+    except Exception as error:
+        raise UnsupportedError(
+            f"the query cannot be computed as rows arrive: {reason(error)}",
+            code="streaming-not-supported",
+        ) from error
 
 
 class StreamingJob(JobExecution):
@@ -167,10 +193,14 @@ class StreamingJob(JobExecution):
             self._has_begun = True
 
     def run(self, job_id: str) -> None:
-        with self._located(), spark_errors():
-            if self._properties is not None:
-                inherit(self._session, self._properties)
-            self._batches.run()
+        try:
+            with self._located(), spark_errors():
+                if self._properties is not None:
+                    inherit(self._session, self._properties)
+                self._batches.run()
+        finally:
+            if self._checkpoint is not None:
+                self._checkpoint.end()
 
     def abort(self) -> None:
         """Keep what was written: the table and the checkpoint, from which the job can continue."""
@@ -201,22 +231,29 @@ def validate_stream(
     context = replace(context, batch=MicroBatch("0" * 32, 0))
     if isinstance(connector, SupportsWriteValidation):
         connector.validate_write(context)
-    if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:
+    if isinstance(connector, SupportsStaging) and _stages(connector, context):
         connector.stage(context).abort()
     if not isinstance(connector, SupportsMicroBatches) or checkpoint is None:
         return
-    if checkpoint.has_committed and connector.last_batch(context, checkpoint.id) is None:
+    if not checkpoint.is_of(connector.last_batch(context, checkpoint.id)):
         raise ConflictError(
-            f"the table {context.identifier.as_summary_string()} lacks the rows that the job with "
-            f"the checkpoint {checkpoint.location!r} has written",
+            f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
+            f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
             code="checkpoint-mismatch",
             hint="delete the folder of the checkpoint to read everything from the beginning",
         )
 
 
+def _stages(connector: SparkConnector, context: WriteContext) -> bool:
+    abilities = connector.abilities
+    if context.creates:
+        abilities = creation_abilities(connector, context.options)
+    return Ability.STAGING in abilities
+
+
 def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
     """Write the rows of a micro-batch; they are visible at the end."""
-    if not isinstance(connector, SupportsStaging) or Ability.STAGING not in connector.abilities:
+    if not isinstance(connector, SupportsStaging) or not _stages(connector, context):
         connector.write(rows, context)
         return
     stage = connector.stage(context)
@@ -233,13 +270,16 @@ def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContex
 
 
 def rows_as_they_arrive(
-    frame: DataFrame, rows_of: Callable[[DataFrame], Iterator[T]]
+    frame: DataFrame,
+    rows_of: Callable[[DataFrame], Iterator[T]],
+    interval: timedelta | None = None,
 ) -> Iterator[T]:
     """Yield the rows of a streaming frame, for ever; the query stops when the iterator is closed.
 
     Args:
         frame: A streaming frame.
         rows_of: Returns the rows of a micro-batch. The next one starts when they are yielded.
+        interval: How often a micro-batch starts; None for as soon as there are rows.
     """
     fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
     closed = threading.Event()
@@ -250,7 +290,7 @@ def rows_as_they_arrive(
                 fetched.put(item, timeout=0.1)
                 return
 
-    batches = MicroBatches(frame, lambda rows, _: put(list(rows_of(rows))))
+    batches = MicroBatches(frame, lambda rows, _: put(list(rows_of(rows))), interval=interval)
 
     def run() -> None:
         try:

@@ -51,7 +51,7 @@ COMPUTED = (
     "SELECT s.id, b.w FROM s LEFT JOIN b ON s.id = b.id",
     "SELECT s.id, b.w FROM b RIGHT JOIN s ON s.id = b.id",
     "SELECT s.id FROM s, b",
-    "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION ALL SELECT id FROM b",
+    "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION ALL SELECT id FROM w",
     "SELECT id FROM s WHERE id IN (SELECT id FROM b)",
     "SELECT id, (SELECT MAX(id) FROM b) FROM s",
     "WITH q AS (SELECT id FROM s) SELECT id FROM q",
@@ -83,6 +83,12 @@ REFUSED = {
     "SELECT s.id FROM s RIGHT JOIN b ON s.id = b.id": "RIGHT JOIN",
     "SELECT s.id FROM b LEFT JOIN s ON s.id = b.id": "LEFT JOIN",
     "SELECT s.id FROM s FULL JOIN b ON s.id = b.id": "FULL JOIN",
+    "SELECT id FROM s UNION ALL SELECT id FROM b": "UNION ALL with a bounded table",
+    "SELECT id FROM s UNION ALL VALUES (1)": "UNION ALL with a bounded table",
+    "SELECT b.id FROM b, LATERAL (SELECT s.id FROM s WHERE s.id = b.id)": "LATERAL of a query",
+    "SELECT s.id FROM s, LATERAL (SELECT w FROM b WHERE b.id < s.id LIMIT 1)": "LATERAL of a query",
+    "SELECT (SELECT COUNT(*) FROM b WHERE b.id < s.id) FROM s": "a correlated sub-query",
+    "SELECT (SELECT MAX(x) FROM UNNEST(s.a) AS t(x)) FROM s": "a correlated sub-query",
     "SELECT b.id FROM b WHERE id IN (SELECT id FROM s)": "a sub-query in an expression",
     "SELECT b.id FROM b JOIN b AS c ON b.id = c.id AND EXISTS (SELECT 1 FROM s WHERE id = b.id)": (
         "a sub-query in an expression"

@@ -340,7 +340,9 @@ class FilesystemConnector:
         """
         layout = Layout(context, is_exact=True, streams=True)
         session = context.session
-        _require_directory(layout.path, *located(session, layout.path))
+        system, root = located(session, layout.path)
+        _require_directory(layout.path, system, root)
+        recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
             present = Layout(context).reader(session).load(layout.path).inputFiles()
             check_files(session, present, layout.form.identifier, layout.stored())
@@ -836,7 +838,8 @@ class Layout:
     def partition_of_file(self, key: str) -> Node:
         """Return a partition column, from the path of the file of a row."""
         type_ = next(one.data_type for one in self.schema.columns if one.name == key).nullable()
-        place = f".*/{re.escape(key)}=([^/]*)/"
+        root = re.escape(re.sub(_SCHEME, "", self.path).rstrip("/"))
+        place = f"^{root}/(?:.*/)?{re.escape(key)}=([^/]*)/"
         problem = f"a file is in no directory of the partition column {key!r}"
         value = let(
             METADATA["file.path"][1],
@@ -845,7 +848,8 @@ class Layout:
                 _decoded(call("regexp_extract", path, place, 1)),
             ),
         )
-        value = call("nullif", value, DEFAULT_PARTITION.of(self.options) or "")
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        value = call("nullif", call("nullif", value, default), SPARK_NULL)
         return to_physical(convert(value, TEXT, type_, PARTITION_ZONE), type_)
 
     def _native(self, session: SparkSession, dialect: Dialect) -> DataFrame | None:
