@@ -112,8 +112,8 @@ def main() -> int:
         root = Path(folder)
         (root / "source").mkdir()
         (root / "sink").mkdir()
-        count = options.kills * 20
-        growth = Growth(root / "source", count, 0.35)
+        count = options.kills * 8
+        growth = Growth(root / "source", count, 1.0)
         growth.start()
         seen = []
         for number in range(options.kills):

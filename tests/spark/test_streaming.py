@@ -187,7 +187,22 @@ def test_a_micro_batch_that_is_repeated_is_written_once(
     assert JobStatus.CANCELED is ended(job)
 
 
-def test_what_streaming_jobs_cannot_do(
+def test_a_table_that_others_alter_ends_the_job(
+    env: TableEnvironment, source: Files, tmp_path: Path
+) -> None:
+    env.execute_sql(f"CREATE TABLE t (id INT) WITH ({sink('t', tmp_path)})")
+    job = client(env, "INSERT INTO t SELECT id FROM s")
+    arrived(env, "SELECT * FROM t", 2)
+    env.execute_sql("ALTER TABLE t ADD v STRING")
+    source.add("2.csv", "3,x\n")
+    with pytest.raises(SchemaCoreError) as caught:
+        job.wait(int(PATIENCE * 1000))
+
+    assert "table-changed" == caught.value.code
+    assert 1 == len(list((tmp_path / "t").glob("*.parquet")))
+
+
+def test_streaming_jobs_that_are_refused(
     env: TableEnvironment, source: Files, tmp_path: Path
 ) -> None:
     env.execute_sql(f"CREATE TABLE t (id INT) WITH ({sink('t', tmp_path)})")
