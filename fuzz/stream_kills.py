@@ -2,7 +2,7 @@
 
     python -m fuzz.stream_kills --kills 30
 
-A process runs INSERT from a directory of csv files, which grows, into parquet files. It is killed
+A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
 with SIGKILL at random moments, also within its commits, and started again, until all files are
 read. Then the table must have every row once. Spark is started for each run.
 """
@@ -36,7 +36,7 @@ environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
 environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{root}/checkpoints'")
 environment.execute_sql(
     f\"\"\"CREATE TABLE source (id BIGINT, name STRING) WITH ('connector' = 'filesystem',
-    'path' = '{root}/source', 'format' = 'csv', 'source.monitor-interval' = '50 ms')\"\"\"
+    'path' = '{root}/source', 'format' = 'json', 'source.monitor-interval' = '50 ms')\"\"\"
 )
 environment.execute_sql(
     f\"\"\"CREATE TABLE sink (id BIGINT, name STRING) WITH ('connector' = 'filesystem',
@@ -57,10 +57,12 @@ class Growth(threading.Thread):
 
     def run(self) -> None:
         for number in range(self._count):
-            lines = (f"{number * ROWS + row},name {row}\n" for row in range(ROWS))
-            draft = self._directory / f".{number}.csv"
+            lines = (
+                f'{{"id": {number * ROWS + row}, "name": "name {row}"}}\n' for row in range(ROWS)
+            )
+            draft = self._directory / f".{number}.json"
             draft.write_text("".join(lines))
-            draft.rename(self._directory / f"{number}.csv")
+            draft.rename(self._directory / f"{number}.json")
             time.sleep(self._pause)
 
 
@@ -112,8 +114,8 @@ def main() -> int:
         root = Path(folder)
         (root / "source").mkdir()
         (root / "sink").mkdir()
-        count = options.kills * 8
-        growth = Growth(root / "source", count, 1.0)
+        count = options.kills * 5
+        growth = Growth(root / "source", count, 1.5)
         growth.start()
         seen = []
         for number in range(options.kills):
