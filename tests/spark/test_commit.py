@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from schema_core.spark.commit import (
     LOCK,
     PREFIX,
     UNLOCKED_ATTEMPTS,
+    Batch,
     Definition,
     Directory,
     FileStage,
@@ -407,10 +409,12 @@ def test_names_are_read_back() -> None:
 
 def test_journals_are_read_back() -> None:
     journal = Journal("s", (("p=ä/x", 3),), ("y\nz",), Definition("c.d.t", "ff"))
+    batch = replace(journal, batch=Batch("0" * 32, 7))
 
     assert journal == Journal.decode(journal.encode())
+    assert batch == Journal.decode(batch.encode())
     with pytest.raises(ExternalError):
-        Journal.decode(journal.encode().replace(b'"version": 1', b'"version": 2'))
+        Journal.decode(journal.encode().replace(b'"version": 1', b'"version": 3'))
 
 
 # --- a definition that waits for its catalog -----------------------------------------------------
