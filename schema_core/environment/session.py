@@ -410,7 +410,7 @@ class Session:
         with self._opened.kept():
             return inline_views(relation, query_at)
 
-    def unbounded(self, executable: Relation) -> str | None:
+    def unbounded(self, relation: Relation) -> str | None:
         """Return the path of an unbounded table that a query reads in streaming mode, or None."""
         options = self.config.get_configuration()
         if RUNTIME_MODE.of(options) != "STREAMING":
@@ -419,7 +419,7 @@ class Session:
         def source(scan: Scan) -> BoundTable:
             return self.bound(scan.table.identifier).hinted(scan.hints, options)
 
-        found = unbounded_tables(executable, source)
+        found = unbounded_tables(self.executable(relation), source)
         return found[0].identifier.as_summary_string() if found else None
 
     def views_kept(self) -> AbstractContextManager[None]:

@@ -9,9 +9,7 @@ from schema_core.environment.connector import Boundedness, boundedness_of, insta
 from schema_core.environment.inline import InlineTable
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.expressions.typed import Select as Subquery
-from schema_core.expressions.typed import Typed
-from schema_core.query.correlation import operands, parts_of, rows_of
+from schema_core.query.correlation import parts_of, rows_of, subqueries_in
 from schema_core.query.relation import Relation, Scan
 
 
@@ -25,17 +23,6 @@ def scans_in(query: Relation) -> Iterator[Scan]:
         expressions, inputs, _ = parts_of(relation)
         rest += inputs
         rest += [rows_of(found) for one in expressions for found in subqueries_in(one)]
-
-
-def subqueries_in(expression: Typed) -> Iterator[Subquery]:
-    """Yield the sub-queries of an expression, not those within them."""
-    rest = [expression]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, Subquery):
-            yield one
-        else:
-            rest += operands(one)
 
 
 def is_unbounded(table: BoundTable) -> bool:

@@ -58,6 +58,20 @@ def operands(typed: Typed) -> tuple[Typed, ...]:
     return tuple(found)
 
 
+def subexpressions(typed: Typed) -> Iterator[Typed]:
+    """Yield an expression and all that is below it, but not what its sub-queries consist of."""
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        yield one
+        rest.extend(operands(one))
+
+
+def subqueries_in(typed: Typed) -> list[Subquery]:
+    """Return the sub-queries of an expression, without those within them."""
+    return [one for one in subexpressions(typed) if isinstance(one, Subquery)]
+
+
 def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
     """Yield the columns that an expression reads, sub-queries included, outside of `keys`."""
     rest = [typed]
@@ -148,6 +162,11 @@ def is_aggregate(typed: Typed) -> bool:
         and typed.function.kind is Kind.AGGREGATE
         and typed.over is None
     )
+
+
+def is_windowed(typed: Typed) -> bool:
+    """Whether an expression is a call with OVER."""
+    return isinstance(typed, FunctionCall) and typed.over is not None
 
 
 def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:

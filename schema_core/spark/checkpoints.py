@@ -120,8 +120,8 @@ class Checkpoint:
         """The checkpoint of Spark's query."""
         return f"{self._path}/{QUERY}"
 
-    def is_of(self, last: int | None) -> bool:
-        """Return whether the checkpoint can belong to a table, by its last micro-batch."""
+    def fits(self, last: int | None) -> bool:
+        """Return whether the last micro-batch that a table holds agrees with the checkpoint."""
         begun, ended = self._last("offsets"), self._last("commits")
         if last is None:
             return ended is None
@@ -180,7 +180,7 @@ class Checkpoint:
             release()
 
     def remove(self) -> None:
-        """Remove the folder of a new job that has begun, but has not started."""
+        """Remove the description of a new job that has begun, but has not started."""
         if self._release is None:
             return
         if self.is_new:

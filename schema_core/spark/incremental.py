@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from schema_core.environment.unbounded import subqueries_in
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import FunctionCall, Typed
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.expressions.typed import Typed
 from schema_core.query.correlation import (
     expressions_of,
-    operands,
+    is_windowed,
     outer_columns,
     parts_of,
     rows_of,
+    subexpressions,
+    subqueries_in,
 )
 from schema_core.query.relation import (
     CommonScan,
@@ -144,8 +146,9 @@ class _Analysis:
     def _block(self, block: Select) -> str | None:
         found = self.table(block.source)
         if found is not None:
-            queries = (query for one in expressions_of(block) for query in subqueries_in(one))
-            if any(True for query in queries for _ in outer_columns(rows_of(query))):
+            parts = [part for one in expressions_of(block) for part in subexpressions(one)]
+            queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
+            if any(True for query in queries for _ in outer_columns(query)):
                 _refuse("a correlated sub-query", found)
             if block.grouping is not None:
                 _refuse(
@@ -153,7 +156,7 @@ class _Analysis:
                 )
             if block.distinct:
                 _refuse("SELECT DISTINCT", found)
-            if block.qualify is not None or any(map(_has_window, expressions_of(block))):
+            if block.qualify is not None or any(map(is_windowed, parts)):
                 _refuse("OVER", found)
         return found
 
@@ -207,16 +210,6 @@ def _is_lateral_query(right: Relation) -> bool:
     if not isinstance(right, Named) or not right.lateral:
         return False
     return not isinstance(right.input, Unnest | FunctionTable)
-
-
-def _has_window(expression: Typed) -> bool:
-    rest = [expression]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, FunctionCall) and one.over is not None:
-            return True
-        rest += operands(one)
-    return False
 
 
 def _refuse(operation: str, table: str | None) -> None:

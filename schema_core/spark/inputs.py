@@ -37,7 +37,7 @@ from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.jvm import java_class
+from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import TemporaryNames, create_view, drop_view, is_alive
 from schema_core.spark.sources import comparable
@@ -302,15 +302,6 @@ class InlineViews:
 
 
 # --- between sessions -----------------------------------------------------------------------------
-
-
-def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """Return a DataFrame with the same analysed plan in another session of its SparkContext."""
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
-    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
 
 
 def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:

@@ -24,3 +24,12 @@ def analysed(session: SparkSession, text: str) -> DataFrame:
     from pyspark.sql.classic.dataframe import DataFrame
 
     return DataFrame(session._jsparkSession.sql(text), session)  # noqa: SLF001
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """Return a DataFrame with the same analysed plan in another session of its SparkContext."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001

@@ -71,12 +71,12 @@ from schema_core.spark.connectors import (
     SupportsCleanUp,
     SupportsMicroBatches,
     SupportsRecovery,
-    SupportsStaging,
     SupportsStreamingRead,
     SupportsWriteValidation,
     WriteContext,
     for_spark,
     metadata_types,
+    stages,
 )
 from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
@@ -269,7 +269,6 @@ class SparkPlanner:
         job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
         # a connector that creates the table itself does so with the first rows of a new job
         creates_table = creates and not isinstance(connector, SupportsMicroBatches)
-
         unchanged = self._unchanged(target)
 
         def write(rows: DataFrame, number: int) -> None:
@@ -621,7 +620,7 @@ class SparkPlanner:
             else:
                 needed = demand.columns if demand else None
             source = source_frame(connector, context, needed, request.database, streams=streams)
-            if not streams:  # the connector's own error says how the table can be bounded
+            if not streams:  # the connector's own error names the options that bound the table
                 require_bounded(bound)
             return connector, context, source
 
@@ -737,10 +736,7 @@ class SparkPlanner:
             if isinstance(connector, SupportsWriteValidation):
                 with spark_errors():
                     connector.validate_write(context)
-            abilities = connector.abilities
-            if context.creates:
-                abilities = creation_abilities(connector, context.options)
-            if isinstance(connector, SupportsStaging) and Ability.STAGING in abilities:
+            if stages(connector, context):
                 with spark_errors():
                     stage = connector.stage(context)
                 context = replace(context, stage=stage)

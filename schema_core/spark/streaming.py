@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from schema_core.environment.connector import Ability, creation_abilities
 from schema_core.environment.job_graph import JobExecution
 from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
@@ -22,11 +21,12 @@ from schema_core.spark.connectors import (
     MicroBatch,
     SparkConnector,
     SupportsMicroBatches,
-    SupportsStaging,
     SupportsWriteValidation,
     WriteContext,
+    stages,
 )
 from schema_core.spark.jobs import inherit, reason, spark_errors
+from schema_core.spark.jvm import in_session, java_class
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -100,11 +100,6 @@ class MicroBatches:
             if self._query is not None:
                 self._query.stop()
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether `stop` was called."""
-        return self._is_stopped
-
     def _started(self) -> StreamingQuery:
         writer = self._frame.writeStream.foreachBatch(self._batch).outputMode("append")
         if self._checkpoint is not None:
@@ -119,20 +114,11 @@ class MicroBatches:
             if self._is_stopped:  # Spark must not count the rows as written
                 raise RuntimeError("the query was stopped")
             try:
+                # Spark runs streams in a clone of their session
                 self._write(in_session(rows, self._frame.sparkSession), number)
             except BaseException as error:
                 self._error = error
                 raise
-
-
-def in_session(rows: DataFrame, session: SparkSession) -> DataFrame:
-    """Return a frame in a session; Spark runs streams in a clone of it."""
-    from pyspark.sql import DataFrame
-
-    jvm: Any = session._jvm  # noqa: SLF001
-    plan = rows._jdf.queryExecution().analyzed()  # noqa: SLF001
-    found = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001
-    return DataFrame(found, session)
 
 
 def require_streaming(frame: DataFrame) -> None:
@@ -141,12 +127,11 @@ def require_streaming(frame: DataFrame) -> None:
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    jvm: Any = frame.sparkSession._jvm  # noqa: SLF001
-    mode = jvm.org.apache.spark.sql.streaming.OutputMode.Append()
-    checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+    spark, session = "org.apache.spark.sql", frame.sparkSession
+    mode = java_class(session, f"{spark}.streaming.OutputMode").Append()
+    checker = java_class(session, f"{spark}.catalyst.analysis.UnsupportedOperationChecker")
     try:
-        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
-        checker.checkForStreaming(plan, mode)
+        checker.checkForStreaming(frame._jdf.queryExecution().analyzed(), mode)  # noqa: SLF001
     except Exception as error:
         raise UnsupportedError(
             f"the query cannot be computed as rows arrive: {reason(error)}",
@@ -204,8 +189,7 @@ class StreamingJob(JobExecution):
 
     def abort(self) -> None:
         """Keep what was written: the table and the checkpoint, from which the job can continue."""
-        with suppress(Exception):  # Spark may be what has stopped
-            self._batches.stop()
+        self._batches.stop()
         if self._checkpoint is not None:
             if self._has_begun:
                 self._checkpoint.end()
@@ -231,11 +215,11 @@ def validate_stream(
     context = replace(context, batch=MicroBatch("0" * 32, 0))
     if isinstance(connector, SupportsWriteValidation):
         connector.validate_write(context)
-    if isinstance(connector, SupportsStaging) and _stages(connector, context):
+    if stages(connector, context):
         connector.stage(context).abort()
     if not isinstance(connector, SupportsMicroBatches) or checkpoint is None:
         return
-    if not checkpoint.is_of(connector.last_batch(context, checkpoint.id)):
+    if not checkpoint.fits(connector.last_batch(context, checkpoint.id)):
         raise ConflictError(
             f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
             f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
@@ -244,16 +228,9 @@ def validate_stream(
         )
 
 
-def _stages(connector: SparkConnector, context: WriteContext) -> bool:
-    abilities = connector.abilities
-    if context.creates:
-        abilities = creation_abilities(connector, context.options)
-    return Ability.STAGING in abilities
-
-
 def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
     """Write the rows of a micro-batch; they are visible at the end."""
-    if not isinstance(connector, SupportsStaging) or not _stages(connector, context):
+    if not stages(connector, context):
         connector.write(rows, context)
         return
     stage = connector.stage(context)
@@ -309,6 +286,5 @@ def rows_as_they_arrive(
             yield from item
     finally:
         closed.set()
-        with suppress(Exception):  # Spark may be what has stopped
-            batches.stop()
+        batches.stop()
         thread.join()

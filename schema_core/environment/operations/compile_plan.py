@@ -23,7 +23,6 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.registry import secret_keys_of
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.compiled_plan import (
     MASKED,
     PlanDocument,
@@ -351,9 +350,7 @@ def _level(session: Session, creation: TableCreation) -> int:
     old = session.tables.read_or_stored(creation.identifier)
     replaces = old is not None and not creation.statement.if_not_exists
     _, target = placed(session, creation.identifier, creation.table)
-    if session.unbounded(session.executable(creation.relation)) is not None:
-        return AtomicityLevel.CREATED_FIRST.value
-    return level_of(session, target, replaces=replaces).value
+    return level_of(session, target, creation.relation, replaces=replaces).value
 
 
 def _check_portable(session: Session, plan: PlanDocument) -> None:

@@ -121,7 +121,7 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bound(identifier).table
     query = session.executable(relation)
-    mark = None if session.unbounded(query) else _mark(session, target, replaced)
+    mark = _mark(session, target, replaced, query)
     graph = session.planner.create_as(
         query,
         BoundTable(identifier, target),
@@ -264,20 +264,29 @@ class _Registration:
 
 
 def _mark(
-    session: Session, table: ResolvedCatalogTable, replaced: CatalogTable | None
+    session: Session,
+    table: ResolvedCatalogTable,
+    replaced: CatalogTable | None,
+    query: Relation,
 ) -> Mark | None:
     """Return the mark of a table while its job runs; None at the first level, which keeps it."""
-    level = level_of(session, table, replaces=replaced is not None)
+    level = level_of(session, table, query, replaces=replaced is not None)
     if level is AtomicityLevel.CREATED_FIRST:
         return None
     return Mark(level.value, uuid.uuid4().hex, Owner.this())
 
 
-def level_of(session: Session, table: ResolvedCatalogTable, *, replaces: bool) -> AtomicityLevel:
-    """Return the level at which a session creates or replaces a table now."""
-    atomic = is_atomic(session.config.get_configuration())
-    connector = installed_connector(table.options)
-    return choose_level(connector, table.options, atomic=atomic, replaces=replaces).level
+def level_of(
+    session: Session, table: ResolvedCatalogTable, query: Relation, *, replaces: bool
+) -> AtomicityLevel:
+    """Return the level at which a session creates or replaces a table from a query now."""
+    return choose_level(
+        installed_connector(table.options),
+        table.options,
+        atomic=is_atomic(session.config.get_configuration()),
+        replaces=replaces,
+        unbounded=session.unbounded(query),
+    ).level
 
 
 def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:

@@ -95,7 +95,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         session.check_definition(table, old if action == "replace" else None)
     connector = _checked_connector(target, found)
     replaces, creates = action == "replace", action != "insert"
-    unbounded = session.unbounded(session.executable(creation.relation))
+    unbounded = session.unbounded(creation.relation)
     chosen = choose_level(
         connector, target.table.options, atomic=atomic, replaces=replaces, unbounded=unbounded
     )

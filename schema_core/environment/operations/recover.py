@@ -97,7 +97,7 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
 def require_unchanged(session: Session, target: BoundTable) -> None:
     """Check that the table of a job has the columns, partition keys and options that it is for.
 
-    A table that was dropped is no reason to fail: the rows are those of its path.
+    If the table was dropped, the job does not fail: its rows belong to the path.
 
     Raises:
         ConflictError: with code `table-changed`, since rows of two layouts would be mixed; as

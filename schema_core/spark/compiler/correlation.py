@@ -18,9 +18,11 @@ from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,
     is_own,
-    operands,
+    is_windowed,
     outer_columns,
     rows_of,
+    subexpressions,
+    subqueries_in,
     subqueries_of_group,
 )
 from schema_core.query.relation import Join, Named, Relation, Select
@@ -38,7 +40,7 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     """
     own = columns_of(block.source)
     expressions = (*expressions_of(block), *hidden)
-    inner = [rows_of(query) for one in expressions for query in _subqueries(one)]
+    inner = [rows_of(query) for one in expressions for query in subqueries_in(one)]
     for query in (*inner, *_lateral(block.source)):
         for column in _foreign(outer_columns(query), own):
             raise _unsupported_column(
@@ -67,20 +69,7 @@ def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
     if block.grouping is not None:
         yield from (*items, *block.grouping.keys)
     for one in (*items, *conditions):
-        yield from (part for part in _parts(one) if is_aggregate(part) or _is_windowed(part))
-
-
-def _is_windowed(part: Typed) -> bool:
-    return isinstance(part, FunctionCall) and part.over is not None
-
-
-def _parts(expression: Typed) -> Iterator[Typed]:
-    """The expression and everything below it, without what its sub-queries consist of."""
-    rest = [expression]
-    while rest:
-        one = rest.pop()
-        yield one
-        rest.extend(operands(one))
+        yield from (part for part in subexpressions(one) if is_aggregate(part) or is_windowed(part))
 
 
 def _lateral(source: Relation | None) -> Iterator[Relation]:
@@ -96,11 +85,6 @@ def _lateral(source: Relation | None) -> Iterator[Relation]:
                 continue
 
 
-def _subqueries(expression: Typed) -> list[Subquery]:
-    """The sub-queries of an expression, without those within them."""
-    return [one for one in _parts(expression) if isinstance(one, Subquery)]
-
-
 def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozenset[int]:
     """Return the identities of the calls whose NULL has the effect of FALSE.
 
@@ -108,7 +92,7 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
     """
     rest = list(filters)
     for one in (*filters, *values):
-        for part in _parts(one):
+        for part in subexpressions(one):
             if isinstance(part, FunctionCall) and part.function.name == "CASE":
                 rest.extend(part.arguments[:-1:2])
     found = set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 from schema_core.environment.connector import (
     Ability,
@@ -17,6 +17,7 @@ from schema_core.environment.connector import (
     Connector,
     Context,
     Visibility,
+    creation_abilities,
     metadata_columns,
 )
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
@@ -225,6 +226,14 @@ class SupportsStaging(SparkConnector, Protocol):
 
         Errors that it raises are raised before the job starts.
         """
+
+
+def stages(connector: SparkConnector, context: WriteContext) -> TypeGuard[SupportsStaging]:
+    """Return whether a connector stages the rows of a job."""
+    abilities = connector.abilities
+    if context.creates:
+        abilities = creation_abilities(connector, context.options)
+    return isinstance(connector, SupportsStaging) and Ability.STAGING in abilities
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
 from schema_core.spark.jobs import HINT
+from schema_core.spark.jvm import in_session
 from schema_core.spark.session import MEANING
 from schema_core.types import CharType, DataType, VarCharType
 
@@ -455,7 +456,6 @@ def read_csv(
     With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
     that are added later are read as well.
     """
-    from pyspark.sql import DataFrame
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     lines = session.newSession()
@@ -482,10 +482,7 @@ def read_csv(
     def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return parse_batches(batches, dialect, names)
 
-    plan = frame.mapInArrow(parse, schema)._jdf.queryExecution().analyzed()  # noqa: SLF001
-    jvm: Any = session._jvm  # noqa: SLF001
-    found = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001
-    parsed = DataFrame(found, session)
+    parsed = in_session(frame.mapInArrow(parse, schema), session)
     if not metadata:
         return parsed
     about = ", ".join(f"'{key}', {name}" for key, name in {"file_path": FILE, **ABOUT}.items())

@@ -338,7 +338,7 @@ class FilesystemConnector:
             UnsupportedError: with code `streaming-not-supported` for a path with characters that
                 Spark's source takes for a pattern.
         """
-        layout = Layout(context, is_exact=True, streams=True)
+        layout = Layout(context, streams=True)
         session = context.session
         system, root = located(session, layout.path)
         _require_directory(layout.path, system, root)
@@ -389,7 +389,7 @@ class FilesystemConnector:
         if layout.form is CSV:
             layout.require_scalars()
         if context.batch is not None:
-            _require_batch_layout(context.options)
+            _refuse_ignored_by_streams(context.options)
         system, root = located(session, layout.path)
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
@@ -471,7 +471,7 @@ _OF_STREAMS: Mapping[str, frozenset[str]] = {
 }
 
 
-def _require_batch_layout(options: Mapping[str, str]) -> None:
+def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
     """Refuse options of a table that a streaming job would ignore.
 
     Raises:
@@ -733,7 +733,8 @@ class Layout:
     ) -> None:
         table = context.table
         self.options = table.options
-        self.is_exact = is_exact
+        #: A stream reads csv files exactly: files that are added later cannot be surveyed.
+        self.is_exact = is_exact or streams
         self.streams = streams
         #: How Spark's reader reads the csv files; None if the exact parser does.
         self.native: NativeCsv | None = None
