@@ -17,6 +17,7 @@ from docs import (
     function_tables,
     mapping_tables,
     property_tables,
+    pyflink_tables,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -61,6 +62,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "mappings": mapping_tables.tables,
     "dialects": dialect_tables.tables,
     "properties": property_tables.tables,
+    "pyflink": pyflink_tables.tables,
     "functions": function_tables.tables,
     **connector_tables.PARTS,
 }

@@ -4,6 +4,9 @@ from schema_core.catalog.objects import (
 from schema_core.environment.atomicity import (
     AtomicityLevel as AtomicityLevel,
 )
+from schema_core.environment.changelog_mode import (
+    ChangelogMode as ChangelogMode,
+)
 from schema_core.environment.compiled_plan import (
     PlanReference as PlanReference,
 )
@@ -11,6 +14,9 @@ from schema_core.environment.config import (
     Configuration as Configuration,
 )
 from schema_core.environment.config import EnvironmentSettings as EnvironmentSettings
+from schema_core.environment.config import (
+    SqlDialect as SqlDialect,
+)
 from schema_core.environment.config import (
     TableConfig as TableConfig,
 )
@@ -26,8 +32,20 @@ from schema_core.environment.descriptor import (
 from schema_core.environment.descriptor import (
     TableDescriptor as TableDescriptor,
 )
+from schema_core.environment.explain_detail import (
+    ExplainDetail as ExplainDetail,
+)
+from schema_core.environment.modules import (
+    Module as Module,
+)
+from schema_core.environment.modules import (
+    ModuleEntry as ModuleEntry,
+)
 from schema_core.environment.operations.compile_plan import (
     CompiledPlan as CompiledPlan,
+)
+from schema_core.environment.result import (
+    ResultKind as ResultKind,
 )
 from schema_core.environment.result import (
     TableResult as TableResult,
@@ -72,6 +90,18 @@ from schema_core.errors import (
 from schema_core.errors import (
     UnsupportedError as UnsupportedError,
 )
+from schema_core.expressions.fluent import (
+    Expression as Expression,
+)
+from schema_core.expressions.user_functions import (
+    AggregateFunction as AggregateFunction,
+)
+from schema_core.expressions.user_functions import (
+    ScalarFunction as ScalarFunction,
+)
+from schema_core.expressions.user_functions import (
+    TableFunction as TableFunction,
+)
 from schema_core.schema.columns import (
     Column as Column,
 )
@@ -96,6 +126,9 @@ from schema_core.schema.resolve import (
 from schema_core.schema.resolved import (
     ResolvedSchema as ResolvedSchema,
 )
+from schema_core.schema.table_schema import (
+    TableSchema as TableSchema,
+)
 from schema_core.schema.unresolved import (
     Schema as Schema,
 )
@@ -107,6 +140,9 @@ from schema_core.sql.parser import (
 )
 from schema_core.types import (
     DataTypes as DataTypes,
+)
+from schema_core.types import (
+    UserDefinedType as UserDefinedType,
 )
 from schema_core.types.row_value import (
     Row as Row,

@@ -16,9 +16,16 @@ RECORDED = ROOT / "tests" / "front_door.txt"
 #: The modules that users and plugins import. All others are internal.
 MODULES = (
     "schema_core", "schema_core.arrow", "schema_core.catalog", "schema_core.catalogs",
-    "schema_core.common", "schema_core.connectors", "schema_core.dialects",
-    "schema_core.expressions", "schema_core.planner", "schema_core.properties",
-    "schema_core.spark", "schema_core.testing", "schema_core.types", "schema_core.udf",
+    "schema_core.changelog_mode", "schema_core.common", "schema_core.compiled_plan",
+    "schema_core.connectors", "schema_core.dialects", "schema_core.environment_settings",
+    "schema_core.explain_detail", "schema_core.expression", "schema_core.expressions",
+    "schema_core.model_descriptor", "schema_core.module", "schema_core.plan_reference",
+    "schema_core.planner", "schema_core.properties", "schema_core.resolved_expression",
+    "schema_core.result_kind", "schema_core.schema", "schema_core.spark",
+    "schema_core.sql_dialect", "schema_core.statement_set", "schema_core.table",
+    "schema_core.table_config", "schema_core.table_descriptor", "schema_core.table_environment",
+    "schema_core.table_pipeline", "schema_core.table_result", "schema_core.table_schema",
+    "schema_core.testing", "schema_core.types", "schema_core.udf",
 )  # fmt: skip
 
 ADVICE = """

@@ -127,3 +127,27 @@ from schema_core.paths import (
 from schema_core.paths import (
     ObjectPath as ObjectPath,
 )
+from schema_core.schema.columns import (
+    Column as Column,
+)
+from schema_core.schema.columns import (
+    ComputedColumn as ComputedColumn,
+)
+from schema_core.schema.columns import (
+    Constraint as Constraint,
+)
+from schema_core.schema.columns import (
+    MetadataColumn as MetadataColumn,
+)
+from schema_core.schema.columns import (
+    PhysicalColumn as PhysicalColumn,
+)
+from schema_core.schema.columns import (
+    UniqueConstraint as UniqueConstraint,
+)
+from schema_core.schema.columns import (
+    WatermarkSpec as WatermarkSpec,
+)
+from schema_core.schema.resolved import (
+    ResolvedSchema as ResolvedSchema,
+)

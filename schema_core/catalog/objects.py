@@ -285,16 +285,16 @@ class ObjectWithProperties:
         """Return the comment, or an empty string."""
         return self.comment or ""
 
-
-@dataclass(frozen=True, slots=True)
-class CatalogDatabase(ObjectWithProperties):
-    """The properties and the comment of a database."""
-
     def get_description(self) -> str | None:
         return self.get_comment()
 
     def get_detailed_description(self) -> str | None:
         return self.get_comment()
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDatabase(ObjectWithProperties):
+    """The properties and the comment of a database."""
 
     def copy(self, properties: Mapping[str, str] | None = None) -> CatalogDatabase:
         """Return the database, with other properties if given."""

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -137,32 +138,41 @@ MEMBERS: Final[Mapping[str, Check]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PlanReference:
+class PlanReference(ABC):
     """Where a plan is: a file, or a string of JSON, as in PyFlink."""
 
-    read: Callable[[], str]
-    name: str
+    __slots__ = ()
 
     @staticmethod
-    def from_file(path: str | os.PathLike[str]) -> PlanReference:
+    def from_file(path: str | os.PathLike[str]) -> FilePlanReference:
         """Return a reference to a plan file; it is read when the plan is loaded.
 
         Raises:
             SchemaError: with code `wrong-argument` for what is not the path of a local file.
         """
-        place = plan_path(path)
-        return PlanReference(lambda: read_plan_file(place), f"plan file {str(place)!r}")
+        return FilePlanReference(plan_path(path))
 
     @staticmethod
-    def from_json_string(json_string: str) -> PlanReference:
+    def from_json_string(json_string: str) -> JsonContentPlanReference:
         """Return a reference to a plan in JSON.
 
         Raises:
             SchemaError: with code `wrong-argument` for what is not a string.
         """
-        require_instance(json_string, str, "json_string")
-        return PlanReference(lambda: json_string, "the plan")
+        return JsonContentPlanReference(require_instance(json_string, str, "json_string"))
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What errors call the plan."""
+
+    @abstractmethod
+    def read(self) -> str:
+        """Return the plan as JSON.
+
+        Raises:
+            SchemaCoreError: as `read_plan_file`.
+        """
 
     def load(self) -> PlanDocument:
         """Read the plan.
@@ -175,6 +185,42 @@ class PlanReference:
 
     def __repr__(self) -> str:
         return f"PlanReference({self.name})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FilePlanReference(PlanReference):
+    """A reference to a plan file."""
+
+    file: Path
+
+    def get_file(self) -> str:
+        """Return the path of the file."""
+        return str(self.file)
+
+    @property
+    def name(self) -> str:
+        return f"plan file {str(self.file)!r}"
+
+    def read(self) -> str:
+        return read_plan_file(self.file)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JsonContentPlanReference(PlanReference):
+    """A reference to a plan in JSON."""
+
+    content: str
+
+    def get_content(self) -> str:
+        """Return the plan as JSON."""
+        return self.content
+
+    @property
+    def name(self) -> str:
+        return "the plan"
+
+    def read(self) -> str:
+        return self.content
 
 
 @dataclass(frozen=True, slots=True)

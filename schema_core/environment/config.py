@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from enum import Enum
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.catalog_store import CatalogStore
@@ -17,11 +18,13 @@ from schema_core.environment.options import (
     LOCAL_TIME_ZONE,
     MAX_CODE_LENGTH,
     RUNTIME_MODE,
+    SQL_DIALECT,
     STATE_RETENTION,
     ConfigOption,
     boolean,
     double,
     integer,
+    string_list,
 )
 from schema_core.errors import SchemaError
 from schema_core.secrets import mask
@@ -131,16 +134,48 @@ class Configuration(MutableMapping[str, str]):
         value = ConfigOption(key, parse).of(self._options)
         return default if value is None else value
 
-    def add_all(self, other: Mapping[str, str]) -> Configuration:
+    @classmethod
+    def from_dict(cls, map: Mapping[str, str]) -> Configuration:  # noqa: A002 - PyFlink's name
+        """Return a configuration with these options.
+
+        Raises:
+            SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
+        """
+        return cls(require_instance(map, Mapping, "map"))
+
+    def add_all(self, other: Mapping[str, str], prefix: str | None = None) -> Configuration:
         """Set all options of another configuration.
+
+        Args:
+            other: The other configuration.
+            prefix: A string that precedes each key.
 
         Raises:
             SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
         """
         require_instance(other, Mapping, "other")
+        require_instance(prefix, (str, NoneType), "prefix")
         for key, value in other.items():
-            self.set_string(key, value)
+            self.set_string(f"{prefix or ''}{require_instance(key, str, 'key')}", value)
         return self
+
+    def add_all_to_dict(self, target_dict: MutableMapping[str, str]) -> None:
+        """Set all options in another mapping."""
+        require_instance(target_dict, MutableMapping, "target_dict")
+        target_dict.update(self._options)
+
+    def key_set(self) -> set[str]:
+        """Return the keys of the options."""
+        return set(self._options)
+
+    @staticmethod
+    def parse_list_value(value: str) -> list[str]:
+        """Return the elements of an option that is a list: ``a;b`` or ``[a, b]``.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` for what is not a list.
+        """
+        return string_list(require_instance(value, str, "value"))
 
     def contains_key(self, key: str) -> bool:
         require_instance(key, str, "key")
@@ -161,6 +196,13 @@ _KNOWN: dict[str, ConfigOption[Any]] = {
     for option in ENVIRONMENT
     for key in option.keys()  # noqa: SIM118 - not a mapping
 }
+
+
+class SqlDialect(Enum):
+    """The dialects of SQL that `TableConfig` names. Statements are of Flink's, `DEFAULT`."""
+
+    DEFAULT = 0
+    HIVE = 1
 
 
 class TableConfig:
@@ -216,6 +258,23 @@ class TableConfig:
             SchemaError: with code `invalid-option-value` for an unknown time zone.
         """
         self.set(LOCAL_TIME_ZONE.key, timezone_id)
+
+    def get_sql_dialect(self) -> SqlDialect:
+        """Return the dialect of SQL of statements.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` where the option names another dialect.
+        """
+        return SqlDialect[SQL_DIALECT.of(self._configuration) or SqlDialect.DEFAULT.name]
+
+    def set_sql_dialect(self, sql_dialect: SqlDialect) -> None:
+        """Set the dialect of SQL of statements.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` for another dialect than `DEFAULT`.
+        """
+        require_instance(sql_dialect, SqlDialect, "sql_dialect")
+        self.set(SQL_DIALECT.key, sql_dialect.name.lower())
 
     # --- settings of PyFlink without effect here ---------------
 
@@ -289,55 +348,6 @@ def _integer_text(value: int, name: str) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentSettings:
-    """The settings of a new environment, created by a builder or for one of the two modes.
-
-    >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
-    False
-    >>> (
-    ...     EnvironmentSettings.new_instance()
-    ...     .with_built_in_catalog_name("lake")
-    ...     .build()
-    ...     .get_built_in_catalog_name()
-    ... )
-    'lake'
-    """
-
-    configuration: Mapping[str, str] = field(default_factory=dict)
-    catalog_store: CatalogStore | None = None
-
-    def __repr__(self) -> str:
-        return f"EnvironmentSettings({mask(self.configuration)})"
-
-    @staticmethod
-    def new_instance() -> EnvironmentSettingsBuilder:
-        """Return a builder, in streaming mode by default."""
-        return EnvironmentSettingsBuilder()
-
-    @staticmethod
-    def in_streaming_mode() -> EnvironmentSettings:
-        """Return settings for streaming: a watermark makes its column a time attribute."""
-        return EnvironmentSettingsBuilder().in_streaming_mode().build()
-
-    @staticmethod
-    def in_batch_mode() -> EnvironmentSettings:
-        """Return settings for batch."""
-        return EnvironmentSettingsBuilder().in_batch_mode().build()
-
-    def is_streaming_mode(self) -> bool:
-        return RUNTIME_MODE.of(self.configuration) == "STREAMING"
-
-    def get_built_in_catalog_name(self) -> str:
-        return BUILT_IN_CATALOG.of(self.configuration) or ""
-
-    def get_built_in_database_name(self) -> str:
-        return BUILT_IN_DATABASE.of(self.configuration) or ""
-
-    def get_configuration(self) -> Configuration:
-        return Configuration(self.configuration)
-
-
 class EnvironmentSettingsBuilder:
     """Builder of `EnvironmentSettings`; every method returns the builder."""
 
@@ -385,3 +395,54 @@ class EnvironmentSettingsBuilder:
         """
         self._settings.is_streaming_mode()
         return self._settings
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSettings:
+    """The settings of a new environment, created by a builder or for one of the two modes.
+
+    >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
+    False
+    >>> (
+    ...     EnvironmentSettings.new_instance()
+    ...     .with_built_in_catalog_name("lake")
+    ...     .build()
+    ...     .get_built_in_catalog_name()
+    ... )
+    'lake'
+    """
+
+    Builder: ClassVar = EnvironmentSettingsBuilder
+
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    catalog_store: CatalogStore | None = None
+
+    def __repr__(self) -> str:
+        return f"EnvironmentSettings({mask(self.configuration)})"
+
+    @staticmethod
+    def new_instance() -> EnvironmentSettingsBuilder:
+        """Return a builder, in streaming mode by default."""
+        return EnvironmentSettingsBuilder()
+
+    @staticmethod
+    def in_streaming_mode() -> EnvironmentSettings:
+        """Return settings for streaming: a watermark makes its column a time attribute."""
+        return EnvironmentSettingsBuilder().in_streaming_mode().build()
+
+    @staticmethod
+    def in_batch_mode() -> EnvironmentSettings:
+        """Return settings for batch."""
+        return EnvironmentSettingsBuilder().in_batch_mode().build()
+
+    def is_streaming_mode(self) -> bool:
+        return RUNTIME_MODE.of(self.configuration) == "STREAMING"
+
+    def get_built_in_catalog_name(self) -> str:
+        return BUILT_IN_CATALOG.of(self.configuration) or ""
+
+    def get_built_in_database_name(self) -> str:
+        return BUILT_IN_DATABASE.of(self.configuration) or ""
+
+    def get_configuration(self) -> Configuration:
+        return Configuration(self.configuration)

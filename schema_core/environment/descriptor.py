@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from schema_core.arguments import require_instance, require_names
 from schema_core.catalog.objects import (
@@ -60,6 +60,22 @@ def with_clause(options: Mapping[str, str]) -> str:
 # --- formats -------------------------------------------------------------------------------
 
 
+class FormatDescriptorBuilder:
+    """Collects the options of a format; every method returns the builder."""
+
+    def __init__(self, descriptor: FormatDescriptor) -> None:
+        self._descriptor = descriptor
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> FormatDescriptorBuilder:
+        """Set an option; the key goes without the name of the format."""
+        options = Options({**self._descriptor.options, key_of(key): text_of(value)})
+        self._descriptor = replace(self._descriptor, options=options)
+        return self
+
+    def build(self) -> FormatDescriptor:
+        return self._descriptor
+
+
 @dataclass(frozen=True, slots=True)
 class FormatDescriptor:
     """A format and its options, whose keys do not yet begin with the name of the format.
@@ -67,6 +83,8 @@ class FormatDescriptor:
     >>> FormatDescriptor.for_format("csv").option("field-delimiter", ";").build().get_options()
     {'field-delimiter': ';'}
     """
+
+    Builder: ClassVar = FormatDescriptorBuilder
 
     format: str
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
@@ -84,110 +102,11 @@ class FormatDescriptor:
         return dict(self.options)
 
     def __str__(self) -> str:
-        return f"{self.format}{masked(self.options)}"
-
-
-class FormatDescriptorBuilder:
-    """Collects the options of a format; every method returns the builder."""
-
-    def __init__(self, descriptor: FormatDescriptor) -> None:
-        self._descriptor = descriptor
-
-    def option(self, key: str | ConfigOption[Any], value: object) -> FormatDescriptorBuilder:
-        """Set an option; the key goes without the name of the format."""
-        options = Options({**self._descriptor.options, key_of(key): text_of(value)})
-        self._descriptor = replace(self._descriptor, options=options)
-        return self
-
-    def build(self) -> FormatDescriptor:
-        return self._descriptor
+        options = ", ".join(f"{key}={value}" for key, value in masked(self.options).items())
+        return f"{self.format}[{{{options}}}]"
 
 
 # --- tables --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TableDescriptor:
-    """The parts of a CREATE TABLE: schema, options, partition keys, distribution and comment.
-
-    >>> descriptor = (
-    ...     TableDescriptor.for_connector("filesystem")
-    ...     .schema(Schema.new_builder().column("id", "BIGINT").build())
-    ...     .format("csv")
-    ...     .build()
-    ... )
-    >>> print(descriptor)
-    (
-      `id` [BIGINT]
-    )
-    WITH (
-      'connector' = 'filesystem',
-      'format' = 'csv'
-    )
-    """
-
-    schema: Schema | None = None
-    options: Mapping[str, str] = field(default_factory=Options, hash=False)
-    partition_keys: tuple[str, ...] = ()
-    distribution: TableDistribution | None = None
-    comment: str | None = None
-
-    @staticmethod
-    def for_connector(connector: str) -> TableDescriptorBuilder:
-        """Return a builder of a descriptor of a table of this connector."""
-        require_instance(connector, str, "connector")
-        return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
-
-    def to_builder(self) -> TableDescriptorBuilder:
-        """Return a builder that starts from this descriptor."""
-        return TableDescriptorBuilder(self)
-
-    def get_schema(self) -> Schema | None:
-        return self.schema
-
-    def get_options(self) -> dict[str, str]:
-        return dict(self.options)
-
-    def get_partition_keys(self) -> list[str]:
-        return list(self.partition_keys)
-
-    def get_distribution(self) -> TableDistribution | None:
-        return self.distribution
-
-    def get_comment(self) -> str | None:
-        return self.comment
-
-    def to_catalog_table(self) -> CatalogTable:
-        """The table as a catalog keeps it, not yet resolved.
-
-        Raises:
-            SchemaError: with code `missing-schema` where the descriptor has none.
-        """
-        if self.schema is None:
-            raise SchemaError(
-                "the descriptor has no schema",
-                code="missing-schema",
-                hint="call schema(...) on its builder",
-            )
-        return CatalogTable(
-            self.schema,
-            self.partition_keys,
-            options=self.options,
-            comment=self.comment,
-            distribution=self.distribution,
-        )
-
-    def __str__(self) -> str:
-        keys = ", ".join(map(quote_identifier, self.partition_keys))
-        return "\n".join(
-            [
-                str(self.schema) if self.schema is not None else "",
-                *([f"COMMENT '{self.comment}'"] if self.comment is not None else []),
-                *([str(self.distribution)] if self.distribution is not None else []),
-                *([f"PARTITIONED BY ({keys})"] if keys else []),
-                with_clause(self.options),
-            ]
-        )
 
 
 class TableDescriptorBuilder:
@@ -291,6 +210,92 @@ class TableDescriptorBuilder:
         return self._descriptor
 
 
+@dataclass(frozen=True, slots=True)
+class TableDescriptor:
+    """The parts of a CREATE TABLE: schema, options, partition keys, distribution and comment.
+
+    >>> descriptor = (
+    ...     TableDescriptor.for_connector("filesystem")
+    ...     .schema(Schema.new_builder().column("id", "BIGINT").build())
+    ...     .format("csv")
+    ...     .build()
+    ... )
+    >>> print(descriptor)
+    (
+      `id` [BIGINT]
+    )
+    WITH (
+      'connector' = 'filesystem',
+      'format' = 'csv'
+    )
+    """
+
+    Builder: ClassVar = TableDescriptorBuilder
+
+    schema: Schema | None = None
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+    partition_keys: tuple[str, ...] = ()
+    distribution: TableDistribution | None = None
+    comment: str | None = None
+
+    @staticmethod
+    def for_connector(connector: str) -> TableDescriptorBuilder:
+        """Return a builder of a descriptor of a table of this connector."""
+        require_instance(connector, str, "connector")
+        return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
+
+    def to_builder(self) -> TableDescriptorBuilder:
+        """Return a builder that starts from this descriptor."""
+        return TableDescriptorBuilder(self)
+
+    def get_schema(self) -> Schema | None:
+        return self.schema
+
+    def get_options(self) -> dict[str, str]:
+        return dict(self.options)
+
+    def get_partition_keys(self) -> list[str]:
+        return list(self.partition_keys)
+
+    def get_distribution(self) -> TableDistribution | None:
+        return self.distribution
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+    def to_catalog_table(self) -> CatalogTable:
+        """The table as a catalog keeps it, not yet resolved.
+
+        Raises:
+            SchemaError: with code `missing-schema` where the descriptor has none.
+        """
+        if self.schema is None:
+            raise SchemaError(
+                "the descriptor has no schema",
+                code="missing-schema",
+                hint="call schema(...) on its builder",
+            )
+        return CatalogTable(
+            self.schema,
+            self.partition_keys,
+            options=self.options,
+            comment=self.comment,
+            distribution=self.distribution,
+        )
+
+    def __str__(self) -> str:
+        keys = ", ".join(map(quote_identifier, self.partition_keys))
+        return "\n".join(
+            [
+                str(self.schema) if self.schema is not None else "",
+                *([f"COMMENT '{self.comment}'"] if self.comment is not None else []),
+                *([str(self.distribution)] if self.distribution is not None else []),
+                *([f"PARTITIONED BY ({keys})"] if keys else []),
+                with_clause(self.options),
+            ]
+        )
+
+
 def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     """The keys, of which there must be one.
 
@@ -310,9 +315,42 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
 # --- models --------------------------------------------------------------------------------
 
 
+class ModelDescriptorBuilder:
+    """Collects what a model is; every method returns the builder."""
+
+    def __init__(self, descriptor: ModelDescriptor) -> None:
+        self._descriptor = descriptor
+
+    def _with(self, **changes: Any) -> ModelDescriptorBuilder:
+        self._descriptor = replace(self._descriptor, **changes)
+        return self
+
+    def input_schema(self, input_schema: Schema) -> ModelDescriptorBuilder:
+        """Set the input columns."""
+        return self._with(input_schema=input_schema)
+
+    def output_schema(self, output_schema: Schema) -> ModelDescriptorBuilder:
+        """Set the output columns."""
+        return self._with(output_schema=output_schema)
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> ModelDescriptorBuilder:
+        """Set an option."""
+        options = {**self._descriptor.options, key_of(key): text_of(value)}
+        return self._with(options=Options(options))
+
+    def comment(self, comment: str) -> ModelDescriptorBuilder:
+        """Set the comment."""
+        return self._with(comment=comment)
+
+    def build(self) -> ModelDescriptor:
+        return self._descriptor
+
+
 @dataclass(frozen=True, slots=True)
 class ModelDescriptor:
     """The parts of a CREATE MODEL: input and output columns, options and comment."""
+
+    Builder: ClassVar = ModelDescriptorBuilder
 
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
     input_schema: Schema | None = None
@@ -360,34 +398,3 @@ class ModelDescriptor:
             with_clause(self.options),
         ]
         return "\n".join(lines)
-
-
-class ModelDescriptorBuilder:
-    """Collects what a model is; every method returns the builder."""
-
-    def __init__(self, descriptor: ModelDescriptor) -> None:
-        self._descriptor = descriptor
-
-    def _with(self, **changes: Any) -> ModelDescriptorBuilder:
-        self._descriptor = replace(self._descriptor, **changes)
-        return self
-
-    def input_schema(self, input_schema: Schema) -> ModelDescriptorBuilder:
-        """Set the input columns."""
-        return self._with(input_schema=input_schema)
-
-    def output_schema(self, output_schema: Schema) -> ModelDescriptorBuilder:
-        """Set the output columns."""
-        return self._with(output_schema=output_schema)
-
-    def option(self, key: str | ConfigOption[Any], value: object) -> ModelDescriptorBuilder:
-        """Set an option."""
-        options = {**self._descriptor.options, key_of(key): text_of(value)}
-        return self._with(options=Options(options))
-
-    def comment(self, comment: str) -> ModelDescriptorBuilder:
-        """Set the comment."""
-        return self._with(comment=comment)
-
-    def build(self) -> ModelDescriptor:
-        return self._descriptor

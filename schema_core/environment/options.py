@@ -492,6 +492,12 @@ METADATA_CHECK = ConfigOption(
     "is defined; Flink refuses them only when the table is used",
 )
 
+SQL_DIALECT = ConfigOption(
+    "table.sql-dialect",
+    choice("DEFAULT"),
+    "DEFAULT",
+    "the dialect of SQL of statements; only Flink's is supported",
+)
 MAX_CODE_LENGTH = ConfigOption(
     "table.generated-code.max-length",
     integer,
@@ -530,6 +536,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     FORCE_RECOMPILE,
     SHADOWING,
     METADATA_CHECK,
+    SQL_DIALECT,
     MAX_CODE_LENGTH,
     STATE_RETENTION,
     CHECKPOINTS,

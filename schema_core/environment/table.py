@@ -15,6 +15,7 @@ from schema_core.environment import relational
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
+from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import DataFramePlanner, InlineRows, data_frame_planner
 from schema_core.environment.job_graph import JobGraph, JobStatusHook, require_hook
 from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
@@ -38,17 +39,18 @@ from schema_core.environment.operations.plan_ctas import plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
-from schema_core.environment.result import OK, TableResult, TableSchema
+from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.views import QueryView, inline_functions, tables_in
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.extras import needs
-from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
+from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
@@ -92,7 +94,7 @@ class Table:
     >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost DECIMAL(10, 2))")
     >>> orders = environment.from_path("orders")
     >>> big = orders.where(orders.cost > 10).select(col("id"), (col("cost") * 2).alias("twice"))
-    >>> print(big)
+    >>> big
     (
       `id` INT,
       `twice` DECIMAL(21, 2)
@@ -117,6 +119,8 @@ class Table:
         self._query = query
         self._relation = relation
         self._schema = schema or result_schema(relation)
+        #: the name under which the table is registered when it is used as a string
+        self._name: str | None = None
 
     def column_names(self) -> list[str]:
         return self._schema.get_column_names()
@@ -159,6 +163,29 @@ class Table:
         print(self._schema)  # noqa: T201
 
     def __str__(self) -> str:
+        """Register the table as a temporary view and return its name, for use within SQL.
+
+        The view is in the current database, and a table has one name, as in PyFlink.
+
+        Raises:
+            SchemaCoreError: where no view can be created, such as without a current database.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> table = environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"])
+        >>> environment.sql_query(f"SELECT COUNT(*) AS n FROM {table}").print_schema()
+        (
+          `n` BIGINT NOT NULL
+        )
+        """
+        if self._name is None:
+            self._name = f"UnnamedTable${self._session.next_number()}"
+        identifier = self._session.registry.qualify(UnresolvedPath((self._name,)))
+        if identifier not in self._session.temporary.tables:
+            self._session.tables.create_temporary(identifier, self.to_temporary_view(), True)
+        return self._name
+
+    def __repr__(self) -> str:
         return str(self._schema)
 
     def __getattr__(self, name: str) -> Expression:
@@ -483,12 +510,12 @@ class Table:
         """
         return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
 
-    def explain(self, *extra_details: object) -> str:
-        """Return the plan of the engine; `extra_details` (PyFlink's) are ignored."""
-        del extra_details
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the plan of the engine, which has no further details."""
+        require_details(extra_details)
         return self._session.explain(self._relation)
 
-    def print_explain(self, *extra_details: object) -> None:
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print the plan of the engine."""
         print(self.explain(*extra_details))  # noqa: T201
 
@@ -638,16 +665,20 @@ class TablePipeline:
         """The hooks of the pipeline, in order."""
         return tuple(self._hooks)
 
-    def explain(self, *extra_details: object) -> str:
+    def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the plan of the engine; for a new table, after `plan_ctas` as text.
 
         Args:
-            extra_details: PyFlink's `ExplainDetail`; ignored.
+            extra_details: What to explain beside the plan; the engine has no more than the plan.
         """
-        del extra_details
+        require_details(extra_details)
         if self._creation is not None:
             return explained_creation(self._session, self._creation)
         return self._session.explain(self._relation)
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def plan_ctas(self) -> CtasPlan:
         """Return what creating the table would do, promise and lose; nothing is run.
@@ -882,10 +913,14 @@ class StatementSet:
         self._pipelines.append(table_pipeline)
         return self
 
-    def explain(self, *extra_details: object) -> str:
-        """Return the plan of the engine; `extra_details` (PyFlink's) are ignored."""
-        del extra_details
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the plan of the engine, which has no further details."""
+        require_details(extra_details)
         return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def compile_plan(self) -> CompiledPlan:
         """Compile the statements to one plan; errors are those of `compile_plan_sql`.

@@ -16,13 +16,15 @@ from schema_core.catalog.objects import CatalogFunction, TableKind
 from schema_core.environment import table as tables
 from schema_core.environment.compiled_plan import PlanReference
 from schema_core.environment.completion import complete
-from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
+from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.elements import query_of, row_type
+from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
+from schema_core.environment.modules import ModuleEntry
 from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
@@ -67,7 +69,7 @@ class TableEnvironment:
 
     @staticmethod
     def create(
-        environment_settings: EnvironmentSettings | Configuration | Mapping[str, str],
+        environment_settings: EnvironmentSettings | TableConfig | Mapping[str, str] | None = None,
         *,
         spark: SparkSession | None = None,
         hooks: Iterable[JobStatusHook | str] = (),
@@ -76,7 +78,8 @@ class TableEnvironment:
         """Create an environment.
 
         Args:
-            environment_settings: Settings, or a mapping of options.
+            environment_settings: Settings, or a configuration or mapping of options. Without them
+                those of `EnvironmentSettings.new_instance`: in streaming mode, as in Flink.
             spark: The Spark session in whose SparkContext jobs run. Jobs open a session of their
                 own in it, so it is not changed. Without it, jobs run in the SparkContext of the
                 process; Spark is started if none runs.
@@ -92,9 +95,12 @@ class TableEnvironment:
             raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
         hooks = tuple(require_hook(hook, "hooks") for hook in require_sequence(hooks, "hooks"))
         settings = environment_settings
+        if isinstance(settings, TableConfig):
+            settings = settings.get_configuration()
         if not isinstance(settings, EnvironmentSettings):
-            require_instance(settings, Mapping, "environment_settings")
-            settings = EnvironmentSettings.new_instance().with_configuration(settings).build()
+            options = {} if settings is None else settings
+            require_instance(options, Mapping, "environment_settings")
+            settings = EnvironmentSettings.new_instance().with_configuration(options).build()
         return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
 
     def get_config(self) -> TableConfig:
@@ -147,17 +153,17 @@ class TableEnvironment:
         require_instance(text, str, "text")
         return run(self._session, statement, text)
 
-    def explain_sql(self, stmt: str, *extra_details: object) -> str:
+    def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
         """Return the plan of the engine for a query, INSERT, statement set or CREATE TABLE AS.
 
         Args:
             stmt: The statement, without EXPLAIN.
-            extra_details: PyFlink's `ExplainDetail`; ignored.
+            extra_details: What to explain beside the plan; the engine has no more than the plan.
 
         Raises:
             UnsupportedError: with code `not-explainable` for a statement without a query.
         """
-        del extra_details
+        require_details(extra_details)
         require_instance(stmt, str, "stmt")
         return explained_text(self._session, parse_statement(stmt), stmt)
 
@@ -310,7 +316,7 @@ class TableEnvironment:
                 `invalid-row-values` or `too-many-rows`.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        >>> print(environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]))
+        >>> environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]).print_schema()
         (
           `id` BIGINT,
           `name` STRING
@@ -895,9 +901,9 @@ class TableEnvironment:
         """Return the names of the modules in use, in order."""
         return list(self._session.functions.modules.used)
 
-    def list_full_modules(self) -> list[tuple[str, bool]]:
+    def list_full_modules(self) -> list[ModuleEntry]:
         """Return the names of all loaded modules, each with whether it is in use."""
-        return self._session.functions.modules.listed()
+        return [ModuleEntry(*one) for one in self._session.functions.modules.listed()]
 
     # --- types: methods of this library, for types in catalogs (FLIP-164) ----------------------
 

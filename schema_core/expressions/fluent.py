@@ -235,15 +235,16 @@ class Expression:
     `a` > 1 AND UPPER(`name`) LIKE 'A%'
     """
 
-    __slots__ = ("syntax",)
+    __slots__ = ("_text", "syntax")
 
-    def __init__(self, tree: syntax.Expression) -> None:
+    def __init__(self, tree: syntax.Expression, text: str | None = None) -> None:
         _require_small(tree)
         self.syntax = tree
+        self._text = text
 
     def __str__(self) -> str:
-        """The expression in SQL."""
-        return print_expression(self.syntax)
+        """The expression in SQL, as it was written if it was written in SQL."""
+        return print_expression(self.syntax) if self._text is None else self._text
 
     def __repr__(self) -> str:
         return f"<Expression {self}>"

@@ -70,15 +70,18 @@ def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
 
 
 def call_sql(sql_expression: str) -> Expression:
-    """Return the expression that SQL text is parsed to.
+    """Return the expression that a SQL string is parsed to; a schema stores the string itself.
 
     Raises:
-        ParseError: for text that is not an expression.
+        ParseError: for a string that is not an expression.
 
     >>> print(call_sql("a + 1") * 2)
     (`a` + 1) * 2
+    >>> print(call_sql("TO_DATE( a )"))
+    TO_DATE( a )
     """
-    return Expression(parse_expression(require_instance(sql_expression, str, "sql_expression")))
+    text = require_instance(sql_expression, str, "sql_expression")
+    return Expression(parse_expression(text), text)
 
 
 # --- conditions and constructors ------------------------------------------------------------------
@@ -137,6 +140,26 @@ def array(head: Value, *tail: Value) -> Expression:
 def map_(key: Value, value: Value, *tail: Value) -> Expression:
     """Return a map of alternating keys and values."""
     return function_call("MAP", key, value, *tail)
+
+
+def map_from_arrays(key: Value, value: Value) -> Expression:
+    """Return the map of an array of keys and an array of values."""
+    return function_call("MAP_FROM_ARRAYS", key, value)
+
+
+def object_of(class_name: str, *args: Value) -> Expression:
+    """Return an object of a structured type: its class name, then names and values in turn.
+
+    >>> print(object_of("com.acme.User", "id", col("id")))
+    OBJECT_OF('com.acme.User', 'id', `id`)
+    """
+    name = require_instance(class_name, str, "class_name")
+    return function_call("OBJECT_OF", name, *args)
+
+
+def coalesce(*args: Value) -> Expression:
+    """Return the first argument that is not NULL."""
+    return function_call("COALESCE", *args)
 
 
 def descriptor(*column_names: str) -> Expression:

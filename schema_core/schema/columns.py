@@ -12,7 +12,7 @@ from typing import Self, TypeAlias
 from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
 from schema_core.expressions.to_sql import to_sql
-from schema_core.expressions.typed import Typed
+from schema_core.expressions.typed import Typed, children
 from schema_core.sql import syntax
 from schema_core.text import Span, quote_identifier, quote_string, show
 from schema_core.types import AnyTimestampType, DataType, TimestampKind, UnresolvedDataType
@@ -51,6 +51,15 @@ class ResolvedExpression:
 
     def get_output_data_type(self) -> DataType:
         return self.typed.type
+
+    def get_resolved_children(self) -> list[ResolvedExpression]:
+        """Return the arguments of a call, in order.
+
+        Raises:
+            UnsupportedError: for a part without SQL, such as an unregistered function.
+        """
+        parts = children(self.typed)
+        return [ResolvedExpression(one, SqlExpression(to_sql(one))) for one in parts]
 
     def as_summary_string(self) -> str:
         """Return the original text, for display."""

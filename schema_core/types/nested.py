@@ -265,6 +265,11 @@ class RowType(ComposedType):
             field = RowField(field, require_type(data_type, f"field {field!r}"))
         return RowType((*self.fields, field), self.is_nullable)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields, as `field_names` returns them."""
+        return self.field_names()
+
     def field_names(self) -> list[str]:
         """Return the names of the fields."""
         return [one.name for one in self.fields]

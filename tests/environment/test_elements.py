@@ -159,7 +159,7 @@ def test_frames_of_pandas(environment: TableEnvironment) -> None:
         lambda e: e.load_module(None),
         lambda e: e.create_statement_set().add_insert_sql(None),
         lambda e: e.create_statement_set().add_insert("t", "SELECT 1"),
-        lambda e: type(e).create(None),
+        lambda e: type(e).create(5),
         lambda e: e.use_modules(5),
         lambda e: e.create_statement_set().add(None),
         lambda e: e.sql_query("SELECT 1 AS a").limit(None),

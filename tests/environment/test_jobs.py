@@ -11,11 +11,12 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.explain_detail import ExplainDetail
 from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.query.relation import Relation, Scan, result_columns
 from schema_core.schema.unresolved import Schema
 
@@ -525,8 +526,12 @@ def test_plans_of_the_engine_ignore_details(environment: TableEnvironment) -> No
     saved = environment.sql_query("SELECT a FROM s").save_as("copy").create()
     statements = environment.create_statement_set().add(saved)
 
-    assert saved.explain() == saved.explain("ESTIMATED_COST")
-    assert saved.explain() == statements.explain("ESTIMATED_COST", "CHANGELOG_MODE")
+    cost, changes = ExplainDetail.ESTIMATED_COST, ExplainDetail.CHANGELOG_MODE
+
+    assert saved.explain() == saved.explain(cost)
+    assert saved.explain() == statements.explain(cost, changes)
+    with pytest.raises(SchemaError, match="extra_details must be an ExplainDetail, got str"):
+        saved.explain("ESTIMATED_COST")  # type: ignore[arg-type]
 
 
 def test_a_statement_set_whose_job_fails_is_cleared(

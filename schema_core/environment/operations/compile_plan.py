@@ -34,6 +34,7 @@ from schema_core.environment.compiled_plan import (
 )
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition, secret_keys
+from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import InlineTable
 from schema_core.environment.job_graph import JobGraph, JobStatusHook
 from schema_core.environment.operations.create_table_as import (
@@ -168,21 +169,25 @@ class CompiledPlan:
         """Submit the jobs of the plan as one job; errors are those of `run_plan`."""
         return run_plan(self._document, self._session)
 
-    def explain(self, *extra_details: object) -> str:
+    def explain(self, *extra_details: ExplainDetail) -> str:
         """Return how the engine would run each job.
 
         Args:
-            extra_details: PyFlink's `ExplainDetail`; ignored.
+            extra_details: What to explain beside the plan; the engine has no more than the plan.
 
         Raises:
             SchemaCoreError: as `run_plan`.
         """
-        del extra_details
+        require_details(extra_details)
         session = opened(self._document, self._session)
         return "\n\n".join(
             session.explain(session.query(parse_query(one["query"]), one["query"]))
             for one in self._document.members["jobs"]
         )
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def __repr__(self) -> str:
         sinks = ", ".join(".".join(one["sink"]) for one in self._document.members["jobs"])

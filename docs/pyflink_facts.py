@@ -1,0 +1,131 @@
+"""Records the public names of PyFlink: ``python docs/pyflink_facts.py WHEEL [VERSION]``.
+
+Reads the modules of a wheel of `apache-flink` with `ast` and writes `pyflink_names.json`: modules,
+classes, members and the names of parameters. These are facts; no text and no code is kept.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+NAMES = Path(__file__).with_name("pyflink_names.json")
+
+#: The modules of PyFlink that users import: all of these packages, except those left out.
+PACKAGES = ("pyflink/table/", "pyflink/common/", "pyflink/util/exceptions.py")
+LEFT_OUT = ("serializers", "utils", "constants", "io", "serializer")
+
+#: Special methods that belong to the interface of a class.
+SPECIAL = {
+    "__init__", "__str__", "__repr__", "__eq__", "__hash__", "__len__", "__iter__", "__getitem__",
+    "__contains__", "__call__", "__lt__", "__enter__", "__exit__",
+}  # fmt: skip
+
+Names = dict[str, object]
+
+
+def parameters(function: ast.FunctionDef, bound: bool) -> list[str]:
+    """Names of parameters in their order; ``=`` follows an optional one; stars precede names."""
+    positional = [*function.args.posonlyargs, *function.args.args]
+    first_optional = len(positional) - len(function.args.defaults)
+    found = [
+        f"{one.arg}=" if at >= first_optional else one.arg for at, one in enumerate(positional)
+    ]
+    if function.args.vararg:
+        found.append(f"*{function.args.vararg.arg}")
+    for one, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        found.append(f"{one.arg}=" if default else one.arg)
+    if function.args.kwarg:
+        found.append(f"**{function.args.kwarg.arg}")
+    return found[1:] if bound else found
+
+
+def decorators(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
+    """The names of the decorators of a function or class."""
+    called = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    return {one.id if isinstance(one, ast.Name) else ast.unparse(one) for one in called}
+
+
+def is_public(name: str) -> bool:
+    return name in SPECIAL or not name.startswith("_")
+
+
+def function_facts(function: ast.FunctionDef, in_class: bool) -> str | None:
+    """The kind and the parameters of a function; None for one that takes objects of Java."""
+    marks = decorators(function)
+    if "Internal" in marks or any(mark.endswith((".setter", "overload")) for mark in marks):
+        return None
+    kind = next((one for one in ("staticmethod", "classmethod", "property") if one in marks), None)
+    names = parameters(function, in_class and kind != "staticmethod")
+    if any(one.startswith(("j_", "gateway")) or "_j_" in one for one in names):
+        return None
+    written = kind or ("method" if in_class else "function")
+    return written if kind == "property" else f"{written}({', '.join(names)})"
+
+
+def class_facts(node: ast.ClassDef) -> Names:
+    """The bases and members of a class, with the classes inside it."""
+    members: dict[str, object] = {}
+    for one in node.body:
+        match one:
+            case ast.FunctionDef(name=name) if is_public(name):
+                facts = function_facts(one, in_class=True)
+                if facts is not None:
+                    members.setdefault(name, facts)
+            case ast.ClassDef(name=name) if is_public(name):
+                members[name] = class_facts(one)
+            case ast.Assign(targets=[ast.Name(id=name)]) if is_public(name):
+                members[name] = "constant"
+            case ast.AnnAssign(target=ast.Name(id=name)) if is_public(name):
+                members[name] = "constant"
+    bases = [ast.unparse(one) for one in node.bases if ast.unparse(one) != "object"]
+    return {"bases": bases, "members": members}
+
+
+def module_facts(tree: ast.Module) -> Names:
+    """The public names that a module defines, and those of ``__all__`` that it imports."""
+    names: Names = {}
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) if is_public(name) and "Internal" not in decorators(node):
+                names[name] = class_facts(node)
+            case ast.FunctionDef(name=name) if is_public(name):
+                facts = function_facts(node, in_class=False)
+                if facts is not None:
+                    names[name] = facts
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                for name in ast.literal_eval(value):
+                    names.setdefault(name, "imported")
+            case (
+                ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name))
+            ) if name.isupper() and len(name) > 3 and is_public(name):
+                names[name] = "constant"
+    return names
+
+
+def modules(wheel: zipfile.ZipFile) -> Iterator[tuple[str, ast.Module]]:
+    """The name and tree of each module that users import."""
+    for path in sorted(wheel.namelist()):
+        stem = path.rpartition("/")[2].removesuffix(".py")
+        if not path.endswith(".py") or not path.startswith(PACKAGES) or stem in LEFT_OUT:
+            continue
+        if path.count("/") == 2:
+            name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            yield name, ast.parse(wheel.read(path))
+
+
+def main(file: str) -> None:
+    """Write the names of a wheel to `pyflink_names.json`."""
+    version = Path(file).name.split("-")[1]
+    with zipfile.ZipFile(file) as wheel:
+        found = {name: module_facts(tree) for name, tree in modules(wheel)}
+    text = json.dumps({"version": version, "modules": found}, indent=1, sort_keys=True)
+    NAMES.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

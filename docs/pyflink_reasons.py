@@ -1,0 +1,148 @@
+"""Why names of PyFlink differ here or are absent, by the name in PyFlink or its beginning.
+
+A key that begins with ``*.`` is the name of a member of any class. A name of `BEHAVIOR` takes the
+same arguments but does something else.
+"""
+
+from __future__ import annotations
+
+_DATA_STREAM = "part of the DataStream API, which Spark does not have"
+_WINDOWS = "windows of time are table functions of SQL: TUMBLE, HOP, SESSION and CUMULATE"
+_WORKERS = "conversion between the Python workers of Flink and Java"
+_AGGREGATES = "functions with several result columns are called in SQL or by `join_lateral`"
+_JAVA = "handles exceptions of Java"
+_ERRORS = "errors are classified by how a caller handles them, with a code for each case"
+
+#: Name in PyFlink, or the beginning of it -> why it differs or is absent.
+REASONS: dict[str, str] = {
+    "*.__hash__": "it can be changed, so it has no hash",
+    "*.from_sql_type": _WORKERS,
+    "*.to_sql_type": _WORKERS,
+    "*.need_conversion": _WORKERS,
+    "*.EPOCH_ORDINAL": _WORKERS,
+    # --- pyflink.common
+    "pyflink.common": _DATA_STREAM,
+    "pyflink.common.config_options": (
+        "`schema_core.connectors.ConfigOption` takes the key, a parser, a default and a description"
+    ),
+    "pyflink.common.ConfigOption": "see `pyflink.common.config_options`",
+    "pyflink.common.ConfigOptions": "see `pyflink.common.config_options`",
+    "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
+    "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",
+    "pyflink.common.job_client.JobClient": (
+        "Spark has checkpoints and no savepoints: there is no format to choose"
+    ),
+    "pyflink.common.types.RowKind.to_j_row_kind": "there is no Java object behind it",
+    # --- pyflink.table
+    "pyflink.table.AsyncScalarFunction": "see `pyflink.table.udf`",
+    "pyflink.table.DataView": "see `pyflink.table.udf`",
+    "pyflink.table.FunctionContext": "see `pyflink.table.udf`",
+    "pyflink.table.GroupWindowedTable": _WINDOWS,
+    "pyflink.table.ListView": "see `pyflink.table.udf`",
+    "pyflink.table.MapView": "see `pyflink.table.udf`",
+    "pyflink.table.OverWindowedTable": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
+    "pyflink.table.TableAggregateFunction": "see `pyflink.table.udf`",
+    "pyflink.table.WindowGroupedTable": _WINDOWS,
+    "pyflink.table.catalog.Catalog.alter_partition_column_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.alter_partition_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.alter_table_column_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.alter_table_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.bulk_get_partition_column_statistics": (
+        "no statistics are stored"
+    ),
+    "pyflink.table.catalog.Catalog.bulk_get_partition_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.drop_database": (
+        "the flag is named for what it ignores, and `cascade` is added"
+    ),
+    "pyflink.table.catalog.Catalog.get_partition_column_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.get_partition_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.get_procedure": "there are no procedures",
+    "pyflink.table.catalog.Catalog.get_table_column_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.get_table_statistics": "no statistics are stored",
+    "pyflink.table.catalog.Catalog.list_procedures": "there are no procedures",
+    "pyflink.table.catalog.CatalogColumnStatistics": "no statistics are stored",
+    "pyflink.table.catalog.CatalogTableStatistics": "no statistics are stored",
+    "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
+    "pyflink.table.catalog.HiveCatalog": (
+        "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI"
+    ),
+    "pyflink.table.catalog.JdbcCatalog": (
+        "`schema_core.catalogs.SqlCatalog` stores Flink's tables in a database; tables of a "
+        "database are declared with the connector `jdbc`"
+    ),
+    "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
+    "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
+    "pyflink.table.catalog.Procedure": "there are no procedures",
+    "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "plans are JSON",
+    "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
+        "plans have a version of their own format"
+    ),
+    "pyflink.table.data_view": "see `pyflink.table.udf`",
+    "pyflink.table.descriptors": "deprecated in PyFlink for `TableDescriptor`",
+    "pyflink.table.expressions.CURRENT_RANGE": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.expressions.CURRENT_ROW": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.expressions.UNBOUNDED_RANGE": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.expressions.UNBOUNDED_ROW": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.expressions.lag": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.expressions.lead": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.module.HiveModule": "the functions of Hive are not included",
+    "pyflink.table.plan_reference.BytesContentPlanReference": "plans are JSON",
+    "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
+    "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
+    "pyflink.table.table.AggregatedTable": _AGGREGATES,
+    "pyflink.table.table.FlatAggregateTable": _AGGREGATES,
+    "pyflink.table.table.GroupWindowedTable": _WINDOWS,
+    "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
+    "pyflink.table.table.GroupedTable.aggregate": _AGGREGATES,
+    "pyflink.table.table.GroupedTable.flat_aggregate": _AGGREGATES,
+    "pyflink.table.table.OverWindowedTable": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.table.Table.aggregate": _AGGREGATES,
+    "pyflink.table.table.Table.flat_aggregate": _AGGREGATES,
+    "pyflink.table.table.Table.flat_map": _AGGREGATES,
+    "pyflink.table.table.Table.from_changelog": "rows of batch jobs have no changes",
+    "pyflink.table.table.Table.map": _AGGREGATES,
+    "pyflink.table.table.Table.over_window": "windows over rows are written in SQL, with OVER",
+    "pyflink.table.table.Table.to_changelog": "rows of batch jobs have no changes",
+    "pyflink.table.table.Table.window": _WINDOWS,
+    "pyflink.table.table.WindowGroupedTable": _WINDOWS,
+    "pyflink.table.table_environment.StreamTableEnvironment": _DATA_STREAM,
+    "pyflink.table.table_environment.TableEnvironment.add_python_archive": (
+        "Spark sends the functions to its workers; packages are installed there as for Spark"
+    ),
+    "pyflink.table.table_environment.TableEnvironment.add_python_file": (
+        "Spark sends the functions to its workers; packages are installed there as for Spark"
+    ),
+    "pyflink.table.table_environment.TableEnvironment.create_temporary_view": (
+        "takes tables and DataFrames, and no DataStream with its columns"
+    ),
+    "pyflink.table.table_environment.TableEnvironment.set_python_requirements": (
+        "Spark sends the functions to its workers; packages are installed there as for Spark"
+    ),
+    "pyflink.table.types.UserDefinedType.java_udt": "there is no Java object behind it",
+    "pyflink.table.types.create_arrow_schema": "`schema_core.arrow.to_schema`",
+    "pyflink.table.types.from_arrow_type": "`schema_core.arrow.from_arrow`",
+    "pyflink.table.types.to_arrow_type": "`schema_core.arrow.to_arrow`",
+    "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
+    "pyflink.table.window": _WINDOWS,
+    # --- pyflink.util
+    "pyflink.util.exceptions": _ERRORS,
+    "pyflink.util.exceptions.capture_java_exception": _JAVA,
+    "pyflink.util.exceptions.convert_py4j_exception": _JAVA,
+    "pyflink.util.exceptions.install_exception_handler": _JAVA,
+    "pyflink.util.exceptions.install_py4j_hooks": _JAVA,
+}
+
+#: Name in PyFlink -> how it behaves otherwise with the same arguments.
+BEHAVIOR: dict[str, str] = {
+    "pyflink.table.types.DataType.__str__": "the type as SQL writes it: `DECIMAL(10, 2)`",
+    "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
+    "pyflink.table.types.RowField.__str__": "the same as its `repr`",
+    "pyflink.table.types.RowType.add": "returns another type: types are immutable",
+    "pyflink.table.types.DataType.bridged_to": "returns another type: types are immutable",
+    "pyflink.table.expression.Expression.__str__": "the expression as SQL: `a + 2`",
+    "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
+    "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
+    "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",
+}

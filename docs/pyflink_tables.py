@@ -1,0 +1,229 @@
+"""Generate the table of docs/pyflink.md: each public name of PyFlink, compared with ours."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from docs.pyflink_facts import NAMES
+from docs.pyflink_reasons import BEHAVIOR, REASONS
+
+#: Start of a module's name in PyFlink -> the module that takes its place.
+HOMES = {
+    "pyflink.common.": "schema_core.common",
+    "pyflink.common": "schema_core.common",
+    "pyflink.util.exceptions": "schema_core.exceptions",
+}
+
+#: Where PyFlink inherits from a class that is not one of its own, its members are not compared.
+SAME, DIFFERS, ABSENT = "same", "differs", "absent"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One name of PyFlink: its path below the module, and how ours compares."""
+
+    module: str
+    path: str
+    status: str
+    found: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name by which `REASONS` finds it: ``pyflink.table.types.RowType.add``."""
+        return f"{self.module}.{self.path}"
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not the same, or None where no reason is recorded."""
+        return REASONS.get(self.cause, BEHAVIOR.get(self.cause))
+
+    @property
+    def cause(self) -> str:
+        """The key of its reason: its name, that of a member, or the longest prefix with one."""
+        parts = self.key.split(".")
+        prefixes = [".".join(parts[:end]) for end in range(len(parts), 1, -1)]
+        keys = [self.key, f"*.{parts[-1]}", *prefixes]
+        return next((one for one in keys if one in REASONS or one in BEHAVIOR), "")
+
+
+def home_of(module: str) -> str:
+    """The module that takes the place of a module of PyFlink."""
+    for start, home in HOMES.items():
+        if module == start or (start.endswith(".") and module.startswith(start)):
+            return home
+    return module.replace("pyflink.table", "schema_core", 1)
+
+
+def accepts(parameters: list[str], ours: inspect.Signature, bound: bool) -> bool:
+    """Return whether each call with the parameters of PyFlink is a call of our function."""
+    own = list(ours.parameters.values())[1 if bound else 0 :]
+    kinds = {one.kind for one in own}
+    named = [one for one in parameters if not one.startswith("*")]
+    if inspect.Parameter.VAR_POSITIONAL not in kinds and any(
+        one.startswith("*") and not one.startswith("**") for one in parameters
+    ):
+        return False
+    required = {one.name for one in own if one.default is one.empty and one.kind < 2}
+    for at, written in enumerate(named):
+        name, is_optional = written.rstrip("="), written.endswith("=")
+        if at < len(own) and own[at].kind is inspect.Parameter.VAR_POSITIONAL:
+            return True
+        if at >= len(own) or own[at].name != name or (is_optional and name in required):
+            return False
+    return required <= {one.rstrip("=") for one in named}
+
+
+def signature_of(function: object) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def callable_status(written: str, value: object, bound: bool) -> tuple[str, str]:
+    """Compare a function or method with what was found under its name."""
+    kind, _, inside = written.removesuffix(")").partition("(")
+    if isinstance(value, (staticmethod, classmethod)):
+        bound = isinstance(value, classmethod)
+        value = value.__func__
+    elif kind in ("staticmethod", "classmethod") and bound:
+        return DIFFERS, "a method"
+    if isinstance(value, property) or not callable(value):
+        return DIFFERS, "a property"
+    signature = signature_of(value)
+    parameters = [one for one in inside.split(", ") if one]
+    if signature is None or accepts(parameters, signature, bound):
+        return SAME, ""
+    own = [str(one) for one in signature.replace(return_annotation=signature.empty)
+           .parameters.values()][1 if bound else 0 :]  # fmt: skip
+    names = ", ".join(one.partition(":")[0] for one in own)
+    return DIFFERS, f"({names})"
+
+
+def member_status(written: object, owner: type, name: str) -> tuple[str, str]:
+    """Compare one member of a class."""
+    try:
+        value = inspect.getattr_static(owner, name)
+    except AttributeError:
+        fields = {one for base in owner.__mro__ for one in vars(base).get("__annotations__", ())}
+        if name not in fields:
+            return ABSENT, ""
+        return (SAME, "") if written in ("property", "constant") else (DIFFERS, "an attribute")
+    if isinstance(written, dict):
+        return (SAME, "") if isinstance(value, type) else (DIFFERS, "")
+    if written == "constant" or (name.startswith("__") and name != "__init__"):
+        return (SAME, "") if value is not None else (ABSENT, "")
+    if written == "property":
+        is_data = isinstance(value, property) or not callable(value)
+        return (SAME, "") if is_data else (DIFFERS, "a method")
+    return callable_status(str(written), value, bound=True)
+
+
+def of_class(module: str, path: str, facts: dict[str, object], ours: type) -> Iterator[Compared]:
+    """Compare the members of a class, and of the classes inside it."""
+    members: dict[str, object] = facts["members"]  # type: ignore[assignment]
+    for name, written in members.items():
+        status, found = member_status(written, ours, name)
+        yield Compared(module, f"{path}.{name}", status, found)
+        if status == SAME and isinstance(written, dict):
+            yield from of_class(module, f"{path}.{name}", written, getattr(ours, name))
+
+
+def absent_members(module: str, path: str, written: object) -> Iterator[Compared]:
+    """The members of a class that is absent."""
+    if isinstance(written, dict):
+        for name, inside in written["members"].items():
+            yield Compared(module, f"{path}.{name}", ABSENT)
+            yield from absent_members(module, f"{path}.{name}", inside)
+
+
+def of_module(module: str, names: dict[str, object]) -> Iterator[Compared]:
+    """Compare the names of a module, and the members of its classes."""
+    home = home_of(module)
+    ours = import_module(home) if find_spec(home) else None
+    for name, written in names.items():
+        value = getattr(ours, name, None)
+        if value is None:
+            yield Compared(module, name, ABSENT)
+            yield from absent_members(module, name, written)
+        elif isinstance(written, dict):
+            if isinstance(value, type):
+                yield Compared(module, name, SAME)
+                yield from of_class(module, name, written, value)
+            else:
+                yield Compared(module, name, DIFFERS, "not a class")
+        elif written in ("imported", "constant"):
+            yield Compared(module, name, SAME)
+        else:
+            yield Compared(module, name, *callable_status(str(written), value, bound=False))
+
+
+def recorded() -> dict[str, dict[str, object]]:
+    """The public names of PyFlink by module."""
+    found: dict[str, dict[str, object]] = json.loads(NAMES.read_text(encoding="utf-8"))["modules"]
+    return found
+
+
+@cache
+def compared() -> tuple[Compared, ...]:
+    """Every recorded name of PyFlink, compared with ours."""
+    found = (one for module, names in recorded().items() for one in of_module(module, names))
+    return tuple(
+        replace(one, status=DIFFERS) if one.key in BEHAVIOR and one.status == SAME else one
+        for one in found
+    )
+
+
+def row(one: Compared) -> str:
+    found = f", ours is `{one.path.rpartition('.')[2]}{one.found}`" if "(" in one.found else ""
+    return f"| `{one.path}` | {one.status}{found} | {one.reason or ''} |".replace("*", "\\*")
+
+
+def module_section(module: str, names: list[Compared]) -> Iterator[str]:
+    """The names of a module: first those that are the same, then the others, with reasons."""
+    count = Counter(one.status for one in names)
+    yield f"### `{module}`: `{home_of(module)}`"
+    yield ""
+    if len({one.reason for one in names}) == 1 and set(count) == {ABSENT}:
+        listed = ", ".join(f"`{one.path}`" for one in names if "." not in one.path)
+        yield from (f"Absent: {names[0].reason}. Names: {listed}.", "")
+        return
+    yield f"{count[SAME]} the same, {count[DIFFERS]} differ, {count[ABSENT]} absent."
+    yield ""
+    same = [f"`{one.path}`" for one in names if one.status == SAME]
+    if same:
+        yield from ("Same: " + ", ".join(same) + ".", "")
+    absent = {one.path for one in names if one.status == ABSENT}
+    others = [
+        row(one)
+        for one in names
+        if one.status != SAME and one.path.rpartition(".")[0] not in absent
+    ]
+    if others:
+        yield from ("| name | compared | why |", "|---|---|---|", *others, "")
+
+
+def summary(group: Callable[[str], bool]) -> str:
+    """The numbers of names of some modules: same, different, absent, all."""
+    count = Counter(one.status for one in compared() if group(one.module))
+    return f"{count[SAME]} | {count[DIFFERS]} | {count[ABSENT]} | {sum(count.values())}"
+
+
+def tables() -> str:
+    """A summary, and a section for each module of PyFlink."""
+    lines = ["", "| package | same | differ | absent | names |", "|---|---|---|---|---|"]
+    for package in ("pyflink.table", "pyflink.common", "pyflink.util"):
+        lines += [f"| `{package}` | {summary(lambda one: one.startswith(package))} |"]  # noqa: B023
+    lines += [""]
+    for module in recorded():
+        names = [one for one in compared() if one.module == module]
+        if names:
+            lines += module_section(module, names)
+    return "\n".join(lines)

@@ -1,0 +1,7 @@
+"""Compiled plans, by the name of `pyflink.table.compiled_plan`."""
+
+from __future__ import annotations
+
+from schema_core.environment.operations.compile_plan import CompiledPlan
+
+__all__ = ["CompiledPlan"]

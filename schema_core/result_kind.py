@@ -1,0 +1,7 @@
+"""Kinds of results, by the name of `pyflink.table.result_kind`."""
+
+from __future__ import annotations
+
+from schema_core.environment.result import ResultKind
+
+__all__ = ["ResultKind"]

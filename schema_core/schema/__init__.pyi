@@ -1,0 +1,3 @@
+from schema_core.schema.unresolved import (
+    Schema as Schema,
+)

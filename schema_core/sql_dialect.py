@@ -1,0 +1,7 @@
+"""SQL dialects of statements, by the name of `pyflink.table.sql_dialect`."""
+
+from __future__ import annotations
+
+from schema_core.environment.config import SqlDialect
+
+__all__ = ["SqlDialect"]

@@ -1,0 +1,7 @@
+"""Tables: queries that are resolved but not run yet, by the name of `pyflink.table.table`."""
+
+from __future__ import annotations
+
+from schema_core.environment.table import GroupedTable, Table
+
+__all__ = ["GroupedTable", "Table"]

@@ -1,0 +1,7 @@
+"""The options of a session, by the name of `pyflink.table.table_config`."""
+
+from __future__ import annotations
+
+from schema_core.environment.config import TableConfig
+
+__all__ = ["TableConfig"]

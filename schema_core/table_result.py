@@ -1,0 +1,7 @@
+"""Results of statements, by the name of `pyflink.table.table_result`."""
+
+from __future__ import annotations
+
+from schema_core.environment.result import CloseableIterator, TableResult
+
+__all__ = ["CloseableIterator", "TableResult"]

@@ -1,0 +1,7 @@
+"""`TableSchema`, by the name of `pyflink.table.table_schema`."""
+
+from __future__ import annotations
+
+from schema_core.schema.table_schema import TableSchema
+
+__all__ = ["TableSchema"]
