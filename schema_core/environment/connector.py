@@ -74,6 +74,8 @@ class Ability(Enum):
     REPLACEMENT = "replacement"
     #: rows are written into the partitions of a PARTITIONED BY table (`SupportsPartitioning`)
     PARTITIONS = "partitions"
+    #: rows are written into the buckets of a DISTRIBUTED BY table (`SupportsBucketing`)
+    BUCKETS = "buckets"
     #: rows of a job become visible all at once, or never (`SupportsStaging`)
     STAGING = "staging"
     #: INSERT INTO a table with a PRIMARY KEY replaces the rows with the same key
@@ -476,6 +478,10 @@ _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
         "write into partitions",
         "define the table without PARTITIONED BY",
     ),
+    Ability.BUCKETS: (
+        "distribute rows into buckets",
+        "define the table without DISTRIBUTED",
+    ),
     Ability.STAGING: (
         "keep the old rows until the new ones are complete, as REPLACE TABLE AS requires",
         "create a new table with CREATE TABLE AS, and drop the old one afterwards",
@@ -500,8 +506,8 @@ def require_abilities(
     """Raise for a write that needs an ability which the connector does not declare.
 
     A connector without the attribute has no abilities. Flink's planner raises the same
-    errors (`SupportsOverwrite`, `SupportsPartitioning`). `more` are further abilities that the
-    connector has for the statement.
+    errors (`SupportsOverwrite`, `SupportsPartitioning`, `SupportsBucketing`). `more` are further
+    abilities that the connector has for the statement.
 
     Raises:
         UnsupportedError: with code `unsupported-ability`.

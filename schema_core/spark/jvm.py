@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from schema_core.spark.compiler.printer import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,3 +37,22 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
     dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
     return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
+
+
+def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -> DataFrame:
+    """Return these columns of a frame, with this metadata.
+
+    As ``frame.select`` of columns with ``alias(name, metadata=...)``, which makes seven round trips
+    for each column instead of three. Names are resolved by the settings of the session.
+    """
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    session = frame.sparkSession
+    functions = java_class(session, "org.apache.spark.sql.functions")
+    parse = java_class(session, "org.apache.spark.sql.types.Metadata").fromJson
+    parsed = {text: parse(text) for text in {json.dumps(one) for one in metadata.values()}}
+    columns = [
+        getattr(functions.col(quote(name)), "as")(name, parsed[json.dumps(one)])
+        for name, one in metadata.items()
+    ]
+    return DataFrame(frame._jdf.select(frame._jseq(columns)), session)  # noqa: SLF001

@@ -539,6 +539,8 @@ class SparkPlanner:
         connector = self._connector(target, "write")
         if target.table.partition_keys:
             needed = {*needed, Ability.PARTITIONS}
+        if target.table.distribution is not None:
+            needed = {*needed, Ability.BUCKETS}
         with using(target.identifier, target.table.options, "write"):
             require_abilities(connector, needed)
         return connector

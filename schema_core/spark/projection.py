@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.tree import Column
 from schema_core.spark.udf_registration import require_udfs
 
 if TYPE_CHECKING:
@@ -19,7 +20,15 @@ NamedNode: TypeAlias = "tuple[Node, str]"
 
 
 def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
-    """Return a frame of some columns; what they use more than once is computed in a step before."""
+    """Return a frame of some columns; what they use more than once is computed in a step before.
+
+    A frame that has exactly these columns already is returned as it is.
+    """
+    columns = list(columns)
+    if all(isinstance(node, Column) and node.name == name for node, name in columns) and (
+        frame.schema.names == [name for _, name in columns]
+    ):
+        return frame
     lifted = Projection()
     items = [aliased(node, name, Lifting(own=(lifted,))) for node, name in columns]
     require_udfs(frame.sparkSession, *items, *lifted.columns)

@@ -138,9 +138,6 @@ def _definition(target: BoundTable, connector: SparkConnector) -> Iterator[SinkL
         yield SinkLoss(("primary key",), key, "", "it is not enforced: rows are appended")
     for spec in schema.watermark_specs:
         yield SinkLoss(("watermark",), str(spec), "", "batch jobs do not use it")
-    if table.distribution is not None:
-        meaning = "Spark's connectors do not distribute rows by it"
-        yield SinkLoss(("distribution",), str(table.distribution), "", meaning)
     commented = [one.name for one in schema.columns if one.comment]
     if table.comment or commented:
         names = ", ".join([*(["the table"] if table.comment else []), *commented])

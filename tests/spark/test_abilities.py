@@ -17,8 +17,8 @@ from schema_core.spark.connectors.filesystem import FilesystemConnector
 
 FILES = "'connector' = 'filesystem', 'path' = 'nowhere', 'format' = 'csv'"
 #: The abilities that some statement needs.
-NEEDED = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING})
-SUBSETS = list(map(frozenset, chain.from_iterable(combinations(NEEDED, size) for size in range(4))))
+NEEDED = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.BUCKETS, Ability.STAGING})
+SUBSETS = list(map(frozenset, chain.from_iterable(combinations(NEEDED, size) for size in range(5))))
 
 
 @pytest.fixture
@@ -81,3 +81,21 @@ def test_statements_are_refused_before_the_job(
     assert "unsupported-ability" == caught.value.code
     assert repr(missing.value) in caught.value.problem
     assert ["parts", "plain"] == environment.list_tables()
+
+
+@pytest.mark.parametrize("spread", ["BY HASH(a) INTO 4 BUCKETS", "BY (a)", "INTO 4 BUCKETS"])
+def test_a_distribution_that_a_connector_would_ignore_is_refused(
+    environment: TableEnvironment, spread: str
+) -> None:
+    environment.execute_sql(f"CREATE TABLE spread (a INT) DISTRIBUTED {spread} WITH ({FILES})")
+    try:
+        for statement in (
+            "INSERT INTO spread VALUES (1)",
+            f"CREATE TABLE made DISTRIBUTED {spread} WITH ({FILES}) AS SELECT 1 AS a",
+        ):
+            with pytest.raises(UnsupportedError, match="cannot distribute rows") as caught:
+                environment.execute_sql(statement)
+            assert "unsupported-ability" == caught.value.code
+    finally:
+        environment.execute_sql("DROP TABLE spread")
+    assert "made" not in environment.list_tables()

@@ -144,6 +144,18 @@ def test_tables_of_spark_and_create_table_as(
     assert rows(lake, "SELECT * FROM made") == [(3,)]
 
 
+def test_buckets_are_not_written(lake: TableEnvironment) -> None:
+    """Spark would leave them out, or write with Hive's calendar of before 1582."""
+    spread = "DISTRIBUTED BY HASH(id) INTO 4 BUCKETS " + HIVE.format("parquet")
+    lake.execute_sql(f"CREATE TABLE b (id INT) {spread}")
+    for statement in ("INSERT INTO b VALUES (1)", f"CREATE TABLE c {spread} AS SELECT 1 AS id"):
+        with pytest.raises(SchemaCoreError, match="cannot distribute rows") as caught:
+            lake.execute_sql(statement).wait()
+        assert "unsupported-ability" == caught.value.code
+    assert rows(lake, "SELECT * FROM b") == []
+    assert "c" not in lake.list_tables()
+
+
 @pytest.mark.parametrize("by", ["", "PARTITIONED BY (p)"])
 def test_a_table_that_the_query_reads_is_overwritten(lake: TableEnvironment, by: str) -> None:
     """Also in a sub-query, and with rows that cannot be computed, which leave the old ones."""

@@ -394,6 +394,14 @@ class SupportsPartitioning:
     """
 
 
+class SupportsBucketing:
+    """A subclass of `ConnectorBase` with `Ability.BUCKETS`.
+
+    It writes the rows into the buckets of ``context.table.distribution`` or refuses the
+    distribution in `validate_write`.
+    """
+
+
 class SupportsUpsert:
     """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
 
@@ -407,6 +415,7 @@ ABILITIES: Mapping[type, Ability] = {
     SupportsOverwrite: Ability.OVERWRITE,
     SupportsReplacement: Ability.REPLACEMENT,
     SupportsPartitioning: Ability.PARTITIONS,
+    SupportsBucketing: Ability.BUCKETS,
     SupportsStaging: Ability.STAGING,
     SupportsUpsert: Ability.UPSERT,
     SupportsFilterPushDown: Ability.FILTER_PUSH_DOWN,

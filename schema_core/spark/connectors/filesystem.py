@@ -88,6 +88,7 @@ from schema_core.spark.files import (
     located,
 )
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
+from schema_core.spark.jvm import with_metadata
 from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
@@ -691,16 +692,13 @@ def field_names(type_: DataType) -> Iterator[str]:
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
     """Return the frame with the exact types of these columns in the metadata of its fields."""
-    from pyspark.sql.functions import col
-
     metadata = {
         one.name: to_struct_field(one.name, one.data_type, one.description, on_loss="note").metadata
         for one in fields
     }
-    return frame.select(
-        # `col`, not `frame[...]`: only `select` resolves names by the settings of the session.
-        *(col(quote(name)).alias(name, metadata=metadata.get(name, {})) for name in frame.columns)
-    )
+    known = {one.name: one.metadata for one in frame.schema.fields}
+    wanted = {name: metadata.get(name, {}) for name in known}
+    return frame if known == wanted else with_metadata(frame, wanted)
 
 
 def format_of(options: Mapping[str, str]) -> Format:
