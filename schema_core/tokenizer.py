@@ -51,6 +51,8 @@ _PATTERNS = {
     "binary":   r"[xX]'[^']*(?:''[^']*)*'",
     "word":     rf"[{LETTERS}][{LETTERS}0-9]*",
     "name":     r"`(?:[^`\n\r]|``)+`",
+    "unicode_name": r"""[uU]&"(?:[^"\n\r]|"")*"
+                  (?: [ \t\n\r\f]* [uU][eE][sS][cC][aA][pP][eE] [ \t\n\r\f]* '(?:[^']|'')*' )?""",
     "string":   r"'[^']*(?:''[^']*)*'",
     "approximate": r"(?: [0-9]++(?:\.[0-9]*+)? | \.[0-9]++ ) [eE][+-]?[0-9]+",
     "decimal":  r"[0-9]+\.[0-9]* | \.[0-9]+",
@@ -73,7 +75,8 @@ def _any_of(kinds: str, space: str = "") -> re.Pattern[str]:
 
 
 _SQL = _any_of(
-    "charset unicode escaped binary word name string approximate decimal integer symbol bad",
+    "charset unicode escaped binary unicode_name word name string approximate decimal integer "
+    "symbol bad",
     space=rf"(?P<space> (?: [ \t\n\r\f]+ | {_PATTERNS['comment']} )+ )",
 )
 
@@ -111,9 +114,57 @@ def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -
             value = value[1:-1].replace("''", "'")
         elif kind == "name":
             value = value[1:-1].replace("``", "`")
+        elif kind == "unicode_name":
+            decoded = decoded_name(value)
+            kind, value = ("bad", value) if decoded is None else ("name", decoded)
         append(make(Token, (kind, key, value, first, stop)))
     append(Token("end", "end", "", len(text), len(text)))
     return found
+
+
+def decoded_name(written: str) -> str | None:
+    r"""Decode ``U&"d!0061t" UESCAPE '!'``; return None for an empty name or an invalid escape.
+
+    >>> decoded_name("U&\"d!0061t\" UESCAPE '!'"), decoded_name('u&"a""\\0062"')
+    ('dat', 'a"b')
+    """
+    stop = written.rindex('"')
+    escape = written[stop + 1 :].partition("'")[2][:-1].replace("''", "'") or "\\"
+    if not ESCAPE_CHARACTER.fullmatch(escape):
+        return None
+    return unescaped(written[3:stop].replace('""', '"'), escape) or None
+
+
+#: What can be the escape character of a Unicode string or name.
+ESCAPE_CHARACTER = re.compile(r"[^0-9a-fA-F\s+\"]")
+
+_HEX = re.compile(r"[+-]?[0-9a-fA-F]+")
+
+
+def unescaped(content: str, escape: str) -> str | None:
+    r"""Decode the escapes of a Unicode string: ``\00e4``, and the escape character twice.
+
+    Return None where the escape character is followed by something else.
+    """
+    found, at = [], 0
+    while (next_ := content.find(escape, at)) >= 0:
+        found.append(content[at:next_])
+        digits = content[next_ + 1 : next_ + 5]
+        if digits.startswith(escape):
+            found.append(escape)
+            at = next_ + 2
+        elif len(digits) == 4 and _HEX.fullmatch(digits):
+            found.append(chr(int(digits, 16) & 0xFFFF))
+            at = next_ + 5
+        else:
+            return None
+    found.append(content[at:])
+    return paired("".join(found))
+
+
+def paired(content: str) -> str:
+    """Join the surrogates of each character beyond U+FFFF."""
+    return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def tokenize_excerpt(text: str) -> list[Token]:

@@ -24,12 +24,20 @@ from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogVie
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.errors import NotFoundError, SchemaCoreError, UnsupportedError
 from schema_core.expressions.signatures import Kind
 from schema_core.formats.properties.property_map import encode_table
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.parser import parse_statement
-from schema_core.sql.statement_syntax import ShowCreate
+from schema_core.sql.statement_syntax import (
+    BeginStatementSet,
+    DescribeJob,
+    EndStatementSet,
+    ResetOption,
+    SetOption,
+    ShowCreate,
+    StopJob,
+)
 from schema_core.types import parse_type
 
 # --- user functions -------------------------------------------------------------------------------
@@ -87,10 +95,18 @@ class Session:
         return attempt(lambda _: ask(self, text), {"op": statement})
 
 
+#: Statements of Flink's SQL client and SQL gateway, which ours executes everywhere.
+OF_THE_GATEWAY = (
+    SetOption, ResetOption, StopJob, DescribeJob, BeginStatementSet, EndStatementSet,
+)  # fmt: skip
+
+
 def sql(session: Session, text: str) -> Answer:
-    """What a statement prints, or that it would run a job."""
+    """What a statement prints, or that it would run a job; `executeSql` has none of the gateway."""
     before, environment = session.planner.jobs, session.environment
     statement = parse_statement(text)
+    if isinstance(statement, OF_THE_GATEWAY):
+        raise UnsupportedError(text)
     result = environment.execute_statement(statement, text)
     if session.planner.jobs > before:
         return {"job": True}

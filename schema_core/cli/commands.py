@@ -34,6 +34,7 @@ from schema_core.environment.operations.compile_plan import compiled
 from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import of
 from schema_core.environment.operations.dispatch import run as run_statement
+from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
 from schema_core.errors import NotFoundError, SchemaCoreError, within
 from schema_core.extras import EXTRAS, missing
@@ -95,6 +96,7 @@ def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -
             if result.job is not None and not quiet:
                 follow(result.job, errors)
             result.print()
+        require_closed(session)
     except SchemaCoreError as error:
         script.show(errors, file, error.diagnostics)
         raise typer.Exit(WRONG) from None

@@ -270,6 +270,11 @@ class JobClient:
 
     # --- methods of this library ---------------------------------------------------------------
 
+    @property
+    def run(self) -> JobRun:
+        """The run of the job, which does not end when its client is dropped."""
+        return self._run
+
     def locate(self, locating: Locating) -> None:
         """Add a location to the error of the job, by a context manager, also if it has failed."""
         self._run.locate(locating)

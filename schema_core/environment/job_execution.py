@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
 from typing import TypeAlias
@@ -91,6 +92,7 @@ class JobRun:
         self._is_withdrawn = False
         #: what ends the calls that the thread of the job waits for
         self._interrupts: list[Callable[[], object]] = []
+        self.started_at = datetime.now(UTC)
         self._started = time.monotonic()
         self._runtime = 0.0
         self._thread = _JobThread(self)

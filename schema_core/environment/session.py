@@ -58,6 +58,7 @@ from schema_core.environment.planner import (
     SupportsJobRecovery,
     find_planner,
 )
+from schema_core.environment.session_jobs import SessionJobs
 from schema_core.environment.unbounded import unbounded_tables
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import (
@@ -75,6 +76,7 @@ from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask_urls, without_secrets
 from schema_core.sql.parser import parse_query
+from schema_core.sql.statement_syntax import Insert
 from schema_core.sql.syntax import Name, Query
 from schema_core.text import Span
 from schema_core.types import DataType
@@ -144,6 +146,9 @@ class Session:
             secret_keys=secret_keys,
         )
         self.hooks = HookFactories(hooks)
+        self.jobs = SessionJobs()
+        #: the INSERT statements since BEGIN STATEMENT SET with their texts; None outside of a set
+        self.statement_set: list[tuple[Insert, str]] | None = None
         self.settings = settings
         self._given_planner = self._planner = planner
         self._engine_session = engine_session
@@ -485,7 +490,9 @@ class Session:
             graph.set_name(name)
         for each in registered:
             graph.register_job_status_hook(each.hook, each.name)
-        return graph, submit(graph)
+        client = submit(graph)
+        self.jobs.add(client.run)
+        return graph, client
 
     def bound(self, identifier: ObjectIdentifier) -> BoundTable:
         """Return the table at a path for an engine to read or write.

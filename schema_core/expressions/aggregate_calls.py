@@ -87,7 +87,8 @@ def aggregate_call(
 def _reject_clauses(function: Function, call: syntax.Call) -> None:
     """Reject the clauses that this aggregate does not support."""
     if call.within:
-        problem = f"{function.name} does not support WITHIN GROUP"
+        clause = "ORDER BY" if function.name == "ARRAY_AGG" else "WITHIN GROUP"
+        problem = f"{function.name} does not support {clause}"
     elif call.nulls is not None and not function.skips_nulls:
         problem = f"{function.name} does not support {call.nulls}"
     elif call.filter is not None and call.over is not None:

@@ -24,6 +24,7 @@ from schema_core.sql.statement_syntax import (
     ComputedColumn,
     Constraint,
     CreateCatalog,
+    CreateConnection,
     CreateDatabase,
     CreateFunction,
     CreateMaterializedTable,
@@ -63,7 +64,7 @@ from schema_core.sql.statement_syntax import (
     Suspend,
     Watermark,
 )
-from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind, Name
+from schema_core.sql.syntax import Call, Expression, Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import can_name, identifier, integer, refuse, separated, string
 from schema_core.sql.type_name import type_name
 from schema_core.text import Span
@@ -262,7 +263,25 @@ def _watermark(cursor: QueryCursor) -> Watermark:
     cursor.expect("FOR")
     column = path_name(cursor)
     cursor.expect("AS")
-    return Watermark(column, expression(cursor), cursor.span_from(start))
+    return Watermark(column, _of_own_row(cursor), cursor.span_from(start))
+
+
+def _of_own_row(cursor: QueryCursor) -> Expression:
+    """Parse an expression without sub-queries.
+
+    Raises:
+        ParseError: with code `subquery-not-supported` for one with a sub-query.
+    """
+    start = cursor.index
+    found = expression(cursor)
+    for token in cursor.tokens[start : cursor.index]:
+        if token.kind == "reserved" and token.key in ("SELECT", "VALUES", "TABLE"):
+            raise cursor.fail(
+                "a column or watermark cannot be computed by a query",
+                code="subquery-not-supported",
+                span=token.span,
+            )
+    return found
 
 
 # ------------------------------------------------------------------------------------- columns
@@ -280,7 +299,7 @@ def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False
 def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
-        written = expression(cursor)
+        written = _of_own_row(cursor)
         comment_ = comment(cursor)
         return ComputedColumn(label, written, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
@@ -463,9 +482,13 @@ def check_model(model: CreateModel) -> None:
 
 LANGUAGES = ("JAVA", "SCALA", "SQL", "PYTHON")
 
+#: Languages whose functions have no resources.
+NOT_IN_JARS = ("SQL", "PYTHON")
+
 RESOURCES = ("JAR", "ARTIFACT")
 
-#: Start modes of a materialized table; some take a datetime in parentheses.
+#: Start modes of a materialized table; FROM_TIMESTAMP requires a timestamp in parentheses, and
+#: FROM_NOW accepts an interval.
 START_MODES = (
     "FROM_BEGINNING", "FROM_NOW", "FROM_TIMESTAMP", "RESUME_OR_FROM_BEGINNING",
     "RESUME_OR_FROM_NOW", "RESUME_OR_FROM_TIMESTAMP",
@@ -498,12 +521,16 @@ def create(cursor: QueryCursor) -> Statement:
     return creation(cursor, modifiers)
 
 
+#: Kinds of objects that can be of the system, which are temporary.
+OF_SYSTEM = ("FUNCTION", "CONNECTION")
+
+
 def _allowed(modifiers: CreateModifiers, kind: str) -> bool:
     """Return whether the keywords before the kind are accepted with it."""
     return (
         (not modifiers.or_alter or kind == "MATERIALIZED")
         and (kind != "MATERIALIZED" or not (modifiers.temporary or modifiers.or_replace))
-        and (not modifiers.system or (kind == "FUNCTION" and modifiers.temporary))
+        and (not modifiers.system or (kind in OF_SYSTEM and modifiers.temporary))
     )
 
 
@@ -564,8 +591,24 @@ def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> Stat
 
 def _start_mode(cursor: QueryCursor) -> Call:
     start, name = cursor.token.start, one_of(cursor, *START_MODES)
-    argument = listed(cursor, expression) if cursor.key == "(" else ()
+    argument: tuple[Expression, ...] = ()
+    if name.endswith("FROM_TIMESTAMP"):
+        cursor.expect("(")
+        argument = (_timestamp(cursor),)
+        cursor.expect(")")
+    elif name.endswith("FROM_NOW") and cursor.accept("("):
+        argument = (interval(cursor),)
+        cursor.expect(")")
     return Call(name, argument, span=cursor.span_from(start))
+
+
+def _timestamp(cursor: QueryCursor) -> Literal:
+    """Parse a literal ``TIMESTAMP '...'``."""
+    token = cursor.token
+    found = expression(cursor) if token.key == "TIMESTAMP" else None
+    if not isinstance(found, Literal):
+        raise cursor.fail(f"expected a TIMESTAMP, found {token.display}", span=token.span)
+    return found
 
 
 def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
@@ -605,7 +648,10 @@ def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     cursor.expect("AS")
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
+    place = cursor.token
     resources = separated(cursor, _resource) if cursor.accept("USING") else ()
+    if resources and language in NOT_IN_JARS:
+        raise cursor.fail(f"USING is not valid for a function in {language}", span=place.span)
     return CreateFunction(
         path, class_name, language, resources, with_options(cursor), modifiers.temporary,
         modifiers.system, if_not_exists, cursor.span_from(modifiers.start),
@@ -635,6 +681,21 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     return found
 
 
+def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    path = path_name(cursor)
+    comment_ = comment(cursor)
+    cursor.expect("WITH")
+    place = cursor.token
+    found = options(cursor)
+    if not found:
+        raise cursor.fail("a connection requires options", code="missing-options", span=place.span)
+    return CreateConnection(
+        path, comment_, found, modifiers.temporary, modifiers.system, if_not_exists,
+        modifiers.or_replace, cursor.span_from(modifiers.start),
+    )  # fmt: skip
+
+
 #: Keyword after CREATE -> parser of what follows it.
 CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], Statement]] = {
     "TABLE":        _table,
@@ -644,6 +705,7 @@ CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], Statement]] = {
     "DATABASE":     _database,
     "FUNCTION":     _function,
     "MODEL":        _model,
+    "CONNECTION":   _connection,
 }  # fmt: skip
 
 
@@ -667,8 +729,10 @@ def drop(cursor: QueryCursor) -> Statement:
     kind = kind_of(cursor)
     if temporary and kind == ObjectKind.MATERIALIZED_TABLE:
         raise cursor.fail("a materialized table cannot be temporary", span=place.span)
-    if system and kind != ObjectKind.FUNCTION:
-        raise cursor.fail("SYSTEM applies only to functions", span=place.span)
+    if system and kind.value not in OF_SYSTEM:
+        raise cursor.fail("SYSTEM applies only to functions and connections", span=place.span)
+    if system and kind == ObjectKind.CONNECTION and not temporary:
+        raise cursor.fail("a connection of the system is temporary", span=place.span)
     if_exists = cursor.accept("IF", "EXISTS")
     path = path_name(cursor)
     cascade = False
@@ -688,13 +752,17 @@ def alter(cursor: QueryCursor) -> Statement:
     if cursor.key in ("TEMPORARY", "FUNCTION"):
         return _alter_function(cursor, start)
     kind = kind_of(cursor)
-    if_exists = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and cursor.accept("IF", "EXISTS")
+    if_exists = kind in CONDITIONAL and cursor.accept("IF", "EXISTS")
     path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
     change = CHANGES[kind].get(cursor.key)
     if change is None:
         raise refuse(cursor, f"a change of a {kind.value.lower()}")
     cursor.advance()
     return Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
+
+
+#: Kinds of objects of which ALTER has IF EXISTS.
+CONDITIONAL = (ObjectKind.TABLE, ObjectKind.MODEL, ObjectKind.CONNECTION)
 
 
 def _alter_function(cursor: QueryCursor, start: int) -> Statement:
@@ -827,5 +895,6 @@ CHANGES: dict[ObjectKind, Changes] = {
         "COMMENT": lambda cursor: SetComment(string(cursor)),
     },
     ObjectKind.MODEL: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
+    ObjectKind.CONNECTION: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
     ObjectKind.FUNCTION: {},
 }

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from schema_core.sql import literals
+from schema_core.sql import escapes, literals
 from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
 from schema_core.sql.syntax import (
@@ -661,6 +661,55 @@ def _braced(kind: LiteralKind, cursor: QueryCursor) -> Expression:
     return found
 
 
+def _escaped(cursor: QueryCursor) -> Expression:
+    """Parse ``{fn UCASE(a)}``, a function of JDBC's escape syntax."""
+    start = cursor.advance().start
+    token = cursor.token
+    if token.kind not in ("word", "reserved"):
+        raise refuse(cursor, "the name of a function")
+    cursor.advance()
+    if cursor.key != "(":
+        raise refuse(cursor, "'('")
+    if token.key in escapes.WITH_UNITS:
+        call = called(cursor, (token.value,), token.key)
+        cursor.expect("}")
+        return replace(call, span=cursor.span_from(start))
+    cursor.descend()
+    cursor.index += 1
+    found = () if cursor.key == ")" else (expression(cursor),)
+    if token.key == "CONVERT" and found and cursor.accept(","):
+        target = _converted_type(cursor)
+        call = Call("CAST", (*found, target))
+    else:
+        while cursor.accept(","):
+            found = (*found, expression(cursor))
+        call = _escaped_call(cursor, token, found)
+    cursor.expect(")", "}")
+    cursor.depth -= 1
+    return replace(call, span=cursor.span_from(start))
+
+
+def _escaped_call(cursor: QueryCursor, token: Token, found: tuple[Expression, ...]) -> Call:
+    """Return the call of a function by its name in JDBC."""
+    counts = escapes.counts_of(token.key)
+    if counts is None:
+        raise cursor.fail(f"JDBC has no function {token.value!r}", span=token.span)
+    if len(found) not in counts:
+        expected = " or ".join(map(str, counts))
+        problem = f"the function {token.value} requires {expected} arguments, got {len(found)}"
+        raise cursor.fail(problem, code="wrong-argument-count", span=token.span)
+    return escapes.escaped_call(token.key, found, token.span)
+
+
+def _converted_type(cursor: QueryCursor) -> TypeName:
+    token = cursor.token
+    written = escapes.converted_type(token.key)
+    if written is None:
+        raise refuse(cursor, "the name of a type such as SQL_VARCHAR")
+    cursor.advance()
+    return replace(cast_target(SqlCursor(written, sql_tokens(written))), span=token.span)
+
+
 def _interval(cursor: QueryCursor) -> Expression:
     """Parse ``INTERVAL '5' DAY``, or ``INTERVAL a DAY`` with a value instead of a literal."""
     start = cursor.advance().start
@@ -722,6 +771,9 @@ def named(cursor: QueryCursor) -> Expression:
     return Name(tuple(parts), cursor.span_from(token.start))
 
 
+#: Aggregates with ``RESPECT NULLS`` and ORDER BY between their parentheses.
+ORDERED = ("ARRAY_AGG",)
+
 #: The `symbol` of a function that was written without parentheses.
 BARE = "BARE"
 
@@ -753,14 +805,16 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
             if cursor.key == "*":
                 raise refuse(cursor, "an expression")
         found = () if cursor.key == ")" and symbol is None else arguments(cursor)
-    nulls = null_treatment(cursor) if key == "ARRAY_AGG" else None
+    nulls = null_treatment(cursor) if key in ORDERED else None
+    ordered = sort_keys(cursor) if key in ORDERED and cursor.accept("ORDER", "BY") else ()
     cursor.depth -= 1
     if cursor.key != ")":
         raise refuse(cursor, "')'" if form else "',' or ')'")
     cursor.index += 1
     is_known = form is not None or key in CALLABLE or key in KNOWN
     as_written = () if is_known or parts[0] == key else parts
-    call = Call(name, found, as_written, symbol, nulls=nulls, span=cursor.span_from(start))
+    span = cursor.span_from(start)
+    call = Call(name, found, as_written, symbol, within=ordered, nulls=nulls, span=span)
     if form is None and cursor.key in SUFFIXES:
         return with_suffixes(cursor, call)
     return call
@@ -1328,6 +1382,7 @@ READERS: Mapping[str, Reader] = {
     "{D":        partial(_braced, LiteralKind.DATE),
     "{T":        partial(_braced, LiteralKind.TIME),
     "{TS":       partial(_braced, LiteralKind.TIMESTAMP),
+    "{FN":       _escaped,
     "DECIMAL":   literals.decimal,
     "INTERVAL":  _interval,
 }  # fmt: skip

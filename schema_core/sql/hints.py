@@ -323,8 +323,6 @@ _CONTINUE = frozenset(
 def _semicolon(cursor: Cursor, expected: str) -> str | None:
     """Return the hint for a semicolon in the middle of a statement."""
     if expected == "a statement":
-        if cursor.key == "BEGIN":
-            return "write EXECUTE STATEMENT SET BEGIN INSERT ...; END"
         before = _before(cursor)
         if before is not None and before.key == ";" and cursor.key in _CONTINUE:
             return f"remove the semicolon before {cursor.key}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
+from schema_core.tokenizer import ESCAPE_CHARACTER, paired, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,6 @@ CHARSETS = {
     "GB2312": "gb2312", "GBK": "gbk", "BIG5": "big5",
 }  # fmt: skip
 
-_HEX = re.compile(r"[+-]?[0-9a-fA-F]+")
 _ESCAPED = re.compile(
     r"""\\(?: (?P<simple>[bfnrt]) | (?P<octal>[0-7]{1,3})
           | x(?P<hex>[0-9a-fA-F]{1,2}) | u(?P<four>[0-9a-fA-F]{4}) | U(?P<eight>[0-9a-fA-F]{8})
@@ -170,27 +170,17 @@ def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
         cursor.index += 1
         token = cursor.token
         escape = string(cursor)
-        if not re.fullmatch(r"[^0-9a-fA-F\s+\"]", escape):
+        if not ESCAPE_CHARACTER.fullmatch(escape):
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
     pieces = [written[3:-1].replace("''", "'"), *rest]
     return [_unescaped(cursor, one, escape, span) for one in pieces], "UTF16"
 
 
 def _unescaped(cursor: Cursor, content: str, escape: str, span: Span) -> str:
-    found, at = [], 0
-    while (next_ := content.find(escape, at)) >= 0:
-        found.append(content[at:next_])
-        digits = content[next_ + 1 : next_ + 5]
-        if digits.startswith(escape):
-            found.append(escape)
-            at = next_ + 2
-        elif len(digits) == 4 and _HEX.fullmatch(digits):
-            found.append(chr(int(digits, 16) & 0xFFFF))
-            at = next_ + 5
-        else:
-            raise cursor.fail(f"{escape}{digits} is not followed by four hex digits", span=span)
-    found.append(content[at:])
-    return _paired("".join(found))
+    found = unescaped(content, escape)
+    if found is None:
+        raise cursor.fail(f"{escape} is not followed by four hex digits", span=span)
+    return found
 
 
 def _escaped(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple[list[str], str]:
@@ -212,12 +202,7 @@ def _escaped(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
         return chr(code)
 
     content = _ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))
-    return [_paired(content), *rest], "UTF16"
-
-
-def _paired(content: str) -> str:
-    """Join the surrogates of each character beyond U+FFFF."""
-    return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return [paired(content), *rest], "UTF16"
 
 
 #: Kind of token -> decoder.

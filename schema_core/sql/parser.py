@@ -37,10 +37,14 @@ from schema_core.sql.expression import QueryCursor, called, expression, path_nam
 from schema_core.sql.query import OPENING, alias, hints, query
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
+    BeginStatementSet,
     CallProcedure,
     CompilePlan,
+    CreateTable,
     Delete,
     Describe,
+    DescribeJob,
+    EndStatementSet,
     Execute,
     ExecutePlan,
     Explain,
@@ -56,6 +60,7 @@ from schema_core.sql.statement_syntax import (
     ShowCreate,
     Statement,
     StatementSet,
+    StopJob,
     TruncateTable,
     UnloadModule,
     Update,
@@ -63,7 +68,7 @@ from schema_core.sql.statement_syntax import (
     UseDatabase,
     UseModules,
 )
-from schema_core.sql.syntax import Expression, Name, Query
+from schema_core.sql.syntax import Expression, Name, Query, TypeName
 from schema_core.sql.tokens import (
     expect_end,
     identifier,
@@ -71,6 +76,7 @@ from schema_core.sql.tokens import (
     separated,
     string,
 )
+from schema_core.sql.type_name import type_name
 from schema_core.tokenizer import Token
 
 
@@ -345,8 +351,11 @@ def _set(cursor: QueryCursor) -> Statement:
     start = cursor.expect("SET").start
     if cursor.token.kind == "end" or cursor.key == ";":
         return SetOption(span=cursor.span_from(start))
+    is_quoted = cursor.token.kind in literals.STRINGS
     key = _unquoted(cursor, "=")
     cursor.expect("=")
+    if is_quoted and cursor.token.kind not in literals.STRINGS:
+        raise refuse(cursor, "a string in single quotes")
     return SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
 
 
@@ -389,11 +398,38 @@ def _insert(cursor: QueryCursor) -> Insert:
     found_hints = hints(cursor)
     chosen = partition(cursor) if cursor.key == "PARTITION" else None
     columns: tuple[Name, ...] = ()
+    types: tuple[TypeName, ...] = ()
     if cursor.key == "(" and cursor.peek().key not in (*OPENING, "("):
-        columns = listed(cursor, path_name)
+        columns, types = _written_columns(cursor)
     source = query(cursor)
-    span = cursor.span_from(start)
-    return Insert(path, source, columns, chosen, overwrite, found_hints, span)
+    on_conflict = None
+    if cursor.accept("ON"):
+        cursor.expect("CONFLICT", "DO")
+        on_conflict = one_of(cursor, *CONFLICTS)
+    return Insert(
+        path, source, columns, chosen, overwrite, found_hints, on_conflict, types,
+        cursor.span_from(start),
+    )  # fmt: skip
+
+
+#: What INSERT does with rows whose primary key exists.
+CONFLICTS = ("NOTHING", "ERROR", "DEDUPLICATE")
+
+
+def _written_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeName, ...]]:
+    """Parse the columns of an INSERT: names, or names with types."""
+    types: list[TypeName] = []
+
+    def column(inner: QueryCursor) -> Name:
+        name = path_name(inner)
+        if types or inner.key not in (",", ")"):
+            types.append(type_name(inner))
+        return name
+
+    names = listed(cursor, column)
+    if types and len(types) < len(names):
+        raise cursor.fail("columns with and without types cannot be mixed", span=names[0].span)
+    return names, tuple(types)
 
 
 def _delete(cursor: QueryCursor) -> Statement:
@@ -430,6 +466,26 @@ def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
         cursor.expect(";")
     cursor.expect("END")
     return StatementSet(tuple(inserts), cursor.span_from(start))
+
+
+def _begin(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("BEGIN").start
+    cursor.expect("STATEMENT", "SET")
+    return BeginStatementSet(cursor.span_from(start))
+
+
+def _end(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("END").start
+    return EndStatementSet(cursor.span_from(start))
+
+
+def _stop(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("STOP").start
+    cursor.expect("JOB")
+    job_id = string(cursor)
+    with_savepoint = cursor.accept("WITH", "SAVEPOINT")
+    with_drain = with_savepoint and cursor.accept("WITH", "DRAIN")
+    return StopJob(job_id, with_savepoint, with_drain, cursor.span_from(start))
 
 
 def _compile(cursor: QueryCursor) -> Statement:
@@ -475,7 +531,19 @@ def _explain(cursor: QueryCursor) -> Statement:
     is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
     if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
-    return Explain(statement(cursor), details, cursor.span_from(start))
+    written = statement(cursor)
+    is_definition = not isinstance(written, SelectStatement | Insert | StatementSet | Execute)
+    if is_definition and not _creates_by_query(written):
+        raise cursor.fail(
+            "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
+            code="not-explainable",
+            span=cursor.span_from(inner),
+        )
+    return Explain(written, details, cursor.span_from(start))
+
+
+def _creates_by_query(written: Statement) -> bool:
+    return isinstance(written, CreateTable) and written.query is not None
 
 
 def _analyze(cursor: QueryCursor) -> Statement:
@@ -542,12 +610,13 @@ SHOW_SUBJECTS = (
     Subject("FULL MODULES"),
     Subject("JARS"),
     Subject("JOBS"),
+    Subject("CONNECTIONS",           place=True,  like=LIKE),
 )  # fmt: skip
 
 #: Kinds of objects of SHOW CREATE.
 PRINTABLE = (
     ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
-    ObjectKind.MODEL,
+    ObjectKind.MODEL, ObjectKind.CONNECTION,
 )  # fmt: skip
 
 #: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
@@ -556,6 +625,7 @@ DESCRIBED = {
     "DATABASE": ObjectKind.DATABASE,
     "FUNCTION": ObjectKind.FUNCTION,
     "MODEL": ObjectKind.MODEL,
+    "CONNECTION": ObjectKind.CONNECTION,
 }
 
 
@@ -586,15 +656,21 @@ def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> Pattern | None:
 
 
 def _show_create(cursor: QueryCursor, start: int) -> Statement:
-    for kind in PRINTABLE:
+    or_alter = cursor.accept("OR", "ALTER")
+    kinds = (ObjectKind.MATERIALIZED_TABLE,) if or_alter else PRINTABLE
+    for kind in kinds:
         if cursor.accept(*kind.value.split()):
-            return ShowCreate(kind, path_name(cursor), cursor.span_from(start))
-    raise refuse(cursor, "TABLE, VIEW, MATERIALIZED TABLE, CATALOG or MODEL")
+            return ShowCreate(kind, path_name(cursor), or_alter, cursor.span_from(start))
+    *first, last = (kind.value for kind in kinds)
+    raise refuse(cursor, f"{', '.join(first)} or {last}" if first else last)
 
 
 def describe(cursor: QueryCursor) -> Statement:
     """Parse a DESCRIBE or DESC statement."""
     start = cursor.advance().start
+    if cursor.key == "JOB" and cursor.peek().key != ".":
+        cursor.advance()
+        return DescribeJob(string(cursor), cursor.span_from(start))
     kind = ObjectKind.TABLE
     named = cursor.peek().kind in ("word", "name", "reserved")
     if cursor.key in DESCRIBED and named:
@@ -638,10 +714,12 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "UNLOAD":    _unload,
     "ADD":       _jar,
     "REMOVE":    _jar,
+    "BEGIN":     _begin,
+    "END":       _end,
+    "STOP":      _stop,
 }  # fmt: skip
 
 #: First keywords of the statements that EXPLAIN accepts.
 EXPLAINED = frozenset(
-    {"SELECT", "WITH", "VALUES", "VALUE", "TABLE", "(", "INSERT", "DELETE", "UPDATE", "EXECUTE",
-     "CREATE", "REPLACE"}
-)  # fmt: skip
+    {"SELECT", "WITH", "VALUES", "VALUE", "TABLE", "(", "INSERT", "EXECUTE", "CREATE", "REPLACE"}
+)

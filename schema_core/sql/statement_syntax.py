@@ -431,6 +431,7 @@ class ObjectKind(Enum):
     MATERIALIZED_TABLE = "MATERIALIZED TABLE"
     FUNCTION = "FUNCTION"
     MODEL = "MODEL"
+    CONNECTION = "CONNECTION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,6 +541,20 @@ class CreateModel(Operation):
     query: Query | None = None
     temporary: bool = False
     if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateConnection(Operation):
+    """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] CONNECTION path [COMMENT 'text'] WITH (...)``."""
+
+    path: Name
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    temporary: bool = False
+    system: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -655,10 +670,11 @@ class Show(Operation):
 
 @dataclass(frozen=True, slots=True)
 class ShowCreate(Operation):
-    """``SHOW CREATE kind path``."""
+    """``SHOW CREATE [OR ALTER] kind path``."""
 
     kind: ObjectKind
     path: Name
+    or_alter: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -694,7 +710,11 @@ class SelectStatement(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Insert(Operation):
-    """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query``."""
+    """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query [ON CONFLICT]``.
+
+    `column_types` are the types in the list of columns, of all or of none. `on_conflict` is
+    NOTHING, ERROR or DEDUPLICATE.
+    """
 
     path: Name
     query: Query
@@ -702,6 +722,8 @@ class Insert(Operation):
     partition: Partition | None = None
     overwrite: bool = False
     hints: tuple[Hint, ...] = ()
+    on_conflict: str | None = None
+    column_types: tuple[TypeName, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -731,6 +753,38 @@ class StatementSet(Operation):
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or the part of it after EXPLAIN."""
 
     inserts: tuple[Insert, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BeginStatementSet(Operation):
+    """``BEGIN STATEMENT SET``: the INSERT statements up to END are one job."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EndStatementSet(Operation):
+    """``END``: submit the INSERT statements since BEGIN STATEMENT SET."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StopJob(Operation):
+    """``STOP JOB 'id' [WITH SAVEPOINT [WITH DRAIN]]``."""
+
+    job_id: str
+    with_savepoint: bool = False
+    with_drain: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeJob(Operation):
+    """``DESCRIBE JOB 'id'``."""
+
+    job_id: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -832,6 +886,7 @@ Statement: TypeAlias = (
     | CreateDatabase
     | CreateFunction
     | CreateModel
+    | CreateConnection
     | Drop
     | Alter
     | AlterFunction
@@ -849,6 +904,10 @@ Statement: TypeAlias = (
     | Delete
     | Update
     | StatementSet
+    | BeginStatementSet
+    | EndStatementSet
+    | StopJob
+    | DescribeJob
     | Execute
     | AnalyzeTable
     | TruncateTable

@@ -63,6 +63,8 @@ def cursor_over(text: str) -> Cursor:
 
 #: First character of a bad token -> the problem.
 _BAD = {
+    "U": "invalid Unicode name",
+    "u": "invalid Unicode name",
     "'": "unterminated string",
     "`": "unterminated name in backticks",
     "/": "unterminated comment",

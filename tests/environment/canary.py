@@ -79,6 +79,14 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
     syntax.CreateModel: (
         "CREATE MODEL o INPUT (a INT) OUTPUT (b INT) WITH ('provider' = 'x', {})",
     ),
+    syntax.CreateConnection: (
+        "CREATE CONNECTION n WITH ({})",
+        "CREATE TEMPORARY SYSTEM CONNECTION n WITH ('type' = 'x', {})",
+    ),
+    syntax.BeginStatementSet: ("BEGIN STATEMENT SET",),
+    syntax.EndStatementSet: ("END",),
+    syntax.DescribeJob: ("DESCRIBE JOB 'x'",),
+    syntax.StopJob: ("STOP JOB 'x'",),
     syntax.Drop: ("DROP TABLE nothing",),
     syntax.Alter: (
         "ALTER TABLE s SET ({})",
@@ -87,6 +95,7 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
         "ALTER DATABASE default_database SET ({})",
         "ALTER CATALOG default_catalog SET ({})",
         "ALTER MODEL o SET ({})",
+        "ALTER CONNECTION n SET ({})",
         "ALTER MATERIALIZED TABLE m RESUME WITH ({})",
         "ALTER VIEW v AS SELECT * FROM s /*+ OPTIONS({}) */",
     ),
@@ -100,11 +109,11 @@ STATEMENTS: dict[type, tuple[str, ...]] = {
     syntax.ShowCreate: (
         "SHOW CREATE TABLE s", "SHOW CREATE TABLE t", "SHOW CREATE TABLE l", "SHOW CREATE TABLE c",
         "SHOW CREATE VIEW v", "SHOW CREATE MATERIALIZED TABLE m", "SHOW CREATE CATALOG k",
-        "SHOW CREATE MODEL o",
+        "SHOW CREATE MODEL o", "SHOW CREATE CONNECTION n",
     ),
     syntax.Describe: (
         "DESCRIBE EXTENDED s", "DESCRIBE v", "DESCRIBE CATALOG EXTENDED k", "DESCRIBE MODEL o",
-        "DESCRIBE FUNCTION EXTENDED fn",
+        "DESCRIBE FUNCTION EXTENDED fn", "DESCRIBE CONNECTION n",
     ),
     syntax.Explain: (
         "EXPLAIN SELECT * FROM s /*+ OPTIONS({}) */",

@@ -17,18 +17,20 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import TYPE
 from schema_core.environment.operations.definitions import column_of, options_of
-from schema_core.environment.result import OK, TableResult
+from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import UnresolvedPath
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema
+from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import (
     Alter,
     AlterFunction,
     Change,
     Column,
     CreateCatalog,
+    CreateConnection,
     CreateDatabase,
     CreateFunction,
     CreateModel,
@@ -167,32 +169,20 @@ def use_modules(session: Session, statement: UseModules, text: str) -> TableResu
 
 
 def set_option(session: Session, statement: SetOption, text: str) -> TableResult:
-    """Set an option of the session.
-
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for SET alone.
-    """
+    """Set an option of the session; SET alone lists all options, with secrets masked."""
     if statement.key is None or statement.value is None:
-        raise UnsupportedError(
-            "SET requires a key and a value",
-            code="statement-not-supported",
-            hint="call environment.get_config() to list the options",
-        )
+        options = mask(session.config.to_map())
+        return string_result(["key", "value"], sorted(options.items()))
     session.config.set(statement.key, statement.value)
     return OK
 
 
 def reset_option(session: Session, statement: ResetOption, text: str) -> TableResult:
-    """Forget an option of the session.
-
-    Raises:
-        UnsupportedError: with code `statement-not-supported` for RESET alone.
-    """
-    if statement.key is None:
-        raise UnsupportedError(
-            "RESET requires the key of an option", code="statement-not-supported"
-        )
+    """Set an option back to its value in the settings of the environment, or all of them."""
     session.config.reset(statement.key)
+    for key, value in session.settings.configuration.items():
+        if statement.key in (None, key):
+            session.config.set(key, value)
     return OK
 
 
@@ -356,6 +346,30 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
             raise UnsupportedError("unsupported change of a model", code="statement-not-supported")
 
 
+# --- connections ---------------------------------------------------------------------------
+
+
+def connections_not_supported() -> UnsupportedError:
+    """Return the error of a statement about a connection, which Flink 2.3 parses and refuses."""
+    return UnsupportedError(
+        "connections are not supported",
+        code="statement-not-supported",
+        hint="write the options of the connection into the WITH clause of the table",
+    )
+
+
+def create_connection(session: Session, statement: CreateConnection, text: str) -> TableResult:
+    """Raise an error, as Flink."""
+    with at_span(statement.path.span):
+        raise connections_not_supported()
+
+
+def alter_connection(session: Session, statement: Alter, text: str) -> TableResult:
+    """Raise an error, as Flink."""
+    with at_span(statement.path.span):
+        raise connections_not_supported()
+
+
 # --- DROP ----------------------------------------------------------------------------------
 
 #: Kinds of statement -> kinds of table.
@@ -380,6 +394,8 @@ def drop(session: Session, statement: Drop, text: str) -> TableResult:
                 _drop_function(session, statement)
             case ObjectKind.MODEL:
                 _drop_model(session, statement)
+            case ObjectKind.CONNECTION:
+                raise connections_not_supported()
             case _:
                 assert_never(statement.kind)
     return OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +41,8 @@ from schema_core.sql.statement_syntax import (
     TruncateTable,
     Update,
 )
-from schema_core.sql.syntax import Literal, LiteralKind, Name
+from schema_core.sql.syntax import Literal, LiteralKind, Name, TypeName
+from schema_core.sql.type_name import data_type
 from schema_core.types import CharType, DataType, DataTypes, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 
@@ -72,7 +74,7 @@ def run_job(
 ) -> TableResult:
     """Submit prepared jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
 
-    The result is the number of rows, -1 if unknown, as in Flink; that of the last table.
+    The result has one column for each table: its number of rows, -1 if unknown, as in Flink.
 
     Raises:
         SchemaCoreError: as `Session.submit`; as `JobClient.wait` where it waits.
@@ -81,9 +83,24 @@ def run_job(
     graph, client = session.submit(jobs, hooks)
     if is_sync:
         client.wait()
-    name = graph.sinks[-1].as_summary_string()
-    schema = ResolvedSchema.physical([name], [DataTypes.BIGINT(nullable=False)])
-    return TableResult(schema, [(-1,)], job=client)
+    names = sink_names([one.as_summary_string() for one in graph.sinks])
+    schema = ResolvedSchema.physical(names, [DataTypes.BIGINT()] * len(names))
+    return TableResult(schema, [(-1,) * len(names)], job=client)
+
+
+def sink_names(paths: Sequence[str]) -> list[str]:
+    """Return the names of the columns of a job's result, one for each table that it writes.
+
+    >>> sink_names(["c.d.t", "c.d.u", "c.d.t"])
+    ['c.d.t_1', 'c.d.u', 'c.d.t_2']
+    """
+    counts = Counter(paths)
+    seen: Counter[str] = Counter()
+    names = []
+    for path in paths:
+        seen[path] += 1
+        names.append(path if counts[path] == 1 else f"{path}_{seen[path]}")
+    return names
 
 
 # --- INSERT --------------------------------------------------------------------------------
@@ -91,14 +108,14 @@ def run_job(
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Submit the job that writes a query into a table."""
-    _finish_target(session, statement)
+    finish_target(session, statement)
     relation, target = checked_insert(session, statement, text)
     return run_job(
         session, [partial(prepare_write, session, relation, target, writing_of(statement))]
     )
 
 
-def _finish_target(session: Session, statement: Insert) -> None:
+def finish_target(session: Session, statement: Insert) -> None:
     """Finish or undo the table of an INSERT before the statement is checked against it."""
     with at_span(statement.path.span):
         identifier = session.identifier(statement.path)
@@ -132,11 +149,48 @@ class Writing:
     columns: tuple[Name, ...] = ()
     partition: Partition | None = None
     overwrite: bool = False
+    on_conflict: str | None = None
+    column_types: tuple[TypeName, ...] = ()
 
 
 def writing_of(statement: Insert) -> Writing:
     """Return how an INSERT writes its rows."""
-    return Writing(statement.columns, statement.partition, statement.overwrite)
+    return Writing(
+        statement.columns,
+        statement.partition,
+        statement.overwrite,
+        statement.on_conflict,
+        statement.column_types,
+    )
+
+
+def require_on_conflict(target: BoundTable, how: Writing) -> None:
+    """Raise for ON CONFLICT that the connector of the table cannot do.
+
+    A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE; none checks whether
+    a key exists already, which NOTHING and ERROR require.
+
+    Raises:
+        UnsupportedError: with code `on-conflict-not-supported`.
+    """
+    if how.on_conflict is None:
+        return
+    connector = installed_connector(target.table.options)
+    replaces = Ability.UPSERT in getattr(connector, "abilities", ())
+    if target.table.resolved_schema.primary_key is None:
+        problem = "the table has no primary key"
+    elif not replaces:
+        problem = f"its connector {target.table.options.get('connector')!r} only appends rows"
+    elif how.on_conflict != "DEDUPLICATE" or how.overwrite:
+        problem = "its connector replaces the rows with the same key"
+    else:
+        return
+    raise UnsupportedError(
+        f"ON CONFLICT DO {how.on_conflict} is not supported for "
+        f"{target.identifier.as_summary_string()}: {problem}",
+        code="on-conflict-not-supported",
+        hint="keep one row for each key in the query, with ROW_NUMBER() OVER (PARTITION BY ...)",
+    )
 
 
 def prepare_write(
@@ -148,6 +202,7 @@ def prepare_write(
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
         NotFoundError, ConflictError: as `finish_for_write`.
     """
+    require_on_conflict(target, how)
     target = finish_for_write(session, target)
     planned = _staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
@@ -195,6 +250,7 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
         name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
     ]
     _check_names(how.columns, chosen, schema)
+    _check_types(how, schema)
     check_assignment(result_columns(relation), schema, chosen)
     return chosen
 
@@ -228,6 +284,20 @@ def _check_names(written: Sequence[Name], chosen: Sequence[str], schema: Resolve
             )
         if name in chosen[:position]:
             raise SchemaError(f"column {name!r} is named twice", code="duplicate-column", span=span)
+
+
+def _check_types(how: Writing, schema: ResolvedSchema) -> None:
+    """Require that the types in the list of columns are those of the table."""
+    types = {column.name: column.data_type.nullable() for column in schema.columns}
+    for name, written in zip(how.columns, how.column_types, strict=False):
+        declared, label = data_type(written, as_cast=False), ".".join(name.parts)
+        if declared.nullable() != types[label]:
+            raise SchemaError(
+                f"column {label!r} is {types[label]}, but the statement declares {declared}",
+                code="not-assignable",
+                span=written.span,
+                hint="omit the type",
+            )
 
 
 def check_assignment(
@@ -290,7 +360,7 @@ def _constant(value: str | None) -> Constant:
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
     """Submit one job for several INSERTs; all are checked before the first one runs."""
     for one in statement.inserts:
-        _finish_target(session, one)
+        finish_target(session, one)
     checked = [(*checked_insert(session, one, text), writing_of(one)) for one in statement.inserts]
     return run_job(session, [partial(prepare_write, session, *each) for each in checked])
 

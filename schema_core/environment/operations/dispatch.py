@@ -16,6 +16,7 @@ from schema_core.environment.operations import (
     create_view,
     data,
     explain,
+    jobs,
     show,
     show_create,
 )
@@ -32,6 +33,7 @@ ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
     ObjectKind.CATALOG:            catalog_objects.alter_catalog,
     ObjectKind.DATABASE:           catalog_objects.alter_database,
     ObjectKind.MODEL:              catalog_objects.alter_model,
+    ObjectKind.CONNECTION:         catalog_objects.alter_connection,
 }  # fmt: skip
 
 
@@ -58,6 +60,7 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.CreateDatabase:          catalog_objects.create_database,
     syntax.CreateFunction:          catalog_objects.create_function,
     syntax.CreateModel:             catalog_objects.create_model,
+    syntax.CreateConnection:        catalog_objects.create_connection,
     syntax.Drop:                    catalog_objects.drop,
     syntax.Alter:                   alter,
     syntax.AlterFunction:           catalog_objects.alter_function,
@@ -75,6 +78,10 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.Delete:                  data.delete,
     syntax.Update:                  data.update,
     syntax.StatementSet:            data.statement_set,
+    syntax.BeginStatementSet:       jobs.begin_statement_set,
+    syntax.EndStatementSet:         jobs.end_statement_set,
+    syntax.DescribeJob:             jobs.describe_job,
+    syntax.StopJob:                 jobs.stop_job,
     syntax.Execute:                 data.execute,
     syntax.CompilePlan:             compile_plan.compile_plan,
     syntax.ExecutePlan:             compile_plan.execute_plan,
@@ -93,7 +100,10 @@ def run(session: Session, statement: Statement, text: str) -> TableResult:
     Errors of a query may be raised later, when its rows are read.
     """
     with of(statement, text):
-        found = OPERATIONS[type(statement)](session, statement, text)
+        operation = OPERATIONS[type(statement)]
+        if session.statement_set is not None and not isinstance(statement, syntax.EndStatementSet):
+            operation = jobs.collect
+        found = operation(session, statement, text)
     if found.job is not None:
         found.job.locate(partial(of, statement, text))
     if not isinstance(statement, READING):

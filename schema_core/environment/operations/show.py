@@ -16,6 +16,8 @@ from schema_core.catalog.objects import (
     CatalogTable,
 )
 from schema_core.catalog.registry import masked_configuration
+from schema_core.environment.operations.catalog_objects import connections_not_supported
+from schema_core.environment.operations.jobs import show_jobs
 from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
@@ -152,16 +154,14 @@ def _none(session: Session, statement: Show) -> list[str]:
     return []
 
 
+def _connections(session: Session, statement: Show) -> list[str]:
+    session.database(statement.path)
+    raise connections_not_supported()
+
+
 def _procedures(session: Session, statement: Show) -> list[str]:
     session.database(statement.path)
     raise UnsupportedError("SHOW PROCEDURES is not supported", code="statement-not-supported")
-
-
-def _jobs(session: Session, statement: Show) -> list[str]:
-    raise UnsupportedError(
-        "SHOW JOBS is not supported: jobs end before their statement returns",
-        code="statement-not-supported",
-    )
 
 
 #: subject -> what lists it
@@ -182,7 +182,8 @@ SUBJECTS: dict[str, Lister] = {
     "MODULES":             named("module name", lambda session, _: session.functions.modules.used),
     "FULL MODULES":        _full_modules,
     "JARS":                named("jars", _none),
-    "JOBS":                named("job id", _jobs),
+    "JOBS":                show_jobs,
+    "CONNECTIONS":         named("connection name", _connections),
 }  # fmt: skip
 
 
@@ -206,6 +207,8 @@ def describe(session: Session, statement: Describe, text: str) -> TableResult:
                 return _described_function(session, statement)
             case ObjectKind.MODEL:
                 return _described_model(session, statement)
+            case ObjectKind.CONNECTION:
+                raise connections_not_supported()
             case _:
                 assert_never(statement.kind)
 

@@ -24,6 +24,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.connector import secret_keys
+from schema_core.environment.operations.catalog_objects import connections_not_supported
 from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
@@ -87,6 +88,8 @@ def _written(session: Session, statement: ShowCreate) -> str:
             return catalog_statement(session, statement.path.parts[-1])
         case ObjectKind.MODEL:
             return model_statement(session, statement)
+        case ObjectKind.CONNECTION:
+            raise connections_not_supported()
         case ObjectKind.DATABASE | ObjectKind.FUNCTION:
             raise SchemaError(f"SHOW CREATE {statement.kind.value} is not supported", code="syntax")
         case _:
@@ -105,7 +108,8 @@ def _table(session: Session, statement: ShowCreate) -> str:
                 hint=f"write SHOW CREATE {right}",
             )
 
-    return create_statement(session, identifier, require_kind=require_kind)
+    text = create_statement(session, identifier, require_kind=require_kind)
+    return f"CREATE OR ALTER{text.removeprefix('CREATE')}" if statement.or_alter else text
 
 
 # --- tables and views ----------------------------------------------------------------------

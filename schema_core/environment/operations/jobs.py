@@ -1,0 +1,188 @@
+"""Statements about jobs: SHOW JOBS, DESCRIBE JOB, STOP JOB, BEGIN STATEMENT SET and END."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from schema_core.environment.operations.data import (
+    checked_insert,
+    finish_target,
+    prepare_write,
+    run_job,
+    writing_of,
+)
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import SchemaError, UnsupportedError, within
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.sql.statement_syntax import (
+    BeginStatementSet,
+    DescribeJob,
+    EndStatementSet,
+    Insert,
+    Show,
+    Statement,
+    StopJob,
+)
+from schema_core.types import DataTypes
+
+if TYPE_CHECKING:
+    from schema_core.environment.job_execution import JobRun
+    from schema_core.environment.job_graph import JobGraph
+    from schema_core.environment.planner import BoundTable
+    from schema_core.query.relation import Relation
+
+#: The columns of a job, as Flink's SQL gateway names them.
+COLUMNS = {
+    "job id": DataTypes.STRING(),
+    "job name": DataTypes.STRING(),
+    "status": DataTypes.STRING(),
+    "start time": DataTypes.TIMESTAMP_LTZ(3),
+}
+
+
+def _listed(session: Session, runs: Iterable[JobRun]) -> TableResult:
+    rows = [(str(one.id), one.name, one.status.name, _start_of(one)) for one in runs]
+    schema = ResolvedSchema.physical(list(COLUMNS), list(COLUMNS.values()))
+    zone = ZoneInfo(session.config.get_local_timezone())
+
+    def formatted() -> list[tuple[str | None, ...]]:
+        return [(*row[:3], _shown(row[3].astimezone(zone))) for row in rows]
+
+    return TableResult(schema, rows, formatted=formatted)
+
+
+def _start_of(run: JobRun) -> datetime:
+    """Return when a job was submitted, in milliseconds."""
+    started = run.started_at
+    return started.replace(microsecond=started.microsecond // 1000 * 1000)
+
+
+def _shown(time: datetime) -> str:
+    return time.replace(tzinfo=None).isoformat(" ", "milliseconds")
+
+
+def show_jobs(session: Session, statement: Show) -> TableResult:
+    """Return the jobs of this session: those that run, and the last ones that ended."""
+    return _listed(session, session.jobs.runs())
+
+
+def describe_job(session: Session, statement: DescribeJob, text: str) -> TableResult:
+    """Return one job of this session as SHOW JOBS does.
+
+    Raises:
+        NotFoundError: with code `job-not-found`.
+    """
+    with at_span(statement.span):
+        return _listed(session, [session.jobs.get(statement.job_id)])
+
+
+def stop_job(session: Session, statement: StopJob, text: str) -> TableResult:
+    """Cancel a job and wait until its rows are removed; nothing is done if it has ended.
+
+    Raises:
+        NotFoundError: with code `job-not-found`.
+        SchemaError: with code `wait-for-own-job` in a hook of the job.
+        UnsupportedError: with code `savepoints-not-supported` for WITH SAVEPOINT.
+    """
+    with at_span(statement.span):
+        run = session.jobs.get(statement.job_id)
+        if statement.with_savepoint:
+            raise UnsupportedError(
+                "a job has no savepoint",
+                code="savepoints-not-supported",
+                hint="omit WITH SAVEPOINT",
+            )
+        run.require_waitable()
+        ended = Event()
+        run.cancel()
+        run.at_end(lambda _: ended.set())
+        ended.wait()
+        run.take()
+    return OK
+
+
+# --- statement sets of several statements ----------------------------------------------------
+
+
+def begin_statement_set(session: Session, statement: BeginStatementSet, text: str) -> TableResult:
+    """Collect the INSERT statements that follow, until END."""
+    session.statement_set = []
+    return OK
+
+
+def end_statement_set(session: Session, statement: EndStatementSet, text: str) -> TableResult:
+    """Submit one job for the INSERT statements since BEGIN STATEMENT SET.
+
+    As in Flink the set is closed also if this raises.
+
+    Raises:
+        SchemaError: with code `statement-set-not-open` without BEGIN STATEMENT SET.
+        SchemaCoreError: what is known before the job starts, of any of the statements.
+    """
+    collected, session.statement_set = session.statement_set, None
+    if collected is None:
+        raise SchemaError(
+            "END without BEGIN STATEMENT SET",
+            code="statement-set-not-open",
+            span=statement.span,
+            hint="begin the set with BEGIN STATEMENT SET;",
+        )
+    if not collected:
+        return OK
+    for insert, _ in collected:
+        finish_target(session, insert)
+    jobs = []
+    for insert, written in collected:
+        with within(written):
+            relation, target = checked_insert(session, insert, written)
+        jobs.append(partial(_prepared, session, relation, target, insert, written))
+    return run_job(session, jobs)
+
+
+def _prepared(
+    session: Session, relation: Relation, target: BoundTable, insert: Insert, written: str
+) -> JobGraph:
+    """Prepare the job of one INSERT, whose errors quote the text that it was written in."""
+    with within(written):
+        return prepare_write(session, relation, target, writing_of(insert))
+
+
+def collect(session: Session, statement: Statement, text: str) -> TableResult:
+    """Add an INSERT to the open statement set, after it was checked.
+
+    Raises:
+        SchemaError: with code `statement-set-open` for another statement.
+        SchemaCoreError: for an INSERT that is not valid; the set stays open.
+    """
+    if not isinstance(statement, Insert):
+        raise SchemaError(
+            "a statement set accepts only INSERT",
+            code="statement-set-open",
+            span=statement.span,
+            hint="submit the statement set with END; first",
+        )
+    checked_insert(session, statement, text)
+    assert session.statement_set is not None  # noqa: S101 - the set is open
+    session.statement_set.append((statement, text))
+    return OK
+
+
+def require_closed(session: Session) -> None:
+    """Raise at the end of a script if its statement set was not submitted.
+
+    Raises:
+        SchemaError: with code `statement-set-open`.
+    """
+    if session.statement_set is not None:
+        raise SchemaError(
+            f"the script ends within a statement set of {len(session.statement_set)} statements, "
+            "which were not run",
+            code="statement-set-open",
+            hint="add END; after the last INSERT",
+        )

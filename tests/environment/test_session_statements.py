@@ -1,0 +1,185 @@
+"""Statements about jobs, statement sets of several statements, SET and RESET alone."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+
+TABLES = (
+    "CREATE TABLE t (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'blackhole')",
+    "CREATE TABLE u (a INT) WITH ('connector' = 'blackhole')",
+)
+
+
+@pytest.fixture
+def environment() -> TableEnvironment:
+    settings = EnvironmentSettings.new_instance().in_batch_mode()
+    made = TableEnvironment.create(
+        settings.with_configuration({"table.dml-sync": "true"}).build(), planner=DryRunPlanner()
+    )
+    for one in TABLES:
+        made.execute_sql(one)
+    return made
+
+
+def rows(environment: TableEnvironment, statement: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in environment.execute_sql(statement).collect()]
+
+
+def code(environment: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+    return caught.value.code
+
+
+# --- statement sets ------------------------------------------------------------------------------
+
+
+def test_a_statement_set_of_several_statements(environment: TableEnvironment) -> None:
+    for one in ("BEGIN STATEMENT SET", "INSERT INTO t VALUES (1)"):
+        assert rows(environment, one) == [("OK",)]
+    assert code(environment, "SHOW TABLES") == "statement-set-open"
+    assert code(environment, "BEGIN STATEMENT SET") == "statement-set-open"
+    assert code(environment, "INSERT INTO u VALUES ('x', 1)") == "column-count-mismatch"
+    environment.execute_sql("INSERT INTO u VALUES (2)")
+    result = environment.execute_sql("END;")
+    names = result.get_resolved_schema().get_column_names()
+    assert names == ["default_catalog.default_database.t", "default_catalog.default_database.u"]
+    assert [tuple(row) for row in result.collect()] == [(-1, -1)]
+    assert len(rows(environment, "SHOW JOBS")) == 1
+    assert code(environment, "END") == "statement-set-not-open"
+
+
+def test_an_empty_statement_set_runs_nothing(environment: TableEnvironment) -> None:
+    environment.execute_sql("BEGIN STATEMENT SET")
+    assert rows(environment, "END") == [("OK",)]
+    assert rows(environment, "SHOW JOBS") == []
+
+
+def test_an_error_of_a_set_quotes_the_statement_and_closes_the_set(
+    environment: TableEnvironment,
+) -> None:
+    environment.execute_sql("BEGIN STATEMENT SET")
+    insert = "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING"
+    environment.execute_sql(insert)
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql("END")
+    assert caught.value.code == "on-conflict-not-supported"
+    assert caught.value.text == insert
+    assert rows(environment, "SHOW JOBS") == []
+    assert code(environment, "END") == "statement-set-not-open"
+
+
+def test_a_set_has_one_column_for_each_insert(environment: TableEnvironment) -> None:
+    result = environment.execute_sql(
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO t VALUES (1); INSERT INTO u VALUES (1); "
+        "INSERT INTO t VALUES (2); END"
+    )
+    columns = result.get_resolved_schema().columns
+    assert [one.name.rpartition(".")[2] for one in columns] == ["t_1", "u", "t_2"]
+    assert {str(one.data_type) for one in columns} == {"BIGINT"}
+
+
+# --- conflicts, and types of columns -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["NOTHING", "ERROR", "DEDUPLICATE"])
+@pytest.mark.parametrize("table", ["t", "u"])
+def test_on_conflict_is_refused_by_connectors_that_append(
+    environment: TableEnvironment, table: str, action: str
+) -> None:
+    insert = f"INSERT INTO {table} VALUES (1) ON CONFLICT DO {action}"
+    assert code(environment, insert) == "on-conflict-not-supported"
+    assert code(environment, f"COMPILE PLAN 'none.json' FOR {insert}") == (
+        "on-conflict-not-supported"
+    )
+    assert rows(environment, f"EXPLAIN {insert}")
+
+
+@pytest.mark.parametrize(("action", "is_done"), [("DEDUPLICATE", True), ("NOTHING", False)])
+def test_a_connector_that_replaces_rows_deduplicates(
+    environment: TableEnvironment, action: str, is_done: bool
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE j (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'jdbc', "
+        "'url' = 'jdbc:postgresql://localhost/x', 'table-name' = 'j')"
+    )
+    insert = f"INSERT INTO j VALUES (1) ON CONFLICT DO {action}"
+    if is_done:
+        assert rows(environment, insert) == [(-1,)]
+    else:
+        assert code(environment, insert) == "on-conflict-not-supported"
+
+
+def test_types_in_the_columns_of_an_insert(environment: TableEnvironment) -> None:
+    assert rows(environment, "INSERT INTO t (a INT NOT NULL) VALUES (1)") == [(-1,)]
+    assert code(environment, "INSERT INTO t (a BIGINT) VALUES (1)") == "not-assignable"
+    assert code(environment, "INSERT INTO t (b INT) VALUES (1)") == "unknown-column"
+
+
+# --- jobs ----------------------------------------------------------------------------------------
+
+
+class WaitingExecution(JobExecution):
+    """An execution that runs until it is cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cancelled = threading.Event()
+
+    def run(self, job_id: object) -> None:
+        self.cancelled.wait(10)
+
+    def cancel(self, job_id: object) -> None:
+        self.cancelled.set()
+
+
+class WaitingPlanner(DryRunPlanner):
+    """A planner whose jobs run until they are cancelled."""
+
+    def insert(self, *args: object, **options: object) -> JobGraph:
+        graph = super().insert(*args, **options)  # type: ignore[arg-type]
+        return JobGraph("a job", WaitingExecution(), graph.sinks)
+
+
+def test_jobs_are_listed_described_and_stopped() -> None:
+    environment = TableEnvironment.create(
+        EnvironmentSettings.in_batch_mode(), planner=WaitingPlanner()
+    )
+    environment.execute_sql(TABLES[0])
+    client = environment.execute_sql("INSERT INTO t VALUES (1)").get_job_client()
+    assert client is not None
+    job_id = client.get_job_id()
+    [row] = rows(environment, f"DESCRIBE JOB '{job_id}'")
+    assert (row[0], row[1]) == (job_id, "a job")
+    assert row[2] in ("CREATED", "RUNNING")
+    assert rows(environment, "SHOW JOBS")[0][3] == row[3]
+    assert code(environment, f"STOP JOB '{job_id}' WITH SAVEPOINT") == "savepoints-not-supported"
+    assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]
+    assert rows(environment, "SHOW JOBS")[0][2] == "CANCELED"
+    assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]
+    assert code(environment, "DESCRIBE JOB 'x'") == "job-not-found"
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def test_set_alone_lists_options_and_reset_restores_the_settings(
+    environment: TableEnvironment,
+) -> None:
+    before = rows(environment, "SET")
+    assert ("table.dml-sync", "true") in before
+    environment.execute_sql("SET 'table.dml-sync' = 'false'")
+    environment.execute_sql("SET 'my.password' = 'hunter2'")
+    assert ("my.password", "******") in rows(environment, "SET")
+    environment.execute_sql("RESET 'table.dml-sync'")
+    assert ("table.dml-sync", "true") in rows(environment, "SET")
+    environment.execute_sql("RESET")
+    assert rows(environment, "SET") == before
