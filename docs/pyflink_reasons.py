@@ -44,25 +44,11 @@ REASONS: dict[str, str] = {
     "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.TableAggregateFunction": "see `pyflink.table.udf`",
     "pyflink.table.WindowGroupedTable": _WINDOWS,
-    "pyflink.table.catalog.Catalog.alter_partition_column_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.alter_partition_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.alter_table_column_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.alter_table_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.bulk_get_partition_column_statistics": (
-        "no statistics are stored"
-    ),
-    "pyflink.table.catalog.Catalog.bulk_get_partition_statistics": "no statistics are stored",
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
     ),
-    "pyflink.table.catalog.Catalog.get_partition_column_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.get_partition_statistics": "no statistics are stored",
     "pyflink.table.catalog.Catalog.get_procedure": "there are no procedures",
-    "pyflink.table.catalog.Catalog.get_table_column_statistics": "no statistics are stored",
-    "pyflink.table.catalog.Catalog.get_table_statistics": "no statistics are stored",
     "pyflink.table.catalog.Catalog.list_procedures": "there are no procedures",
-    "pyflink.table.catalog.CatalogColumnStatistics": "no statistics are stored",
-    "pyflink.table.catalog.CatalogTableStatistics": "no statistics are stored",
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.HiveCatalog": (
         "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI"

@@ -140,7 +140,8 @@ INTERNAL = {
 def composed() -> set[str]:
     """Return the codes that the package composes of a noun and a condition."""
     kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
-    things = nouns() | {kind.value for kind in ObjectKind} | kinds
+    stored = set(ObjectKind) - {ObjectKind.STATISTICS}  # these exist with their table
+    things = nouns() | {kind.value for kind in stored} | kinds
     missing = things | {f"temporary-{kind}" for kind in kinds}
     current = {f"current-{what}-not-set" for what in ("catalog", "database")}
     return (

@@ -20,6 +20,9 @@ from schema_core.catalog.functions import (
     FunctionClass as FunctionClass,
 )
 from schema_core.catalog.managers import (
+    CatalogManager as CatalogManager,
+)
+from schema_core.catalog.managers import (
     FoundTable as FoundTable,
 )
 from schema_core.catalog.memory import (
@@ -120,6 +123,33 @@ from schema_core.catalog.resolve import (
 )
 from schema_core.catalog.resolve import (
     resolve_view as resolve_view,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatistics as CatalogColumnStatistics,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataBinary as CatalogColumnStatisticsDataBinary,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataBoolean as CatalogColumnStatisticsDataBoolean,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataDate as CatalogColumnStatisticsDataDate,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataDouble as CatalogColumnStatisticsDataDouble,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataLong as CatalogColumnStatisticsDataLong,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatisticsDataString as CatalogColumnStatisticsDataString,
+)
+from schema_core.catalog.statistics import (
+    CatalogTableStatistics as CatalogTableStatistics,
+)
+from schema_core.catalog.statistics import (
+    ColumnStatisticsData as ColumnStatisticsData,
 )
 from schema_core.paths import (
     ObjectIdentifier as ObjectIdentifier,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, NoReturn
 
-from schema_core.arguments import require_instance
+from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -23,9 +24,16 @@ from schema_core.catalog.objects import (
     CatalogType,
     TableKind,
 )
+from schema_core.catalog.statistics import (
+    CatalogColumnStatistics,
+    CatalogTableStatistics,
+    Change,
+    StoredStatistics,
+)
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
+from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank
 
 
@@ -36,6 +44,7 @@ class Capability(Enum):
     FUNCTIONS = "functions"
     MODELS = "models"
     TYPES = "types"
+    STATISTICS = "statistics"
     MATERIALIZED_TABLES = "materialized tables"
     #: `expected` is compared in the transaction that alters, at least for tables and views
     VERSIONS = "versions"
@@ -61,8 +70,9 @@ class Catalog(ABC):
     exists, with the code `database-exists`, `table-exists`, ... A flag ``ignore_if_...`` disables
     just that error. A failure of the store raises `ExternalError`.
 
-    Arguments are resolved objects; others are refused with the code `unresolved-object`. Results
-    are unresolved, and the caller resolves them (FLIP-164).
+    Tables, views and models are stored resolved. A catalog resolves an unresolved one that it is
+    given, or refuses it with the code `unresolved-object`. Results are unresolved, and the caller
+    resolves them (FLIP-164).
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
     the object was dropped, they raise a `ConflictError` with both and alter nothing. A catalog
@@ -81,6 +91,14 @@ class Catalog(ABC):
 
     def close(self) -> None:
         """Release what `open` acquired."""
+        return
+
+    def use_resolver(self, resolver: SchemaResolver) -> None:
+        """Receive the resolver of an environment that uses the catalog.
+
+        A catalog that resolves unresolved objects has the functions and types of the environment by
+        it; others ignore it.
+        """
         return
 
     # --- databases -----------------------------------------------------------------------------
@@ -168,7 +186,7 @@ class Catalog(ABC):
     def create_table(
         self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
-        """Store a resolved table, view or materialized table."""
+        """Store a table, view or materialized table."""
 
     @abstractmethod
     def alter_table(
@@ -261,6 +279,98 @@ class Catalog(ABC):
         expected: CatalogPartition | None = None,
     ) -> None:
         self._refuse(Capability.PARTITIONS)
+
+    # --- statistics ----------------------------------------------------------------------------
+
+    def get_table_statistics(self, table_path: ObjectPath) -> CatalogTableStatistics:
+        """Return the statistics of a table; numbers are -1 if none are stored."""
+        return self._get_statistics(table_path, None).table
+
+    def get_table_column_statistics(self, table_path: ObjectPath) -> CatalogColumnStatistics:
+        """Return the statistics of the columns of a table, of none if none are stored."""
+        return self._get_statistics(table_path, None).columns
+
+    def get_partition_statistics(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogTableStatistics:
+        """Return the statistics of a partition, as `get_table_statistics`."""
+        return self._get_statistics(table_path, partition_spec).table
+
+    def get_partition_column_statistics(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogColumnStatistics:
+        """Return the statistics of the columns of a partition."""
+        return self._get_statistics(table_path, partition_spec).columns
+
+    def bulk_get_partition_statistics(
+        self, table_path: ObjectPath, partition_specs: Sequence[CatalogPartitionSpec]
+    ) -> list[CatalogTableStatistics]:
+        """Return the statistics of several partitions, in the order of their specifications."""
+        specs = require_sequence(partition_specs, "partition_specs")
+        return [self.get_partition_statistics(table_path, one) for one in specs]
+
+    def bulk_get_partition_column_statistics(
+        self, table_path: ObjectPath, partition_specs: Sequence[CatalogPartitionSpec]
+    ) -> list[CatalogColumnStatistics]:
+        """Return the statistics of the columns of several partitions, in that order."""
+        specs = require_sequence(partition_specs, "partition_specs")
+        return [self.get_partition_column_statistics(table_path, one) for one in specs]
+
+    def alter_table_statistics(
+        self,
+        table_path: ObjectPath,
+        table_statistics: CatalogTableStatistics,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        """Store the statistics of a table, in place of those that it has."""
+        change = partial(StoredStatistics.with_table, table=table_statistics)
+        self._alter_statistics(table_path, None, change, ignore_if_not_exists)
+
+    def alter_table_column_statistics(
+        self,
+        table_path: ObjectPath,
+        column_statistics: CatalogColumnStatistics,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        """Store the statistics of the columns of a table, in place of all that it has."""
+        change = partial(StoredStatistics.with_columns, columns=column_statistics)
+        self._alter_statistics(table_path, None, change, ignore_if_not_exists)
+
+    def alter_partition_statistics(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        partition_statistics: CatalogTableStatistics,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        """Store the statistics of a partition, in place of those that it has."""
+        change = partial(StoredStatistics.with_table, table=partition_statistics)
+        self._alter_statistics(table_path, partition_spec, change, ignore_if_not_exists)
+
+    def alter_partition_column_statistics(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        column_statistics: CatalogColumnStatistics,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        """Store the statistics of the columns of a partition, in place of all that it has."""
+        change = partial(StoredStatistics.with_columns, columns=column_statistics)
+        self._alter_statistics(table_path, partition_spec, change, ignore_if_not_exists)
+
+    def _get_statistics(
+        self, table_path: ObjectPath, spec: CatalogPartitionSpec | None
+    ) -> StoredStatistics:
+        self._refuse(Capability.STATISTICS)
+
+    def _alter_statistics(
+        self,
+        table_path: ObjectPath,
+        spec: CatalogPartitionSpec | None,
+        change: Change,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._refuse(Capability.STATISTICS)
 
     # --- functions -----------------------------------------------------------------------------
 

@@ -25,6 +25,9 @@ from schema_core.paths import ObjectPath
 #: Kinds of objects that have an unresolved form.
 RESOLVED = frozenset({ObjectKind.TABLE, ObjectKind.MODEL})
 
+#: Kinds of objects in a table.
+WITHIN_TABLES = (ObjectKind.PARTITION, ObjectKind.STATISTICS)
+
 #: Kinds of objects that CASCADE drops with their database. Flink leaves the models.
 DROPPED = (ObjectKind.TABLE, ObjectKind.FUNCTION, ObjectKind.TYPE)
 
@@ -150,8 +153,9 @@ class MemoryStore:
     def rename(self, stored: MemoryObject, new_name: str) -> bool:
         key, siblings = stored.key, self._siblings(stored.key)
         siblings[_name(key.renamed(new_name))] = siblings.pop(_name(key))
-        if partitions := self._objects.pop((ObjectKind.PARTITION, key.database, key.name), None):
-            self._objects[ObjectKind.PARTITION, key.database, new_name] = partitions
+        for kind in WITHIN_TABLES if key.kind is ObjectKind.TABLE else ():
+            if contents := self._objects.pop((kind, key.database, key.name), None):
+                self._objects[kind, key.database, new_name] = contents
         return True
 
     def delete(
@@ -160,20 +164,28 @@ class MemoryStore:
         if self._siblings(key).pop(_name(key), None) is None:
             return False
         if key.kind is ObjectKind.TABLE:
-            self._objects.pop((ObjectKind.PARTITION, key.database, key.name), None)
+            self._empty(key.database, key.name)
+        if key.kind is ObjectKind.PARTITION:
+            statistics = self._objects.get((ObjectKind.STATISTICS, key.database, key.name), {})
+            statistics.pop(key.partition, None)
         if key.kind is ObjectKind.DATABASE:
             for table in self._objects.get((ObjectKind.TABLE, key.database, ""), ()):
-                self._objects.pop((ObjectKind.PARTITION, key.database, str(table)), None)
+                self._empty(key.database, str(table))
             for kind in DROPPED:
                 self._objects.pop((kind, key.database, ""), None)
         return True
+
+    def _empty(self, database: str, table: str) -> None:
+        """Delete what is in a table."""
+        for kind in WITHIN_TABLES:
+            self._objects.pop((kind, database, table), None)
 
 
 def _container(key: ObjectKey) -> tuple[ObjectKind, str, str]:
     match key.kind:
         case ObjectKind.DATABASE:
             return key.kind, "", ""
-        case ObjectKind.PARTITION:
+        case ObjectKind.PARTITION | ObjectKind.STATISTICS:
             return key.kind, key.database, key.name
         case _:
             return key.kind, key.database, ""
@@ -182,7 +194,7 @@ def _container(key: ObjectKey) -> tuple[ObjectKind, str, str]:
 def _name(key: ObjectKey) -> Hashable:
     """Return what identifies an object within its container; functions ignore case."""
     match key.kind:
-        case ObjectKind.PARTITION:
+        case ObjectKind.PARTITION | ObjectKind.STATISTICS:
             return key.partition
         case ObjectKind.FUNCTION:
             return key.name.lower()

@@ -28,6 +28,7 @@ class ObjectKind(Enum):
     FUNCTION = "function"
     MODEL = "model"
     TYPE = "type"
+    STATISTICS = "statistics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,16 @@ class ObjectKey:
 
     @property
     def parent(self) -> ObjectKey | None:
-        """The table of a partition, the database of any other object, None for a database."""
+        """The object that contains this one, None for a database.
+
+        A partition is in a table, statistics are in a table or partition, all others in a database.
+        """
         if self.kind is ObjectKind.DATABASE:
             return None
+        if self.kind is ObjectKind.STATISTICS and self.partition is not None:
+            return ObjectKey(ObjectKind.PARTITION, self.database, self.name, self.partition)
+        if self.kind is ObjectKind.STATISTICS:
+            return ObjectKey(ObjectKind.TABLE, self.database, self.name)
         if self.kind is ObjectKind.PARTITION:
             return ObjectKey(ObjectKind.TABLE, self.database, self.name)
         return ObjectKey(ObjectKind.DATABASE, self.database)

@@ -19,6 +19,7 @@ from schema_core.errors import SchemaError
 from schema_core.masking import QueryText
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
 from schema_core.text import quote_identifier, show
@@ -126,6 +127,11 @@ class TableDistribution:
 # --- tables and views ----------------------------------------------------------------------------
 
 
+def _written(schema: Schema | TableSchema) -> Schema:
+    """Return an unresolved schema."""
+    return schema.to_schema() if isinstance(schema, TableSchema) else schema
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogBaseTable(ABC):
     """The base of tables, views and materialized tables: a schema, options, a comment."""
@@ -145,7 +151,7 @@ class CatalogBaseTable(ABC):
 
     @staticmethod
     def create_table(
-        schema: Schema,
+        schema: Schema | TableSchema,
         partition_keys: Iterable[str] = (),
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
@@ -157,19 +163,22 @@ class CatalogBaseTable(ABC):
         """
         keys = require_names(partition_keys, "the partition keys")
         options = {} if properties is None else properties
-        return CatalogTable(schema, keys, options=options, comment=comment)
+        return CatalogTable(_written(schema), keys, options=options, comment=comment)
 
     @staticmethod
     def create_view(
         original_query: str,
         expanded_query: str,
-        schema: Schema,
+        schema: Schema | TableSchema,
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
     ) -> CatalogView:
         """A view; `properties` are its options."""
         options = {} if properties is None else properties
-        return CatalogView(schema, original_query, expanded_query, options=options, comment=comment)
+        columns = _written(schema)
+        return CatalogView(
+            columns, original_query, expanded_query, options=options, comment=comment
+        )
 
     @abstractmethod
     def get_table_kind(self) -> TableKind:

@@ -24,6 +24,7 @@ from schema_core.errors import (
 )
 from schema_core.extras import extra_of, install_hint
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask
 from schema_core.text import is_blank, show
 
@@ -259,8 +260,23 @@ class CatalogRegistry:
         self._open: dict[str, Catalog] = {name: built_in}
         self._lock = RLock()
         self.current_path: CurrentPath = (name, built_in.get_default_database())
+        self._resolver: SchemaResolver | None = None
         self._store.open()
         built_in.open()
+
+    def use_resolver(self, resolver: SchemaResolver) -> None:
+        """Let all catalogs, also those of later, resolve unresolved objects by a resolver."""
+        with self._lock:
+            self._resolver = resolver
+            for catalog in self._open.values():
+                catalog.use_resolver(resolver)
+
+    def _opened(self, catalog: Catalog) -> Catalog:
+        """Open a catalog that this session uses."""
+        catalog.open()
+        if self._resolver is not None:
+            catalog.use_resolver(self._resolver)
+        return catalog
 
     @property
     def current_catalog(self) -> str | None:
@@ -284,9 +300,7 @@ class CatalogRegistry:
             return found
         with self._lock:
             if name not in self._open and (descriptor := self._store.get_catalog(name)):
-                catalog = make_catalog(descriptor)
-                catalog.open()
-                self._open[name] = catalog
+                self._open[name] = self._opened(make_catalog(descriptor))
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
@@ -322,8 +336,7 @@ class CatalogRegistry:
         """Register a catalog object; its descriptor is unknown and not stored."""
         with self._lock:
             self._require_new(name)
-            catalog.open()
-            self._open[name] = catalog
+            self._open[name] = self._opened(catalog)
 
     def share(self, name: str, catalog: Catalog) -> None:
         """Use a catalog that another registry has opened, in place of one with this name."""
@@ -337,8 +350,7 @@ class CatalogRegistry:
             if ignore_if_exists and name in self.names():
                 return False
             self._require_new(name)
-            catalog = make_catalog(descriptor)
-            catalog.open()
+            catalog = self._opened(make_catalog(descriptor))
             with _closed_on_failure(catalog):
                 self._store.store_catalog(name, descriptor)
             self._open[name] = catalog
@@ -351,8 +363,7 @@ class CatalogRegistry:
         """
         with self._lock:
             changed = change(self.descriptor(name))
-            catalog = make_catalog(changed)
-            catalog.open()
+            catalog = self._opened(make_catalog(changed))
             with _closed_on_failure(catalog):
                 self._store.alter_catalog(name, changed)
             old = self._open.get(name)

@@ -209,6 +209,23 @@ def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCata
     )
 
 
+def resolve_object(table: CatalogBaseTable, resolver: SchemaResolver) -> ResolvedTable:
+    """Resolve a table, view or materialized table; a view has the types of its stored schema.
+
+    Raises:
+        SchemaError: as `resolve_table`; with code `unresolved-object` for another object.
+    """
+    match table:
+        case CatalogTable():
+            return resolve_table(table, resolver)
+        case CatalogView():
+            return resolve_view(table, resolver, lambda _: ())
+        case CatalogMaterializedTable():
+            return resolve_materialized_table(table, resolver)
+        case _:
+            return require_resolved_table(table)
+
+
 def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
     """Return a table, view or materialized table if it is resolved (FLIP-164).
 

@@ -33,10 +33,12 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.optimistic_locking import require_expected
-from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
+from schema_core.catalog.resolve import resolve_model, resolve_object
+from schema_core.catalog.statistics import Change, StoredStatistics
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import ConflictError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
+from schema_core.schema.resolve import SchemaResolver
 
 S = TypeVar("S", bound=StoredObject)
 
@@ -49,6 +51,7 @@ CAPABILITIES: dict[ObjectKind, Capability] = {
     ObjectKind.FUNCTION:  Capability.FUNCTIONS,
     ObjectKind.MODEL:     Capability.MODELS,
     ObjectKind.TYPE:      Capability.TYPES,
+    ObjectKind.STATISTICS: Capability.STATISTICS,
 }  # fmt: skip
 
 
@@ -67,14 +70,33 @@ def partition_key(path: ObjectPath, spec: CatalogPartitionSpec) -> ObjectKey:
     return ObjectKey(ObjectKind.PARTITION, path.database_name, path.object_name, spec)
 
 
+def statistics_key(path: ObjectPath, spec: CatalogPartitionSpec | None) -> ObjectKey:
+    """Return the key of the statistics of a table or partition."""
+    return ObjectKey(ObjectKind.STATISTICS, path.database_name, path.object_name, spec)
+
+
 class StoredCatalog(Catalog, Generic[S]):
-    """A catalog over an object store; subclasses declare their `capabilities`."""
+    """A catalog over an object store; subclasses declare their `capabilities`.
+
+    Unresolved tables, views and models are resolved by the resolver of the first environment that
+    uses the catalog; without one, by a resolver that has the built-in functions only.
+    """
 
     def __init__(self, name: str, store: ObjectStore[S], default_database: str) -> None:
         require_catalog_names(name, default_database)
         self.name = name
         self.store = store
         self._default = default_database
+        self._resolver: SchemaResolver | None = None
+
+    def use_resolver(self, resolver: SchemaResolver) -> None:
+        if self._resolver is None:
+            self._resolver = resolver
+
+    @property
+    def resolver(self) -> SchemaResolver:
+        """The resolver of unresolved objects."""
+        return self._resolver or SchemaResolver()
 
     def open(self) -> None:
         self.store.open()
@@ -329,7 +351,7 @@ class StoredCatalog(Catalog, Generic[S]):
             and Capability.MATERIALIZED_TABLES not in self.capabilities
         ):
             self._refuse(Capability.MATERIALIZED_TABLES)
-        return require_resolved_table(table)
+        return resolve_object(table, self.resolver)
 
     # --- partitions ----------------------------------------------------------------------------
 
@@ -411,6 +433,57 @@ class StoredCatalog(Catalog, Generic[S]):
         key = partition_key(table_path, partition_spec)
         self._alter(key, new_partition, ignore_if_not_exists, expected)
 
+    # --- statistics ----------------------------------------------------------------------------
+
+    def _measured(
+        self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
+    ) -> tuple[ObjectKey, S | None]:
+        """Return the key of the table or partition of statistics, and the object if it exists."""
+        table = transaction.get(ObjectKey(ObjectKind.TABLE, key.database, key.name), lock=lock)
+        owner = ObjectKey(ObjectKind.PARTITION, key.database, key.name, key.partition)
+        if key.partition is None:
+            return ObjectKey(ObjectKind.TABLE, key.database, key.name), table
+        return owner, None if table is None else transaction.get(owner, table, lock=lock)
+
+    def _get_statistics(
+        self, table_path: ObjectPath, spec: CatalogPartitionSpec | None
+    ) -> StoredStatistics:
+        self._require_support(ObjectKind.STATISTICS)
+        key = statistics_key(table_path, spec)
+        with self.store.transaction() as transaction:
+            if spec is not None:
+                self._partitioned(transaction, key)
+            owner, measured = self._measured(transaction, key)
+            if measured is None:
+                raise missing(owner.kind.value, owner, _similar(transaction, owner))
+            stored = transaction.get(key, measured)
+        return StoredStatistics() if stored is None else stored.value
+
+    def _alter_statistics(
+        self,
+        table_path: ObjectPath,
+        spec: CatalogPartitionSpec | None,
+        change: Change,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._require_support(ObjectKind.STATISTICS)
+        key = statistics_key(table_path, spec)
+        for _ in range(MAX_ATTEMPTS):
+            with self.store.transaction(writing=True) as transaction:
+                owner, measured = self._measured(transaction, key, lock=True)
+                if measured is None:
+                    return _ignore_missing(transaction, owner, ignore_if_not_exists)
+                stored = transaction.get(key, measured, lock=True)
+                new = change(StoredStatistics() if stored is None else stored.value)
+                if stored is None and transaction.create(key, new, measured):
+                    return None
+                if stored is not None and transaction.replace(stored, new):
+                    return None
+        raise ConflictError(
+            f"concurrent modification of the statistics of {owner}; retries exhausted",
+            hint="try again later",
+        )
+
     # --- functions -----------------------------------------------------------------------------
 
     def list_functions(self, database_name: str) -> list[str]:
@@ -469,7 +542,7 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> None:
         self._require_support(ObjectKind.MODEL)
         key = ObjectKey.of(ObjectKind.MODEL, model_path)
-        self._create(key, require_resolved_model(model), ignore_if_exists)
+        self._create(key, resolve_model(model, self.resolver), ignore_if_exists)
 
     def alter_model(
         self,
@@ -481,7 +554,8 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> None:
         self._require_support(ObjectKind.MODEL)
         key = ObjectKey.of(ObjectKind.MODEL, model_path)
-        self._alter(key, require_resolved_model(new_model), ignore_if_not_exists, expected)
+        model = resolve_model(new_model, self.resolver)
+        self._alter(key, model, ignore_if_not_exists, expected)
 
     # --- user-defined types --------------------------------------------------------------------
 

@@ -130,6 +130,7 @@ class Session:
             types=self.types.look_up,
             subqueries=lambda query, _: self.query(query, None),
         )
+        self.registry.use_resolver(self.resolver)
         self.models = ModelManager(
             self.registry,
             self.temporary,

@@ -11,7 +11,7 @@ from schema_core.arguments import require_instance, require_sequence, validate_a
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
-from schema_core.catalog.managers import FoundTable
+from schema_core.catalog.managers import CatalogManager, FoundTable
 from schema_core.catalog.objects import CatalogFunction, TableKind
 from schema_core.environment import table as tables
 from schema_core.environment.compiled_plan import PlanReference
@@ -39,6 +39,7 @@ from schema_core.environment.session import Session
 from schema_core.environment.table import StatementSet, Table, require_table
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier, parse_path
+from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import Operation, Statement
 from schema_core.text import is_blank, quote_identifier
@@ -102,6 +103,23 @@ class TableEnvironment:
             require_instance(options, Mapping, "environment_settings")
             settings = EnvironmentSettings.new_instance().with_configuration(options).build()
         return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
+
+    @property
+    def catalog_manager(self) -> CatalogManager:
+        """The tables of the session: temporary ones first, then those of catalogs."""
+        return self._session.tables
+
+    @property
+    def schema_resolver(self) -> SchemaResolver:
+        """The resolver of schemas, with the functions and types of the session.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> from schema_core.schema import Schema
+        >>> schema = Schema.new_builder().column("id", "INT").build()
+        >>> environment.schema_resolver.resolve(schema).get_column_names()
+        ['id']
+        """
+        return self._session.resolver
 
     def get_config(self) -> TableConfig:
         """Return the options of the session, which can be changed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any, TypeAlias
 
 from schema_core.catalog.api import Capability
@@ -32,6 +33,16 @@ from schema_core.catalog.resolve import (
     resolve_model,
     resolve_table,
     resolve_view,
+)
+from schema_core.catalog.statistics import (
+    CatalogColumnStatistics,
+    CatalogColumnStatisticsDataBinary,
+    CatalogColumnStatisticsDataBoolean,
+    CatalogColumnStatisticsDataDate,
+    CatalogColumnStatisticsDataDouble,
+    CatalogColumnStatisticsDataLong,
+    CatalogColumnStatisticsDataString,
+    CatalogTableStatistics,
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
@@ -238,6 +249,22 @@ VIEW = TABLES["view"]
 # The capability that a row requires; tables require none.
 PARTS, CALLS, LEARNT = Capability.PARTITIONS, Capability.FUNCTIONS, Capability.MODELS
 KINDS, REFRESHED = Capability.TYPES, Capability.MATERIALIZED_TABLES
+MEASURED = Capability.STATISTICS
+
+#: Statistics of every kind, and of none.
+STATISTICS = CatalogTableStatistics(1_000, 3, 2**40, 5_000_000_000, {"k": "v", "": " a: 'b'\n"})
+COLUMN_STATISTICS = CatalogColumnStatistics(
+    {
+        "a": CatalogColumnStatisticsDataLong(-(2**63), 2**63 - 1, 7, 0),
+        "b": CatalogColumnStatisticsDataString(12, 3.5, 4, 1),
+        "`c` d": CatalogColumnStatisticsDataDouble(float("-inf"), 1e300, None, 2),
+        "day": CatalogColumnStatisticsDataDate(date(1, 1, 1), date(9999, 12, 31), 2, 0),
+        "is": CatalogColumnStatisticsDataBoolean(1, 2, 3),
+        "bytes": CatalogColumnStatisticsDataBinary(10, 0.1, None),
+        "nothing": CatalogColumnStatisticsDataLong(),
+    },
+    {"by": "me"},
+)
 
 #: Refused calls: the required capability, a name, the call, the error code.
 REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
@@ -303,6 +330,24 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
      lambda c: c.drop_partition(EVENTS, OTHER, False), "partition-not-found"),
     (PARTS, "drop a partition of none",
      lambda c: c.drop_partition(ORDERS, OTHER, True), "not-partitioned"),
+    (MEASURED, "get statistics of nothing",
+     lambda c: c.get_table_statistics(NOTHING), "table-not-found"),
+    (MEASURED, "get statistics of the columns of nothing",
+     lambda c: c.get_table_column_statistics(NOWHERE), "table-not-found"),
+    (MEASURED, "alter statistics of nothing",
+     lambda c: c.alter_table_statistics(NOTHING, STATISTICS, False), "table-not-found"),
+    (MEASURED, "alter statistics of the columns of nothing",
+     lambda c: c.alter_table_column_statistics(NOTHING, COLUMN_STATISTICS, False),
+     "table-not-found"),
+    (MEASURED, "get statistics of no partition",
+     lambda c: c.get_partition_statistics(EVENTS, OTHER), "partition-not-found"),
+    (MEASURED, "get statistics of several partitions",
+     lambda c: c.bulk_get_partition_statistics(EVENTS, [SPEC, OTHER]), "partition-not-found"),
+    (MEASURED, "get statistics of a partition of none",
+     lambda c: c.get_partition_column_statistics(ORDERS, SPEC), "not-partitioned"),
+    (MEASURED, "alter statistics of no partition",
+     lambda c: c.alter_partition_statistics(EVENTS, OTHER, STATISTICS, False),
+     "partition-not-found"),
     (CALLS, "list functions nowhere", lambda c: c.list_functions("nowhere"), "database-not-found"),
     (CALLS, "get no function", lambda c: c.get_function(NOTHING), "function-not-found"),
     (CALLS, "create a function twice",
@@ -344,6 +389,10 @@ IGNORED: tuple[tuple[Capability | None, str, Call], ...] = (
     (None, "rename a table", lambda c: c.rename_table(NOTHING, "x", True)),
     (PARTS, "drop a partition", lambda c: c.drop_partition(EVENTS, OTHER, True)),
     (PARTS, "alter a partition", lambda c: c.alter_partition(EVENTS, OTHER, PARTITION, True)),
+    (MEASURED, "alter statistics",
+     lambda c: c.alter_table_statistics(NOTHING, STATISTICS, True)),
+    (MEASURED, "alter statistics of a partition",
+     lambda c: c.alter_partition_column_statistics(EVENTS, OTHER, COLUMN_STATISTICS, True)),
     (CALLS, "create a function",
      lambda c: c.create_function(FUNCTION_PATH, FUNCTIONS["Python"], True)),
     (CALLS, "alter a function", lambda c: c.alter_function(NOTHING, FUNCTION, True)),
@@ -360,6 +409,8 @@ IGNORED: tuple[tuple[Capability | None, str, Call], ...] = (
 WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
     (PARTS, "list partitions", lambda c: c.list_partitions(EVENTS)),
     (PARTS, "create a partition", lambda c: c.create_partition(EVENTS, SPEC, PARTITION, True)),
+    (MEASURED, "get statistics", lambda c: c.get_table_statistics(ORDERS)),
+    (MEASURED, "alter statistics", lambda c: c.alter_table_statistics(ORDERS, STATISTICS, True)),
     (CALLS, "get a function", lambda c: c.get_function(FUNCTION_PATH)),
     (CALLS, "create a function", lambda c: c.create_function(NOTHING, FUNCTION, True)),
     (LEARNT, "get a model", lambda c: c.get_model(MODEL_PATH)),

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -31,6 +31,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.resolve import origin
+from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import (
     AlreadyExistsError,
@@ -41,7 +42,9 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.paths import ObjectPath
+from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import (
+    COLUMN_STATISTICS,
     DATABASE,
     EVENTS,
     FUNCTION_PATH,
@@ -62,6 +65,7 @@ from schema_core.testing.catalog_cases import (
     RECENT,
     REFUSED,
     SPEC,
+    STATISTICS,
     TABLES,
     TYPE_PATH,
     TYPES,
@@ -233,8 +237,9 @@ class CatalogContract(ABC):
 
     #: Whether a second catalog in the same directory contains the objects of the first one.
     durable = False
-    #: Whether unresolved tables, views and models are refused (FLIP-164).
-    refuses_unresolved = True
+    #: What is done with unresolved tables, views and models (FLIP-164): they are "resolved",
+    #: "refused" with the code `unresolved-object`, or "stored" as they are.
+    unresolved: Literal["resolved", "refused", "stored"] = "resolved"
     #: Whether a process with a durable catalog may be forked and killed while it writes.
     killable = False
     #: Whether exactly one of several concurrent DROPs of a table succeeds.
@@ -544,6 +549,64 @@ class CatalogContract(ABC):
         populated.drop_partition(EVENTS, SPEC, False)
         assert [OTHER] == populated.list_partitions(EVENTS)
 
+    # --- statistics ------------------------------------------------------------------------------
+
+    def test_statistics_round_trip(self, populated: Catalog) -> None:
+        """Statistics of tables and columns are stored apart, and replaced."""
+        need(populated, Capability.STATISTICS)
+        before = state(populated)
+        table = populated.get_table_statistics(ORDERS)
+        columns_ = populated.get_table_column_statistics(ORDERS)
+
+        populated.alter_table_statistics(ORDERS, STATISTICS, False)
+        populated.alter_table_column_statistics(ORDERS, COLUMN_STATISTICS, False)
+
+        assert (CatalogTableStatistics(), CatalogColumnStatistics()) == (table, columns_)
+        assert STATISTICS == populated.get_table_statistics(ORDERS)
+        assert COLUMN_STATISTICS == populated.get_table_column_statistics(ORDERS)
+        populated.alter_table_statistics(ORDERS, table, False)
+        assert table == populated.get_table_statistics(ORDERS)
+        assert COLUMN_STATISTICS == populated.get_table_column_statistics(ORDERS)
+        assert before == state(populated)
+
+    def test_statistics_belong_to_their_table(self, populated: Catalog) -> None:
+        """They are kept by ALTER, follow RENAME, and are dropped with the table."""
+        need(populated, Capability.STATISTICS)
+        populated.alter_table_statistics(ORDERS, STATISTICS, False)
+        populated.alter_table(ORDERS, TABLES["every clause"], False)
+
+        assert STATISTICS == populated.get_table_statistics(ORDERS)
+        populated.rename_table(ORDERS, "nothing", False)
+        assert STATISTICS == populated.get_table_statistics(NOTHING)
+        populated.drop_table(NOTHING, False)
+        populated.create_table(NOTHING, PLAIN, False)
+        populated.create_table(ORDERS, PLAIN, False)
+        unknown = CatalogTableStatistics()
+        assert unknown == populated.get_table_statistics(NOTHING)
+        assert unknown == populated.get_table_statistics(ORDERS)
+        populated.drop_database("db", False, True)
+        assert not populated.database_exists("db")
+
+    def test_statistics_of_partitions(self, populated: Catalog) -> None:
+        """Each partition has its own, which are dropped with it."""
+        need(populated, Capability.STATISTICS)
+        need(populated, Capability.PARTITIONS)
+        populated.create_partition(EVENTS, OTHER, PARTITION, False)
+        populated.alter_partition_statistics(EVENTS, SPEC, STATISTICS, False)
+        populated.alter_partition_column_statistics(EVENTS, OTHER, COLUMN_STATISTICS, False)
+        both, unknown = [SPEC, OTHER], CatalogTableStatistics()
+
+        assert [STATISTICS, unknown] == populated.bulk_get_partition_statistics(EVENTS, both)
+        assert [CatalogColumnStatistics(), COLUMN_STATISTICS] == (
+            populated.bulk_get_partition_column_statistics(EVENTS, both)
+        )
+        assert unknown == populated.get_table_statistics(EVENTS)
+        populated.rename_table(EVENTS, "nothing", False)
+        assert STATISTICS == populated.get_partition_statistics(NOTHING, SPEC)
+        populated.drop_partition(NOTHING, SPEC, False)
+        populated.create_partition(NOTHING, SPEC, PARTITION, False)
+        assert unknown == populated.get_partition_statistics(NOTHING, SPEC)
+
     # --- functions -------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("name", FUNCTIONS)
@@ -763,39 +826,58 @@ class CatalogContract(ABC):
         assert CatalogModel is type(populated.get_model(MODEL_PATH))
 
     @pytest.mark.parametrize("name", UNRESOLVED)
-    def test_unresolved_table_is_refused(self, catalog: Catalog, name: str) -> None:
-        """CREATE and ALTER take resolved tables only (FLIP-164)."""
-        self._require_refusal()
+    def test_unresolved_table(self, catalog: Catalog, name: str) -> None:
+        """CREATE and ALTER resolve an unresolved table, or refuse it (FLIP-164)."""
         if name == "materialized table":
             need(catalog, Capability.MATERIALIZED_TABLES)
         catalog.create_table(ORDERS, TABLES[name], False)
         before = state(catalog)
+        given = origin(TABLES[name])
 
-        for call in (catalog.create_table, catalog.alter_table):
-            with pytest.raises(SchemaError) as caught:
-                call(
-                    NOTHING if call == catalog.create_table else ORDERS, origin(TABLES[name]), True
-                )
+        self._give(lambda: catalog.create_table(NOTHING, given, True))
+        self._give(lambda: catalog.alter_table(ORDERS, given, True))
 
-            assert caught.value.code == "unresolved-object"
+        if self.unresolved == "resolved":
+            assert before[f"table {ORDERS}"] == understood(catalog.get_table(NOTHING))
+            assert [UNRESOLVED[name]] == [type(catalog.get_table(NOTHING))]
+            catalog.drop_table(NOTHING, False)
         assert before == state(catalog)
 
-    def test_unresolved_model_is_refused(self, populated: Catalog) -> None:
+    def test_unresolved_model(self, populated: Catalog) -> None:
         """The rules of tables apply."""
-        self._require_refusal()
         need(populated, Capability.MODELS)
         before = state(populated)
 
-        for call, path in ((populated.create_model, NOTHING), (populated.alter_model, MODEL_PATH)):
-            with pytest.raises(SchemaError) as caught:
-                call(path, origin(MODEL), True)
+        self._give(lambda: populated.create_model(NOTHING, origin(MODEL), True))
+        self._give(lambda: populated.alter_model(MODEL_PATH, origin(MODEL), True))
 
-            assert caught.value.code == "unresolved-object"
+        if self.unresolved == "resolved":
+            assert MODEL == understood_model(populated.get_model(NOTHING))
+            populated.drop_model(NOTHING, False)
         assert before == state(populated)
 
-    def _require_refusal(self) -> None:
-        if not self.refuses_unresolved:
+    def test_unresolvable_table_is_refused(self, catalog: Catalog) -> None:
+        """A table of unknown columns or types is not stored."""
+        if self.unresolved == "stored":
             pytest.skip("this catalog stores unresolved tables")
+        before = state(catalog)
+        builder = Schema.new_builder().column("a", "INT").column_by_expression("b", "missing + 1")
+
+        with pytest.raises(SchemaError):
+            catalog.create_table(NOTHING, CatalogTable(builder.build()), False)
+
+        assert before == state(catalog)
+
+    def _give(self, call: Callable[[], None]) -> None:
+        """Give an unresolved object to the catalog, which resolves or refuses it."""
+        if self.unresolved == "stored":
+            pytest.skip("this catalog stores unresolved tables")
+        if self.unresolved == "resolved":
+            call()
+            return
+        with pytest.raises(SchemaError) as caught:
+            call()
+        assert caught.value.code == "unresolved-object"
 
     def test_alter_keeps_the_kind(self, populated: Catalog) -> None:
         """This holds with `expected`, too."""

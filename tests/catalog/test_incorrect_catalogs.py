@@ -36,6 +36,8 @@ for wrong in WRONG:
 
 
 class TestToyCatalog(CatalogContract):
+    unresolved = "refused"
+
     def make_catalog(self, directory: Path) -> Catalog:
         return ToyCatalog()
 
@@ -53,6 +55,7 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         arguments = "" if issubclass(one, ToyCatalog) else "'mine'"
         lines += [
             f"class Test{one.__name__}(CatalogContract):",
+            *(["    unresolved = 'refused'"] if issubclass(one, ToyCatalog) else []),
             "    def make_catalog(self, directory):",
             f"        return wrong.{one.__name__}({arguments})",
         ]

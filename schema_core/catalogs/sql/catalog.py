@@ -107,7 +107,7 @@ class SqlTransaction:
     def create(self, key: ObjectKey, value: Any, parent: SqlObject | None) -> bool:
         number = self.entries.root if parent is None else parent.entry.id
         name = entry_key(key)
-        if key.partition is not None:
+        if key.kind is ObjectKind.PARTITION and key.partition is not None:
             name = serialization.write_spec(key.partition)
         form = value.get_table_kind().value if key.kind is ObjectKind.TABLE else ""
         content = serialization.serialize(key.kind, value)
@@ -135,6 +135,8 @@ class SqlTransaction:
 
 def entry_key(key: ObjectKey) -> str:
     """Return what identifies an object within its parent; names of functions ignore case."""
+    if key.kind is ObjectKind.STATISTICS:
+        return ""
     if key.partition is not None:
         return serialization.key_of_spec(key.partition)
     return key.name.lower() if key.kind is ObjectKind.FUNCTION else key.own_name

@@ -27,9 +27,10 @@ from schema_core.catalog.objects import (
     definition_of,
     named_type,
 )
+from schema_core.catalog.statistics import StoredStatistics
 from schema_core.catalog.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import ExternalError
+from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.properties.keys import Properties, malformed_key
 from schema_core.formats.properties.property_map import (
     decode_materialized_table,
@@ -65,6 +66,9 @@ def serialize(kind: ObjectKind, value: Any) -> str:
             return write_function(value)
         case ObjectKind.TYPE:
             return write_type(value)
+        case ObjectKind.STATISTICS:
+            statistics: StoredStatistics = value
+            return write_json(statistics.to_document())
         case ObjectKind.DATABASE | ObjectKind.PARTITION:
             return write_json({"properties": value.get_properties(), "comment": value.comment})
         case _:
@@ -85,6 +89,8 @@ def deserialize(kind: ObjectKind, document: str) -> Any:
             return read_function(document)
         case ObjectKind.TYPE:
             return read_type(document)
+        case ObjectKind.STATISTICS:
+            return read_statistics(document)
         case ObjectKind.DATABASE:
             return CatalogDatabase(*_properties_and_comment(document))
         case _:
@@ -265,6 +271,18 @@ def read_function(text: str) -> CatalogFunction:
             string_map(document, "options"),
         )
     except (KeyError, TypeError, ValueError):
+        raise _malformed() from None
+
+
+def read_statistics(text: str) -> StoredStatistics:
+    """Return the statistics of a document.
+
+    Raises:
+        ExternalError: with code `corrupt-entry` for a malformed document.
+    """
+    try:
+        return StoredStatistics.of_document(read_json(text))
+    except (AttributeError, KeyError, TypeError, ValueError, SchemaError):
         raise _malformed() from None
 
 
