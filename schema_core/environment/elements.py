@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from schema_core.errors import SchemaError, at
+from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.literals import literal
 from schema_core.sql import syntax
 from schema_core.sql.syntax import (
@@ -40,10 +40,11 @@ from schema_core.types import (
     NullType,
     RowField,
     RowType,
+    UserDefinedType,
     parse_type,
 )
 from schema_core.types.python import infer_type
-from schema_core.types.row_value import Row
+from schema_core.types.row_value import Row, RowKind
 from schema_core.types.values import named_values, reject_reason
 
 #: More rows belong into a file: engines parse the whole statement before it runs.
@@ -53,6 +54,19 @@ MAX_ROWS = 10_000
 MAX_DIGITS = 18
 
 TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
+
+
+def typed_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
+    """Return rows with their type; single values become rows of one column.
+
+    Raises:
+        SchemaError: as `row_type`.
+    """
+    rows = list(elements)
+    type_ = parse_type(schema) if isinstance(schema, str) else schema
+    if isinstance(type_, DataType) and not isinstance(type_, RowType):
+        rows = [(one,) for one in rows]
+    return rows, row_type(rows, type_)
 
 
 def row_type(rows: Sequence[object], schema: object) -> RowType:
@@ -86,6 +100,12 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
 
 def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     keys = list(dict.fromkeys(key for one in rows if isinstance(one, Mapping) for key in one))
+    if not rows:
+        raise SchemaError(
+            "the types of columns cannot be inferred without rows",
+            code="data-type-not-inferred",
+            hint="pass a schema with types",
+        )
     found = infer_type([_as_row(one, keys) for one in rows])
     inner = found.element_type if isinstance(found, ArrayType) else found
     if not isinstance(inner, RowType):
@@ -102,9 +122,10 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     given = names or [one.name for one in inner.fields]
     fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
     for one in fields:
-        if isinstance(one.data_type, NullType):
+        if any(isinstance(part, NullType) for part in one.data_type.walk()):
             raise SchemaError(
-                f"column {one.name!r} has only NULL values, so its type cannot be inferred",
+                f"column {one.name!r} or a part of it has only NULL values, so its type cannot be "
+                "inferred",
                 code="data-type-not-inferred",
                 hint="pass a schema with types",
             )
@@ -148,6 +169,11 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
 
 
 def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
+    if isinstance(given, Row) and given.get_row_kind() is not RowKind.INSERT:
+        raise SchemaError(
+            f"the kind of the row is {given.get_row_kind().name}, but rows can only be inserted",
+            code="invalid-row-values",
+        )
     values = values_of(given, type_)
     if len(values) != len(type_.fields):
         raise SchemaError(
@@ -186,6 +212,8 @@ def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
     match type_:
         case _ if value is None:
             return _null(type_)
+        case UserDefinedType():
+            return literal_of(serialized(value, type_), storage_type(type_), zone)
         case RowType():
             pairs = zip(values_of(value, type_), type_.fields, strict=True)
             tree: syntax.Expression = Call(
@@ -218,6 +246,32 @@ def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
     return _cast(tree, type_)
 
 
+def serialized(value: Any, type_: UserDefinedType) -> Any:
+    """Return the value that stores an object of a user-defined type.
+
+    Raises:
+        SchemaError: with code `not-a-value` for a value that the type refuses.
+    """
+    try:
+        stored = type_.serialize(value)
+    except SchemaCoreError:
+        raise
+    except Exception as error:  # of the user's method
+        problem = f"{type_.type_name()} cannot serialize {show(value)}: {show(str(error))}"
+        raise SchemaError(problem, code="not-a-value") from error
+    if reason := reject_reason(type_.sql_type(), stored):
+        raise SchemaError(f"{type_.type_name()} serializes to {reason}", code="not-a-value")
+    return stored
+
+
+def storage_type(type_: DataType) -> DataType:
+    """Return a type in which each user-defined type of Python is the type that stores it."""
+    if isinstance(type_, UserDefinedType):
+        stored = storage_type(type_.sql_type())
+        return stored if type_.is_nullable else stored.not_null()
+    return type_.rebuild(tuple(map(storage_type, type_.children())))
+
+
 def _empty(type_: DataType) -> syntax.Expression:
     """Return an empty array, for which SQL has no literal."""
     return Call("ARRAY_REMOVE", (Call("ARRAY", (_null(type_),)), _null(type_)))
@@ -228,7 +282,7 @@ def _null(type_: DataType) -> syntax.Expression:
 
 
 def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
-    text = type_.nullable().as_serializable_string()
+    text = storage_type(type_).nullable().as_serializable_string()
     return Call("CAST", (tree, cast_target(cursor_over(text))))
 
 

@@ -36,6 +36,7 @@ from schema_core.sql.syntax import (
     Source,
     Star,
     TableFunction,
+    TableName,
     walk,
 )
 from schema_core.sql.type_name import data_type
@@ -378,8 +379,8 @@ def joined(
     return Select((ALL,), Join(source_of(left), right, kind, condition=held))
 
 
-def called(given: object) -> Source:
-    """The rows that a table function gives for each row of the table before it.
+def called(given: object, left: Query) -> Source:
+    """The rows that a table function gives for each row of a query.
 
     Raises:
         SchemaError: with code `not-an-expression` for anything but a call.
@@ -389,7 +390,9 @@ def called(given: object) -> Source:
         raise SchemaError("expected the call of a table function", code="not-an-expression")
     source = TableFunction(tree, lateral=True)
     names = given.names if isinstance(given, AliasedExpression) else ()
-    return AliasedSource(source, "EXPR$0", names) if names else source
+    # a query without an alias is EXPR$0
+    alias = "EXPR$0" if isinstance(source_of(left), TableName) else "EXPR$1"
+    return AliasedSource(source, alias, names) if names else source
 
 
 def combined(operator: str, every: bool, left: Query, right: Query) -> Query:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
+from schema_core.environment.concatenation import column_scope, concatenated
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
@@ -45,6 +46,7 @@ from schema_core.environment.views import QueryView, inline_functions, tables_in
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
+from schema_core.expressions.scope import Scope
 from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.query.hints import hinted_options
@@ -65,7 +67,7 @@ from schema_core.sql.syntax import (
     Star,
     TableName,
 )
-from schema_core.types import RowType
+from schema_core.types import DataType, RowType
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -80,6 +82,9 @@ if TYPE_CHECKING:
 
     #: What a list of columns is made of.
     Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange
+
+
+T = TypeVar("T")
 
 
 class Table:
@@ -129,6 +134,25 @@ class Table:
         require_instance(query, get_args(Query), "query", "a Query")
         require_shallow(query)
         return type(self)(self._session, query, self._session.query(query, None))
+
+    def prepared(self, items: Iterable[T], *others: Table) -> list[T]:
+        """Return the items of a list of expressions, in which ``+`` of strings is ``||``.
+
+        Args:
+            items: Expressions over the columns of this table.
+            others: Further tables whose columns the expressions may name.
+        """
+
+        def scope() -> Scope:
+            columns = [
+                (one.name, one.data_type)
+                for table in (self, *others)
+                for one in table.get_resolved_schema().columns
+            ]
+            session = self._session
+            return column_scope(columns, session.functions.function, session.types.look_up)
+
+        return [concatenated(one, scope) for one in items]
 
     @property
     def query(self) -> Query:
@@ -210,7 +234,8 @@ class Table:
         Raises:
             SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
         """
-        return self.of_query(relational.select(self.query, columns_of(fields, self.column_names())))
+        columns = columns_of(self.prepared(fields), self.column_names())
+        return self.of_query(relational.select(self.query, columns))
 
     def alias(self, field: str, *fields: str) -> Table:
         """Rename the columns by position, beginning with the first.
@@ -237,13 +262,13 @@ class Table:
             SchemaError: with code `duplicate-column` for the name of an existing column.
         """
         known = self.column_names()
-        listed = [*map(col, known), *fields]
+        listed = [*map(col, known), *self.prepared(fields)]
         return self.of_query(relational.select(self.query, columns_of(listed, known)))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
         known = self.column_names()
-        listed = [*map(col, known), *fields]
+        listed = [*map(col, known), *self.prepared(fields)]
         added: list[Column] = []
         for place, one in enumerate(listed[len(known) :]):
             tree = expression_of(one)
@@ -285,7 +310,8 @@ class Table:
         Raises:
             SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
         """
-        return self.of_query(relational.where(self.query, expression_of(predicate)))
+        (condition,) = self.prepared([predicate])
+        return self.of_query(relational.where(self.query, expression_of(condition)))
 
     def where(self, predicate: Expression) -> Table:
         """Keep the rows for which the predicate is true, as `filter`."""
@@ -297,7 +323,8 @@ class Table:
 
     def group_by(self, *fields: Item) -> GroupedTable:
         """Group the rows by the values of columns."""
-        return GroupedTable(self, *relational.grouped(self.query, fields, self.column_names()))
+        keys = self.prepared(fields)
+        return GroupedTable(self, *relational.grouped(self.query, keys, self.column_names()))
 
     # --- several tables ------------------------------------------------------------------------
 
@@ -329,7 +356,9 @@ class Table:
                 code="ambiguous-column",
                 hint="rename the columns of one table: rename_columns(...)",
             )
-        condition = None if predicate is None else expression_of(predicate)
+        condition = None
+        if predicate is not None:
+            condition = expression_of(self.prepared([predicate], other)[0])
         source = relational.source_of(other.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
@@ -352,8 +381,8 @@ class Table:
     def _lateral(
         self, call: Expression | AliasedExpression, kind: JoinKind, predicate: Expression | None
     ) -> Table:
-        condition = None if predicate is None else expression_of(predicate)
-        source: Source = relational.called(call)
+        condition = None if predicate is None else expression_of(self.prepared([predicate])[0])
+        source: Source = relational.called(self.prepared([call])[0], self.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
@@ -388,7 +417,7 @@ class Table:
 
     def order_by(self, *fields: Expression | SortedExpression) -> Table:
         """Sort the rows: ``col("a").desc``."""
-        return self.of_query(relational.ordered(self.query, fields))
+        return self.of_query(relational.ordered(self.query, self.prepared(fields)))
 
     def offset(self, offset: int) -> Table:
         """Skip the first rows.
@@ -586,7 +615,8 @@ class GroupedTable:
         Raises:
             SchemaError: with code `not-grouped` for a column that is not constant within a group.
         """
-        columns = columns_of(fields, [one.name for one in self._keys])
+        items = self._table.prepared(fields)
+        columns = columns_of(items, [one.name for one in self._keys])
         return self._table.of_query(relational.group(self._query, self._keys, columns))
 
 
@@ -853,10 +883,12 @@ def of_rows(session: Session, rows: InlineRows) -> Table:
     return found
 
 
-def of_values(session: Session, query: Query, type_: RowType) -> Table:
+def of_values(session: Session, query: Query, type_: DataType) -> Table:
     """Return the table of a VALUES query whose columns have the types of a row."""
-    names, types = [one.name for one in type_.fields], [one.data_type for one in type_.fields]
-    schema = ResolvedSchema.physical(names, types)
+    fields = type_.fields if isinstance(type_, RowType) else ()
+    schema = ResolvedSchema.physical(
+        [one.name for one in fields], [one.data_type for one in fields]
+    )
     return Table(session, query, session.query(query, None), schema)
 
 

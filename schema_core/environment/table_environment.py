@@ -20,7 +20,7 @@ from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
-from schema_core.environment.elements import query_of, row_type
+from schema_core.environment.elements import query_of, storage_type, typed_rows
 from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
@@ -324,7 +324,8 @@ class TableEnvironment:
         """Return a table of Python values.
 
         Args:
-            elements: Rows: tuples, lists, dictionaries, `Row` objects.
+            elements: Rows: tuples, lists, dictionaries, `Row` objects. Objects with a user-defined
+                type are stored as it serializes them.
             schema: A row type or its string, or the names of the columns; missing types are
                 inferred from all rows.
             verify_schema: Whether every value is checked against its type.
@@ -341,11 +342,10 @@ class TableEnvironment:
         )
         """
         require_instance(elements, Iterable, "elements")
-        rows = list(elements)
-        type_ = row_type(rows, schema)
+        rows, type_ = typed_rows(elements, schema)
         zone = self.get_config().get_local_timezone()
         query = query_of(rows, type_, zone, verify=verify_schema)
-        return tables.of_values(self._session, query, type_)
+        return tables.of_values(self._session, query, storage_type(type_))
 
     def from_pandas(self, pdf: pd.DataFrame, schema: object = None, splits_num: int = 1) -> Table:
         """Return a table with the rows of a pandas data frame, without its index.

@@ -39,6 +39,7 @@ from schema_core.types.nested import (
     RowType,
     too_deep,
 )
+from schema_core.types.row_value import Row
 from schema_core.types.temporal import (
     DateType,
     DayTime,
@@ -46,8 +47,11 @@ from schema_core.types.temporal import (
     LocalZonedTimestampType,
     TimeType,
 )
-from schema_core.types.user_defined import StructuredType
+from schema_core.types.user_defined import StructuredType, UserDefinedType
 from schema_core.types.values import named_values, reject_reason
+
+#: The digits of the widest DECIMAL, and those after the point of the type of a Python decimal.
+MAX_DECIMAL, DEFAULT_SCALE = 38, 18
 
 #: Python class -> the type of its values. PyFlink infers the same types from values, except that
 #: it does not support `bytes` and `timedelta`, and drops the fraction of a `time`.
@@ -279,8 +283,10 @@ def infer_type(value: object) -> DataType:
     MAP<VARCHAR(2147483647) NOT NULL, ARRAY<BIGINT>>
     >>> print(infer_type((1, 2.5)))
     ROW<`_1` BIGINT, `_2` DOUBLE>
+    >>> print(infer_type(Decimal("1.5")), infer_type(Decimal(10) ** 25))
+    DECIMAL(38, 18) DECIMAL(38, 12)
     """
-    found = _infer(value)
+    found = _with_decimals(_infer(value))
     if reason := reject_reason(found, value):
         raise SchemaError(
             f"cannot infer a data type for {show(value)}: {reason}", code="data-type-not-inferred"
@@ -296,6 +302,8 @@ def _infer(value: object, depth: int = 1) -> DataType:
     if isinstance(declared := getattr(value, "__UDT__", None), DataType):
         return declared
     match value:
+        case Decimal() if value.is_finite():
+            return _decimal(value)
         case _ if type(value) in CLASSES:
             return CLASSES[type(value)]
         case dict():
@@ -312,8 +320,51 @@ def _infer(value: object, depth: int = 1) -> DataType:
             return _infer_row(value, depth)
 
 
+def _decimal(value: Decimal) -> DataType:
+    """Return the type of exactly the digits of a number, before `_with_decimals`.
+
+    Raises:
+        SchemaError: with code `data-type-not-inferred` for more digits than a DECIMAL has.
+    """
+    exponent = int(value.as_tuple().exponent)
+    scale = max(0, -exponent)
+    return _decimal_of(max(len(value.as_tuple().digits) + exponent, 0), scale)
+
+
+def _decimal_of(integer_digits: int, scale: int) -> DataType:
+    if integer_digits + scale > MAX_DECIMAL:
+        raise SchemaError(
+            f"DECIMAL has at most {MAX_DECIMAL} digits, not {integer_digits} before and {scale} "
+            "after the decimal point",
+            code="data-type-not-inferred",
+        )
+    return DecimalType(max(integer_digits + scale, 1), scale)
+
+
+def _with_decimals(type_: DataType) -> DataType:
+    """Return a type whose decimals are DECIMAL(38, 18), or have another scale if these need it."""
+    if isinstance(type_, DecimalType):
+        room = MAX_DECIMAL - (type_.precision - type_.scale)
+        scale = min(max(type_.scale, DEFAULT_SCALE), room)
+        return DecimalType(MAX_DECIMAL, scale, type_.is_nullable)
+    if isinstance(type_, UserDefinedType):
+        return type_
+    return type_.rebuild(tuple(map(_with_decimals, type_.children())))
+
+
+def _names_of(row: Row) -> list[str] | None:
+    """Return the names of a row that was made by calling another one, which holds them."""
+    try:
+        names = list(row.as_dict())
+    except SchemaError:
+        return None
+    return names if len(names) == len(row) else None
+
+
 def _infer_row(value: object, depth: int) -> DataType:
     fields = getattr(value, "_fields", None)
+    if isinstance(value, Row) and not value.is_named:
+        fields, value = _names_of(value), tuple(value)
     if isinstance(value, tuple):
         names = fields or [f"_{position}" for position in range(1, len(value) + 1)]
         pairs: Iterable[tuple[str, object]] = zip(names, value, strict=True)
@@ -346,6 +397,9 @@ def _merge_nulls(left: DataType, right: DataType) -> DataType:
         return right
     if right == atomic.NullType():
         return left
+    if isinstance(left, DecimalType) and isinstance(right, DecimalType):
+        integer_digits = max(left.precision - left.scale, right.precision - right.scale)
+        return _decimal_of(integer_digits, max(left.scale, right.scale))
     ours, theirs = left.children(), right.children()
     alike = type(left) is type(right) and len(ours) == len(theirs) > 0
     if alike and left == right.rebuild(ours):

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from schema_core.catalog import Constraint, ResolvedSchema, UniqueConstraint
 from schema_core.changelog_mode import ChangelogMode
-from schema_core.common import Configuration, RowKind
+from schema_core.common import Configuration, Row, RowKind
 from schema_core.environment_settings import EnvironmentSettings
 from schema_core.errors import SchemaError
-from schema_core.expressions import call_sql, coalesce, col, lit, map_from_arrays, object_of
+from schema_core.expressions import call, call_sql, coalesce, col, lit, map_from_arrays, object_of
 from schema_core.module import Module, ModuleEntry
 from schema_core.plan_reference import FilePlanReference, JsonContentPlanReference, PlanReference
 from schema_core.resolved_expression import ResolvedExpression
 from schema_core.schema import Schema
 from schema_core.sql_dialect import SqlDialect
+from schema_core.table import Table
 from schema_core.table_config import TableConfig
 from schema_core.table_descriptor import FormatDescriptor, TableDescriptor
 from schema_core.table_environment import TableEnvironment
 from schema_core.table_schema import TableSchema
-from schema_core.types import DataTypes
-from schema_core.udf import udf
+from schema_core.types import DataType, DataTypes, UserDefinedType
+from schema_core.udf import udf, udtf
 
 
 @pytest.fixture
@@ -177,6 +180,207 @@ def test_resolved_expressions_have_children(environment: TableEnvironment) -> No
         child.get_output_data_type().as_summary_string(),
         child.as_serializable_string(),
     )
+
+
+@pytest.fixture
+def people(environment: TableEnvironment) -> Table:
+    return environment.from_elements([(1, "Ann B"), (2, None)], ["id", "name"])
+
+
+STRING_SUMS: dict[str, tuple[Any, str]] = {
+    "column and string": (col("name") + "!", "`name` || '!'"),
+    "string and column": ("Dr. " + col("name"), "'Dr. ' || `name`"),
+    "two columns": (col("name") + col("name"), "`name` || `name`"),
+    "number and string": (col("id") + "!", "CAST(`id` AS VARCHAR(2147483647)) || '!'"),
+    "string and number": (col("name") + 1, "`name` || CAST(1 AS VARCHAR(2147483647))"),
+    "numbers first": (
+        col("id") + 1 + col("name"),
+        "CAST(`id` + 1 AS VARCHAR(2147483647)) || `name`",
+    ),
+    "numbers": (col("id") + 1, "`id` + 1"),
+    "results of functions": (col("name").upper_case + lit("x"), "UPPER(`name`) || 'x'"),
+    "within a function": ((col("name") + "x").char_length, "CHAR_LENGTH(`name` || 'x')"),
+    "NULL": (col("name") + None, "`name` || CAST(NULL AS VARCHAR(2147483647))"),
+}
+
+
+@pytest.mark.parametrize("name", STRING_SUMS)
+def test_strings_are_concatenated_by_plus(people: Table, name: str) -> None:
+    expression, sql = STRING_SUMS[name]
+    made = people.select(expression.alias("made"))
+
+    expected = people.select(call_sql(sql).alias("made"))
+    assert expected.as_sql() == made.as_sql()
+    assert expected.get_resolved_schema() == made.get_resolved_schema()
+
+
+def test_strings_are_concatenated_in_every_method(people: Table) -> None:
+    other = people.alias("key", "label")
+    sums = [
+        people.filter(people.name + "x" == "Annx"),
+        people.add_columns((people.name + "x").alias("made")),
+        people.add_or_replace_columns((people.name + "x").alias("name")),
+        people.order_by(people.name + people.name, (people.name + "x").desc),
+        people.group_by((people.name + "x").alias("k")).select(col("k"), people.id.sum.alias("s")),
+        people.group_by(people.name).select((people.name.max + "x").alias("m")),
+        people.join(other, people.name + "x" == col("label") + "x"),
+        people.left_outer_join(other, (people.name + col("label")).is_not_null),
+    ]
+
+    for table in sums:
+        assert "||" in table.as_sql()
+        assert " + " not in table.as_sql()
+
+
+def test_what_is_no_sum_is_refused_as_before(people: Table) -> None:
+    with pytest.raises(SchemaError, match="there is no column 'missing'"):
+        people.select(col("missing") + "x")
+    with pytest.raises(SchemaError):
+        people.select(col("name") - "x")
+
+
+# --- several tables -------------------------------------------------------------------------------
+
+
+def test_tables_of_elements_are_joined_in_every_way(
+    environment: TableEnvironment, people: Table
+) -> None:
+    words = udtf(lambda s: s.split(" "), input_types=["STRING"], result_types=["STRING"])
+    environment.create_temporary_system_function("words", words)
+    other = environment.from_elements([(1, "x")], ["key", "label"])
+    joined = [
+        people.join(other, people.id == other.key),
+        people.full_outer_join(other, people.id == other.key).join(other.alias("k", "l")),
+        people.join_lateral(call("words", people.name).alias("word")),
+        people.left_outer_join_lateral(call("words", people.name).alias("word")),
+        people.join(other).join_lateral(call("words", col("label")).alias("word")),
+        people.join_lateral(call("words", people.name).alias("word")).join_lateral(
+            call("words", col("word") + " y").alias("part")
+        ),
+    ]
+
+    for table in joined:
+        again = environment.sql_query(table.as_sql())
+        assert table.get_resolved_schema().get_column_names() == (
+            again.get_resolved_schema().get_column_names()
+        )
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+class PointType(UserDefinedType):
+    @classmethod
+    def sql_type(cls) -> DataType:
+        return DataTypes.ARRAY(DataTypes.DOUBLE(nullable=False))
+
+    def serialize(self, obj: Any) -> Any:
+        return [obj.x, obj.y]
+
+
+class Point:
+    __UDT__ = PointType()
+
+    def __init__(self, x: float, y: Any) -> None:
+        self.x, self.y = x, y
+
+
+def types_of(table: Table) -> list[str]:
+    types = table.get_resolved_schema().get_column_data_types()
+    return [one.as_summary_string() for one in types]
+
+
+def test_objects_of_user_defined_types_are_stored(environment: TableEnvironment) -> None:
+    rows = [(1, Point(1.0, 2.0), {"a": [Point(3.0, 4.0)]}), (2, None, None)]
+    inferred = environment.from_elements(rows, ["id", "at", "all"])
+    fields = [DataTypes.FIELD("id", DataTypes.INT()), DataTypes.FIELD("at", PointType())]
+    given = environment.from_elements([(1, Point(1.0, 2.0))], DataTypes.ROW(fields))
+    alone = environment.from_elements([Point(1.0, 2.0)], PointType())
+
+    array = "ARRAY<DOUBLE NOT NULL>"
+    assert ["BIGINT", array, f"MAP<STRING NOT NULL, ARRAY<{array}>>"] == types_of(inferred)
+    assert ["INT", array] == types_of(given)
+    assert [array] == types_of(alone)
+    assert "ARRAY[CAST(1.0 AS DOUBLE), CAST(2.0 AS DOUBLE)]" in alone.as_sql().replace("E0", "")
+    with pytest.raises(SchemaError, match="requires float, got str"):
+        environment.from_elements([(Point(1.0, "2"),)], ["at"])
+
+
+def test_an_object_that_does_not_serialize_is_refused(environment: TableEnvironment) -> None:
+    class Broken(PointType):
+        def serialize(self, obj: Any) -> Any:
+            return [obj.z]
+
+    row = DataTypes.ROW([DataTypes.FIELD("at", Broken())])
+    with pytest.raises(SchemaError) as caught:
+        environment.from_elements([(Point(1.0, 2.0),)], row, verify_schema=False)
+    assert "not-a-value" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "types"),
+    [
+        ([Row(1, "x"), Row(2, None)], ["_1", "_2"], ["BIGINT", "STRING"]),
+        ([Row(a=1, b=Row(c=2))], ["a", "b"], ["BIGINT", "ROW<`c` BIGINT>"]),
+        ([Row(1, Row(2, "e"))], ["_1", "_2"], ["BIGINT", "ROW<`_1` BIGINT, `_2` STRING>"]),
+        ([Row("a", "b")(1, 2)], ["a", "b"], ["BIGINT", "BIGINT"]),
+        ([Row(1, [Row("x")]), (2, None)], ["_1", "_2"], ["BIGINT", "ARRAY<ROW<`_1` STRING>>"]),
+    ],
+)
+def test_types_of_rows_are_inferred(
+    environment: TableEnvironment, rows: list[Any], names: list[str], types: list[str]
+) -> None:
+    table = environment.from_elements(rows)
+    renamed = environment.from_elements(rows, ["x", "y"])
+
+    assert names == table.get_resolved_schema().get_column_names()
+    assert ["x", "y"] == renamed.get_resolved_schema().get_column_names()
+    assert types == types_of(table) == types_of(renamed)
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (["1.5", None], "DECIMAL(38, 18)"),
+        (["123456789012345678901234567890.12345678", "1.5"], "DECIMAL(38, 8)"),
+        (["1E+30"], "DECIMAL(38, 7)"),
+        (["1E-25", "-12"], "DECIMAL(38, 25)"),
+        (["99999999999999999999999999999999999999"], "DECIMAL(38, 0)"),
+        (["0"], "DECIMAL(38, 18)"),
+    ],
+)
+def test_decimals_keep_all_digits(
+    environment: TableEnvironment, values: list[str | None], type_: str
+) -> None:
+    rows = [(one if one is None else Decimal(one),) for one in values]
+
+    assert [type_] == types_of(environment.from_elements(rows, ["d"]))
+    assert [f"ARRAY<{type_}>"] == types_of(environment.from_elements([([r[0] for r in rows],)]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema", "message"),
+    [
+        ([(Decimal("1E+30"),), (Decimal("1E-9"),)], ["d"], "38 digits"),
+        ([(Decimal("NaN"),)], ["d"], "NaN is not a finite number"),
+        ([Row.of_kind(RowKind.DELETE, 1)], ["a"], "rows can only be inserted"),
+        ([(1, Row(None))], ["a", "b"], "column 'b' or a part of it has only NULL values"),
+        ([], ["a"], "without rows"),
+        ([(1,)], "INT", "INT requires int, got tuple"),
+    ],
+)
+def test_rows_that_would_change_are_refused(
+    environment: TableEnvironment, rows: list[Any], schema: Any, message: str
+) -> None:
+    with pytest.raises(SchemaError, match=message):
+        environment.from_elements(rows, schema)
+
+
+def test_single_values_are_rows_of_one_column(environment: TableEnvironment) -> None:
+    lists = environment.from_elements([[1, 2], [3]], DataTypes.ARRAY(DataTypes.INT()))
+    maps = environment.from_elements([{"a": 1}], "MAP<STRING, INT>")
+
+    assert (["ARRAY<INT>"], ["MAP<STRING, INT>"]) == (types_of(lists), types_of(maps))
 
 
 # --- tables in strings ---------------------------------------------------------------------------

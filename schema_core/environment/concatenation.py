@@ -1,0 +1,133 @@
+"""``+`` of character strings in the Table API, which SQL writes ``||``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
+from schema_core.expressions.scope import ColumnScope, Functions, Scope
+from schema_core.expressions.type_checker import infer
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Call, Literal, LiteralKind
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
+from schema_core.types import DataType, DataTypes
+from schema_core.types.families import MEMBERS, TypeFamily
+from schema_core.types.unresolved import LookUp
+
+T = TypeVar("T")
+
+PLUS, CONCATENATION = "+", "||"
+
+#: The roots of types whose values are concatenated.
+STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
+
+#: Returns the scope in which an expression is typed.
+ScopeOf = Callable[[], Scope]
+
+
+def concatenated(given: T, scope_of: ScopeOf) -> T:
+    """Return an expression or item of a list in which ``+`` of strings is ``||``, as in PyFlink.
+
+    An operand that is not a string is cast to one. What cannot be typed is left as it is: its error
+    is raised where the expression is used.
+
+    Args:
+        given: The expression, alone, with an alias or as a sort key; others are returned.
+        scope_of: Returns the columns, which are looked up only if there is a ``+``.
+
+    >>> from schema_core.expressions import col
+    >>> scope = ColumnScope({"a": DataTypes.STRING(), "n": DataTypes.INT()})
+    >>> print(concatenated(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
+    `a` || '-' || CAST(`n` AS VARCHAR(2147483647)) `n` + 1
+    """
+    if not isinstance(given, Expression | AliasedExpression | SortedExpression):
+        return given
+    if not any(_is_plus(node) for node in syntax.walk(given.syntax)):
+        return given
+    tree = _Rewriting(scope_of()).tree(given.syntax)
+    if isinstance(given, Expression):
+        return given if tree is given.syntax else Expression(tree)  # type: ignore[return-value]
+    return replace(given, syntax=tree)
+
+
+def column_scope(
+    columns: Iterable[tuple[str, DataType]], functions: Functions | None, types: LookUp | None
+) -> Scope:
+    """Return the scope of those columns whose types SQL supports."""
+    found: dict[str, DataType] = {}
+    for name, type_ in columns:
+        try:
+            ColumnScope({name: type_})
+        except SchemaCoreError:
+            continue
+        found[name] = type_
+    return ColumnScope(found, functions=functions, types=types)
+
+
+def _is_plus(node: syntax.Expression) -> bool:
+    return isinstance(node, Call) and node.name == PLUS and len(node.arguments) == 2
+
+
+class _Rewriting:
+    """Rewrites one expression; operands are typed once."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._strings: dict[int, tuple[syntax.Expression, bool]] = {}
+
+    def tree(self, root: syntax.Expression) -> syntax.Expression:
+        """Rewrite the calls of a tree from the innermost outwards, without recursion."""
+        pending: list[tuple[syntax.Expression, bool]] = [(root, False)]
+        results: list[syntax.Expression] = []
+        while pending:
+            node, is_done = pending.pop()
+            if not isinstance(node, Call) or not node.arguments:
+                results.append(node)
+            elif not is_done:
+                pending.append((node, True))
+                pending += [(one, False) for one in reversed(node.arguments)]
+            else:
+                count = len(node.arguments)
+                arguments = tuple(results[-count:])
+                del results[-count:]
+                results.append(self._call(node, arguments))
+        return results[0]
+
+    def _call(self, call: Call, arguments: tuple[syntax.Expression, ...]) -> syntax.Expression:
+        same = all(one is other for one, other in zip(arguments, call.arguments, strict=True))
+        found = call if same else replace(call, arguments=arguments)
+        if not _is_plus(call):
+            return found
+        left, right = arguments
+        is_string = (self._is_string(left), self._is_string(right))
+        if any(is_string):
+            left, right = (
+                one if known else _as_string(one)
+                for one, known in zip(arguments, is_string, strict=True)
+            )
+            found = Call(CONCATENATION, (left, right))
+        self._strings[id(found)] = (found, any(is_string))
+        return found
+
+    def _is_string(self, tree: syntax.Expression) -> bool:
+        known = self._strings.get(id(tree))
+        if known is None:
+            known = self._strings[id(tree)] = (tree, self._has_string_type(tree))
+        return known[1]
+
+    def _has_string_type(self, tree: syntax.Expression) -> bool:
+        if isinstance(tree, Literal):
+            return tree.kind is LiteralKind.STRING
+        try:
+            return infer(self._scope, tree).type.root in STRINGS
+        except SchemaCoreError:
+            return False
+
+
+def _as_string(tree: syntax.Expression) -> syntax.Expression:
+    target = cast_target(cursor_over(DataTypes.STRING().as_serializable_string()))
+    return Call("CAST", (tree, target))
