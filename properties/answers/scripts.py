@@ -113,7 +113,14 @@ def sql(session: Session, text: str) -> Answer:
     if isinstance(statement, ShowCreate) and statement.kind in TABLE_KINDS:
         path = UnresolvedPath(statement.path.parts)
         return {"rows": [[environment.get_create_statement(str(path))]]}  # Flink masks nothing
-    return {"rows": [list(row) for row in result.shown()]}
+    if result.formatted is not None:
+        return {"rows": [list(row) for row in result.shown()]}
+    return {"rows": [list(map(java_text, row)) for row in result.rows]}
+
+
+def java_text(value: object) -> str | None:
+    """Return a value as Java's `String.valueOf` does."""
+    return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def columns_of(session: Session, text: str) -> Answer:

@@ -458,6 +458,13 @@ DML_SYNC = ConfigOption(
     False,
     "whether INSERT and CREATE TABLE AS wait until their job has ended",
 )
+DISPLAY_WIDTH = ConfigOption(
+    "table.display.max-column-width",
+    integer,
+    30,
+    "how many characters a column of a printed query is wide at most",
+    fallback_keys=("sql-client.display.max-column-width",),
+)
 PIPELINE_NAME = ConfigOption(
     "pipeline.name",
     str,
@@ -532,6 +539,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     LOCAL_TIME_ZONE,
     ATOMICITY,
     DML_SYNC,
+    DISPLAY_WIDTH,
     PIPELINE_NAME,
     FORCE_RECOMPILE,
     SHADOWING,

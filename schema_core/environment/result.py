@@ -21,8 +21,13 @@ from schema_core.types import (
 )
 from schema_core.types.row_value import Row
 
-#: How many characters a column of a printed table is wide at most.
-WIDEST = 40
+
+class PrintStyle(Enum):
+    """How a result is printed: only its values, a table, or a table with NULL as an empty cell."""
+
+    RAW = "raw"
+    TABLE = "table"
+    LISTING = "listing"
 
 
 class ResultKind(Enum):
@@ -37,7 +42,7 @@ def _text(value: object) -> str | None:
         case None:
             return None
         case bool():
-            return "true" if value else "false"
+            return "TRUE" if value else "FALSE"
         case _:
             return str(value)
 
@@ -99,7 +104,8 @@ class TableResult:
 
     `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
     computed when they are walked, and can be walked once. The rows of a job that writes a table are
-    there when it has ended: to walk them is to `wait`.
+    there when it has ended: to walk them is to `wait`. Cells longer than `max_column_width` are cut
+    when they are printed.
     """
 
     schema: ResolvedSchema
@@ -109,6 +115,8 @@ class TableResult:
         default=None, repr=False
     )
     job: JobClient | None = None
+    style: PrintStyle = PrintStyle.TABLE
+    max_column_width: int | None = None
 
     def get_resolved_schema(self) -> ResolvedSchema:
         return self.schema
@@ -154,24 +162,43 @@ class TableResult:
         yield from self.rows
 
     def print(self) -> None:
-        """Print the rows as a table."""
-        print(as_table(self.schema.get_column_names(), list(self.shown())))  # noqa: T201
+        """Print the rows as Flink does: as a table, or as they are for EXPLAIN and ``OK``.
+
+        Only rows of queries are cut, at the option ``table.display.max-column-width``.
+        """
+        rows = list(self.shown())
+        if self.style is PrintStyle.RAW:
+            text = "\n".join(", ".join(cell or "" for cell in row) for row in rows)
+        else:
+            null = "" if self.style is PrintStyle.LISTING else "<NULL>"
+            names = self.schema.get_column_names()
+            text = as_table(names, rows, null=null, max_width=self.max_column_width)
+        print(text)  # noqa: T201
 
 
 #: DDL that went well.
 OK = TableResult(
-    ResolvedSchema.physical(["result"], [DataTypes.STRING()]), [("OK",)], ResultKind.SUCCESS
+    ResolvedSchema.physical(["result"], [DataTypes.STRING()]),
+    [("OK",)],
+    ResultKind.SUCCESS,
+    style=PrintStyle.RAW,
 )
 
 
 def string_result(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> TableResult:
     """Return a result of string columns, as SHOW and DESCRIBE do."""
     schema = ResolvedSchema.physical(list(columns), [DataTypes.STRING()] * len(columns))
-    return TableResult(schema, list(rows))
+    return TableResult(schema, list(rows), style=PrintStyle.LISTING)
 
 
-def as_table(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
-    """Format rows as a table.
+def as_table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str | None]],
+    *,
+    null: str = "<NULL>",
+    max_width: int | None = None,
+) -> str:
+    """Format rows as a table; cells longer than `max_width` are cut.
 
     >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
     +----+--------+
@@ -184,8 +211,8 @@ def as_table(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
     """
     if not rows:
         return "Empty set"
-    cells = [names, *([cell if cell is not None else "<NULL>" for cell in row] for row in rows)]
-    cut = [[_cut(cell) for cell in row] for row in cells]
+    cells = [names, *([cell if cell is not None else null for cell in row] for row in rows)]
+    cut = [[_cut(cell, max_width) for cell in row] for row in cells]
     widths = [max(len(row[i]) for row in cut) for i in range(len(names))]
     line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
     head, *body = (_line(row, widths) for row in cut)
@@ -193,8 +220,9 @@ def as_table(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
     return "\n".join([line, head, line, *body, line, count])
 
 
-def _cut(cell: str) -> str:
-    return cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 3]}..."
+def _cut(cell: str, width: int | None) -> str:
+    """Return a cell of at most this width, but for the dots that mark what is cut."""
+    return cell if width is None or len(cell) <= width else f"{cell[: max(0, width - 3)]}..."
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.catalog.functions import FunctionClass
+from schema_core.catalog.functions import DEFINITIONS, FunctionClass
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
 from schema_core.environment.operations.show import SUBJECTS
+from schema_core.environment.result import as_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import SHOW_SUBJECTS
@@ -30,7 +32,8 @@ ALTER TABLE p_1 ADD PARTITION (d = '1') PARTITION (d = '2')
 
 @pytest.fixture
 def environment() -> TableEnvironment:
-    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    settings = EnvironmentSettings.in_streaming_mode()
+    environment = TableEnvironment.create(settings, planner=DryRunPlanner())
     for statement in SCRIPT.split(";"):
         environment.execute_sql(statement)
     return environment
@@ -100,7 +103,7 @@ def test_described_table(environment: TableEnvironment) -> None:
 
 
 def test_a_table_without_comments_is_described_without_them(environment: TableEnvironment) -> None:
-    assert [("a", "INT", "true", None, None, None)] == rows(environment, "SHOW COLUMNS FROM px1")
+    assert [("a", "INT", "TRUE", None, None, None)] == rows(environment, "SHOW COLUMNS FROM px1")
 
 
 def test_described_catalog(environment: TableEnvironment) -> None:
@@ -154,6 +157,86 @@ def test_printed(environment: TableEnvironment, capsys: pytest.CaptureFixture[st
         "2 rows in set\n"
         "Empty set\n"
     ) == capsys.readouterr().out
+
+
+def printed(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str], statement: str
+) -> str:
+    environment.execute_sql(statement).print()
+    return capsys.readouterr().out
+
+
+def test_listings_are_printed_in_full(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comment = "long " * 20 + "end"
+    assert (
+        printed(
+            environment,
+            capsys,
+            f"CREATE TABLE wide (a INT NOT NULL, z BOOLEAN COMMENT '{comment}')",
+        )
+        == "OK\n"
+    )
+    shown = printed(environment, capsys, "DESCRIBE wide")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines()]
+    assert cells[3] == ["a", "INT", "FALSE", "", "", "", ""]
+    assert cells[4] == ["z", "BOOLEAN", "TRUE", "", "", "", comment]
+    assert comment in printed(environment, capsys, "SHOW CREATE TABLE wide")
+    assert "| core | TRUE |" in " ".join(printed(environment, capsys, "SHOW FULL MODULES").split())
+
+
+def test_plans_are_printed_as_they_are(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [(plan,)] = environment.execute_sql("EXPLAIN SELECT 1").shown()
+    assert printed(environment, capsys, "EXPLAIN SELECT 1") == f"{plan}\n"
+
+
+def test_cells_of_queries_are_cut_at_the_option() -> None:
+    assert "| abcde... |" in as_table(["a"], [("abcdefghi",)], max_width=8)
+    assert "| abcdefghi |" in as_table(["a"], [("abcdefghi",)])
+
+
+def test_every_built_in_function_is_described(environment: TableEnvironment) -> None:
+    for name in DEFINITIONS:
+        described = dict(rows(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`"))
+        assert list(described) == [
+            "is system function", "is temporary", "kind", "requirements", "is deterministic",
+            "supports constant folding", "signature",
+        ]  # fmt: skip
+        overloads = (described["signature"] or "").split("\n")
+        assert all(one.startswith(f"{name}(") and one.endswith(")") for one in overloads)
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("CONCAT_WS", "CONCAT_WS(<CHARACTER_STRING>, <CHARACTER_STRING>...)"),
+        ("Round", "Round(<NUMERIC>)\nRound(<NUMERIC>, <INTEGER>)"),
+        ("ARRAY_POSITION", "ARRAY_POSITION(haystack <ARRAY>, needle <ARRAY ELEMENT>)"),
+    ],
+)
+def test_signatures_of_functions(environment: TableEnvironment, name: str, signature: str) -> None:
+    assert dict(rows(environment, f"DESCRIBE FUNCTION EXTENDED {name}"))["signature"] == signature
+
+
+def test_resources_of_functions(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE FUNCTION g AS 'x.Y' USING JAR '/a.jar', ARTIFACT 's3://b.jar'")
+    assert dict(rows(environment, "DESCRIBE FUNCTION g"))["resource uris"] == (
+        "[ResourceUri{resourceType=JAR, uri='/a.jar'}, "
+        "ResourceUri{resourceType=ARTIFACT, uri='s3://b.jar'}]"
+    )
+
+
+def test_a_temporary_function_hides_the_description(environment: TableEnvironment) -> None:
+    environment.declare_function_class(
+        "Own", FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))
+    )
+    environment.execute_sql("CREATE TEMPORARY SYSTEM FUNCTION `upper` AS 'Own'")
+    described = dict(rows(environment, "DESCRIBE FUNCTION EXTENDED `upper`"))
+    assert described["is temporary"] == "true"
+    assert described["signature"] == "upper(arg0 => INT)"
 
 
 # --- totality -------------------------------------------------------------------------------------

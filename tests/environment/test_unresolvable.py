@@ -221,9 +221,7 @@ def test_model_of_a_dropped_type(without_type: TableEnvironment) -> None:
     (row,) = without_type.execute_sql("SHOW CREATE MODEL m").collect()
     without_type.execute_sql("DROP MODEL m")
 
-    assert [("a", "`c`.`default`.`money`", "true", "true"), ("b", "INT", "true", "false")] == (
-        described
-    )
+    assert [("a", "`c`.`default`.`money`", True, True), ("b", "INT", True, False)] == (described)
     without_type.create_type("money", "DECIMAL(10, 2)")
     without_type.execute_sql(row[0])
     assert row == next(iter(without_type.execute_sql("SHOW CREATE MODEL m").collect()))

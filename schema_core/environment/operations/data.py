@@ -18,7 +18,7 @@ from schema_core.environment.operations.recover import (
     finish_for_write,
     require_unchanged,
 )
-from schema_core.environment.options import DML_SYNC
+from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -58,7 +58,12 @@ def select(session: Session, statement: SelectStatement, text: str) -> TableResu
 def run_query(session: Session, relation: Relation) -> TableResult:
     """Run a resolved query and return its rows."""
     rows = session.planner.select(session.executable(relation))
-    return TableResult(result_schema(relation), rows.rows, formatted=rows.shown)
+    return TableResult(
+        result_schema(relation),
+        rows.rows,
+        formatted=rows.shown,
+        max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
+    )
 
 
 def result_schema(relation: Relation) -> ResolvedSchema:

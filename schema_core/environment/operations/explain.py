@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from schema_core.environment.operations.create_table_as import TableCreation, table_creation
 from schema_core.environment.operations.data import checked_insert
 from schema_core.environment.operations.plan_ctas import plan_creation
-from schema_core.environment.result import TableResult, string_result
+from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import UnsupportedError
 from schema_core.sql.statement_syntax import (
@@ -22,7 +24,8 @@ from schema_core.sql.statement_syntax import (
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """Return the plan of the engine as one row."""
     with at_span(statement.span):
-        return string_result(["result"], [(explained_text(session, statement.statement, text),)])
+        plan = explained_text(session, statement.statement, text)
+    return replace(string_result(["result"], [(plan,)]), style=PrintStyle.RAW)
 
 
 def explained_text(session: Session, statement: Statement, text: str) -> str:

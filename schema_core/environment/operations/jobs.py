@@ -16,7 +16,7 @@ from schema_core.environment.operations.data import (
     run_job,
     writing_of,
 )
-from schema_core.environment.result import OK, TableResult
+from schema_core.environment.result import OK, PrintStyle, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, within
 from schema_core.schema.resolved import ResolvedSchema
@@ -54,7 +54,7 @@ def _listed(session: Session, runs: Iterable[JobRun]) -> TableResult:
     def formatted() -> list[tuple[str | None, ...]]:
         return [(*row[:3], _shown(row[3].astimezone(zone))) for row in rows]
 
-    return TableResult(schema, rows, formatted=formatted)
+    return TableResult(schema, rows, formatted=formatted, style=PrintStyle.LISTING)
 
 
 def _start_of(run: JobRun) -> datetime:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from schema_core.catalog.functions import FoundFunction, FunctionClass, FunctionLocation
+from schema_core.catalog.function_descriptions import FunctionDescription, description_of
+from schema_core.catalog.functions import CORE, FoundFunction, FunctionClass, FunctionLocation
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogFunction,
     CatalogMaterializedTable,
     CatalogPartitionSpec,
     CatalogTable,
+    ResourceUri,
 )
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.catalog_objects import connections_not_supported
 from schema_core.environment.operations.jobs import show_jobs
 from schema_core.environment.operations.show_create import extras_of, written
-from schema_core.environment.result import TableResult, string_result
+from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions.signatures import Function
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
+from schema_core.secrets import mask_credentials
 from schema_core.sql.statement_syntax import Describe, ObjectKind, Pattern, Show
 from schema_core.sql.syntax import Name
 from schema_core.types import DataType, DataTypes, parse_type
@@ -147,7 +150,9 @@ def _partitions(session: Session, statement: Show) -> TableResult:
 
 
 def _full_modules(session: Session, statement: Show) -> TableResult:
-    return string_result(["module name", "used"], list(session.functions.modules.listed()))
+    types = [DataTypes.STRING(), DataTypes.BOOLEAN()]
+    schema = ResolvedSchema.physical(["module name", "used"], types)
+    return TableResult(schema, session.functions.modules.listed(), style=PrintStyle.LISTING)
 
 
 def _none(session: Session, statement: Show) -> list[str]:
@@ -242,7 +247,7 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
         mark = marks.get(column.name)
         rows.append((column.name, type_, nullable, of_key, extras, mark, column.comment))
     commented = any(column.comment is not None for column in schema.columns)
-    return _of_columns(rows if commented else [row[:-1] for row in rows], commented)
+    return _of_columns(rows if commented else [row[:-1] for row in rows], COLUMNS, commented)
 
 
 def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool | None]:
@@ -272,13 +277,19 @@ def described_columns(
     commented = any(column.comment is not None for column in schema.columns)
     if commented:
         rows = [(*row, column.comment) for row, column in zip(rows, chosen, strict=True)]
-    return _of_columns(rows, commented)
+    return _of_columns(rows, COLUMNS, commented)
 
 
-def _of_columns(rows: list[tuple[Any, ...]], commented: bool) -> TableResult:
-    names = [*COLUMNS, *(["comment"] if commented else [])]
-    types = [DataTypes.BOOLEAN() if name == "null" else DataTypes.STRING() for name in names]
-    return TableResult(ResolvedSchema.physical(names, types), rows)
+#: The columns of described objects that are true or false; the others are strings.
+FLAGS = ("null", "is input")
+
+
+def _of_columns(
+    rows: list[tuple[Any, ...]], described: Sequence[str], commented: bool
+) -> TableResult:
+    names = [*described, *(["comment"] if commented else [])]
+    types = [DataTypes.BOOLEAN() if name in FLAGS else DataTypes.STRING() for name in names]
+    return TableResult(ResolvedSchema.physical(names, types), rows, style=PrintStyle.LISTING)
 
 
 def _described_row(schema: ResolvedSchema, column: AnyColumn) -> tuple[Any, ...]:
@@ -322,7 +333,13 @@ def _described_database(session: Session, statement: Describe) -> TableResult:
 
 
 def _described_function(session: Session, statement: Describe) -> TableResult:
-    found = session.functions.get(UnresolvedPath(statement.path.parts))
+    path = UnresolvedPath(statement.path.parts)
+    described = _built_in_description(session, path)
+    if described is not None:
+        rows = [("is system function", "true"), ("is temporary", "false")]
+        rows += described.rows(path.object_name) if statement.extended else []
+        return string_result(["info name", "info value"], rows)
+    found = session.functions.get(path)
     temporary = found.place in (FunctionLocation.TEMPORARY, FunctionLocation.TEMPORARY_SYSTEM)
     system = found.place in (FunctionLocation.SYSTEM, FunctionLocation.TEMPORARY_SYSTEM)
     rows = [
@@ -335,16 +352,31 @@ def _described_function(session: Session, statement: Describe) -> TableResult:
     return string_result(["info name", "info value"], rows)
 
 
+def _built_in_description(session: Session, path: UnresolvedPath) -> FunctionDescription | None:
+    """Return the description of a built-in function that no other function of its name hides."""
+    found = session.functions.find(path)
+    is_built_in = found is None or isinstance(found.definition, tuple)
+    if len(path.parts) > 1 or not is_built_in or CORE not in session.functions.modules.used:
+        return None
+    return description_of(path.object_name)
+
+
 def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
     match found.definition:
         case CatalogFunction(class_name, language, resources):
             return [
                 ("class name", class_name),
                 ("function language", language.value),
-                ("resource uris", f"[{', '.join(f'{one.kind} {one.uri}' for one in resources)}]"),
+                ("resource uris", f"[{', '.join(map(_resource, resources))}]"),
             ]
         case FunctionClass() | tuple():
             return []
+
+
+def _resource(resource: ResourceUri) -> str:
+    """Return a resource as Flink prints it, without credentials in its path."""
+    uri = mask_credentials(resource.uri)
+    return f"ResourceUri{{resourceType={resource.kind}, uri='{uri}'}}"
 
 
 def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
@@ -367,31 +399,28 @@ def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[st
 def _described_model(session: Session, statement: Describe) -> TableResult:
     """One row per column, from the stored text of a model that no longer resolves."""
     identifier = session.identifier(statement.path)
-    columns: list[tuple[AnyColumn | UnresolvedColumn, str]]
+    columns: list[tuple[AnyColumn | UnresolvedColumn, bool]]
     try:
         model = session.models.get(identifier)
         columns = [
-            *((column, "true") for column in model.resolved_input_schema.columns),
-            *((column, "false") for column in model.resolved_output_schema.columns),
+            *((column, True) for column in model.resolved_input_schema.columns),
+            *((column, False) for column in model.resolved_output_schema.columns),
         ]
     except SchemaCoreError:
         stored = session.models.stored(identifier)
         if stored is None:
             raise
         columns = [
-            *((column, "true") for column in stored.input_schema.columns),
-            *((column, "false") for column in stored.output_schema.columns),
+            *((column, True) for column in stored.input_schema.columns),
+            *((column, False) for column in stored.output_schema.columns),
         ]
     commented = any(column.comment is not None for column, _ in columns)
     rows = []
     for column, is_input in columns:
         type_, nullable = _stored_type(column)
-        null = None if nullable is None else str(nullable).lower()
         comment = [column.comment] if commented else []
-        rows.append((column.name, type_, null, is_input, *comment))
-    return string_result(
-        ["name", "type", "null", "is input", *(["comment"] if commented else [])], rows
-    )
+        rows.append((column.name, type_, nullable, is_input, *comment))
+    return _of_columns(rows, ["name", "type", "null", "is input"], commented)
 
 
 # --- description of a path -----------------------------------------------------------------
