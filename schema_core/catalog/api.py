@@ -229,6 +229,10 @@ class Catalog(ABC):
             self.alter_table(table_path, stored, ignore_if_not_exists=False, expected=expected)
 
     # --- partitions ----------------------------------------------------------------------------
+    #
+    # As in Flink, a table that does not exist or is not partitioned has no partitions: methods of
+    # one partition raise `partition-not-found`. Those of all partitions, and `create_partition`,
+    # raise `table-not-found` or `not-partitioned`.
 
     def list_partitions(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None

@@ -36,7 +36,7 @@ from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.catalog.resolve import resolve_model, resolve_object
 from schema_core.catalog.statistics import Change, StoredStatistics
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import ConflictError, SchemaError, UnsupportedError
+from schema_core.errors import ConflictError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 
@@ -150,7 +150,7 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> S:
         if (found := transaction.get(key, parent, lock=lock)) is not None:
             return found
-        raise missing(key.kind.value, key, _similar(transaction, key))
+        raise _missing(transaction, key)
 
     def _create(self, key: ObjectKey, value: object, ignore_if_exists: bool) -> None:
         self._require_support(key.kind)
@@ -221,9 +221,7 @@ class StoredCatalog(Catalog, Generic[S]):
         """
         for _ in range(MAX_ATTEMPTS):
             with self.store.transaction(writing=True) as transaction:
-                table = None
-                if key.kind is ObjectKind.PARTITION:
-                    table, _keys = self._partitioned(transaction, key, lock=True)
+                table = self._table_of(transaction, key, lock=True)
                 found = transaction.get(key, table, lock=True)
                 if found is None:
                     return _ignore_missing(transaction, key, ignore_if_not_exists, expected)
@@ -236,9 +234,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def _drop(self, key: ObjectKey, ignore_if_not_exists: bool) -> None:
         self._require_support(key.kind)
         with self.store.transaction(writing=True) as transaction:
-            table = None
-            if key.kind is ObjectKind.PARTITION:
-                table, _ = self._partitioned(transaction, key, lock=True)
+            table = self._table_of(transaction, key, lock=True)
             if not transaction.delete(key, table):
                 _ignore_missing(transaction, key, ignore_if_not_exists)
 
@@ -361,10 +357,17 @@ class StoredCatalog(Catalog, Generic[S]):
         """Return a table that has partition keys, and these; `key` is of it or a partition."""
         wanted = ObjectKey(ObjectKind.TABLE, key.database, key.name)
         table = self._require(transaction, wanted, lock=lock)
-        match table.value:
-            case CatalogTable() | CatalogMaterializedTable() as found if found.is_partitioned():
-                return table, found.get_partition_keys()
+        if keys := _partition_keys(table.value):
+            return table, keys
         raise SchemaError(f"the table {wanted} is not partitioned", code="not-partitioned")
+
+    def _table_of(
+        self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
+    ) -> S | None:
+        """Return the table of a partition; None if there is none, or for another object."""
+        if key.kind is not ObjectKind.PARTITION:
+            return None
+        return transaction.get(ObjectKey(ObjectKind.TABLE, key.database, key.name), lock=lock)
 
     def list_partitions(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
@@ -382,8 +385,11 @@ class StoredCatalog(Catalog, Generic[S]):
         self._require_support(ObjectKind.PARTITION)
         key = partition_key(table_path, partition_spec)
         with self.store.transaction() as transaction:
-            table, _ = self._partitioned(transaction, key)
-            partition: CatalogPartition = self._require(transaction, key, table).value
+            table = self._table_of(transaction, key)
+            found = None if table is None else transaction.get(key, table)
+            if found is None:
+                raise _missing_partition(transaction, key)
+            partition: CatalogPartition = found.value
         return partition
 
     def partition_exists(
@@ -451,11 +457,9 @@ class StoredCatalog(Catalog, Generic[S]):
         self._require_support(ObjectKind.STATISTICS)
         key = statistics_key(table_path, spec)
         with self.store.transaction() as transaction:
-            if spec is not None:
-                self._partitioned(transaction, key)
             owner, measured = self._measured(transaction, key)
             if measured is None:
-                raise missing(owner.kind.value, owner, _similar(transaction, owner))
+                raise _missing(transaction, owner)
             stored = transaction.get(key, measured)
         return StoredStatistics() if stored is None else stored.value
 
@@ -589,6 +593,34 @@ def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
     return [f"{key.database}.{name}" for name in names]
 
 
+def _missing(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
+    """Return the error for an object that does not exist."""
+    if key.kind is ObjectKind.PARTITION:
+        return _missing_partition(transaction, key)
+    return missing(key.kind.value, key, _similar(transaction, key))
+
+
+def _missing_partition(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
+    """Return the error for a partition that does not exist, which names the reason as its hint.
+
+    As in Flink, it is the same error if the table does not exist or is not partitioned.
+    """
+    error = missing(key.kind.value, key)
+    path = ObjectKey(ObjectKind.TABLE, key.database, key.name)
+    table = transaction.get(path)
+    if table is None:
+        error.hint = f"there is no table {path}"
+    elif not _partition_keys(table.value):
+        error.hint = f"the table {path} is not partitioned"
+    return error
+
+
+def _partition_keys(table: object) -> list[str]:
+    if isinstance(table, CatalogTable | CatalogMaterializedTable):
+        return table.get_partition_keys()
+    return []
+
+
 def _ignore_missing(
     transaction: ObjectTransaction[S],
     key: ObjectKey,
@@ -597,7 +629,7 @@ def _ignore_missing(
 ) -> None:
     if not ignore_if_not_exists:
         require_expected(key, expected, None)
-        raise missing(key.kind.value, key, _similar(transaction, key))
+        raise _missing(transaction, key)
 
 
 def _require_expected(found: StoredObject, expected: object) -> None:

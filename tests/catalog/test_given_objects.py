@@ -25,7 +25,7 @@ from schema_core.catalog import (
     ObjectPath,
 )
 from schema_core.catalogs import SqlCatalog
-from schema_core.errors import ExternalError, SchemaError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.udf import udf
 
 PATH = ObjectPath("default", "t")
@@ -94,19 +94,23 @@ def test_partitions_of_a_table_without_partition_keys_are_refused() -> None:
     catalog = InMemoryCatalog("mine")
     catalog.create_table(PATH, CatalogBaseTable.create_table(COLUMNS), False)
     spec, partition = CatalogPartitionSpec({"id": "1"}), CatalogPartition.create_instance({})
-    calls: list[Any] = [
-        lambda: catalog.list_partitions(PATH),
-        lambda: catalog.create_partition(PATH, spec, partition, True),
-        lambda: catalog.get_partition(PATH, spec),
-        lambda: catalog.alter_partition(PATH, spec, partition, True),
-        lambda: catalog.drop_partition(PATH, spec, True),
-        lambda: catalog.get_partition_statistics(PATH, spec),
+    calls: list[tuple[Any, str]] = [
+        (lambda: catalog.list_partitions(PATH), "not-partitioned"),
+        (lambda: catalog.create_partition(PATH, spec, partition, True), "not-partitioned"),
+        (lambda: catalog.get_partition(PATH, spec), "partition-not-found"),
+        (lambda: catalog.alter_partition(PATH, spec, partition, False), "partition-not-found"),
+        (lambda: catalog.drop_partition(PATH, spec, False), "partition-not-found"),
+        (lambda: catalog.get_partition_statistics(PATH, spec), "partition-not-found"),
     ]
 
-    for call in calls:
-        with pytest.raises(SchemaError, match=r"default\.t is not partitioned") as caught:
+    for call, code in calls:
+        with pytest.raises(
+            SchemaCoreError, match=r"the table default\.t is not partitioned"
+        ) as caught:
             call()
-        assert "not-partitioned" == caught.value.code
+        assert code == caught.value.code
+    catalog.drop_partition(PATH, spec, True)
+    catalog.alter_partition(PATH, spec, partition, True)
     assert not catalog.partition_exists(PATH, spec)
     assert "" == partition.get_description() == partition.get_detailed_description()
 
