@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType, NoneType
-from typing import Self
+from typing import Any, Self
 
 from schema_core.arguments import require_instance, require_names, require_sequence
-from schema_core.errors import SchemaError
+from schema_core.errors import NotFoundError, SchemaError
 from schema_core.masking import QueryText
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
@@ -126,6 +126,21 @@ class TableDistribution:
 
 # --- tables and views ----------------------------------------------------------------------------
 
+#: Entry points of the codec of property maps: this layer does not import it (decision 7).
+PROPERTY_MAPS = "schema_core.property_maps"
+
+
+def _property_maps() -> Any:
+    from importlib.metadata import entry_points  # slow to import
+
+    for entry in entry_points(group=PROPERTY_MAPS, name="tables"):
+        return entry.load()
+    raise NotFoundError(
+        "the codec of property maps is not installed",
+        code="not-discovered",
+        hint="install schema-core: its entry points name the codec",
+    )
+
 
 def _written(schema: Schema | TableSchema) -> Schema:
     """Return an unresolved schema."""
@@ -229,6 +244,30 @@ class CatalogTable(CatalogBaseTable):
     def get_snapshot(self) -> int | None:
         """Return the time of the snapshot of the table, in milliseconds."""
         return self.snapshot
+
+    def to_properties(self) -> dict[str, str]:
+        """Return the table as Flink's property map, as `schema_core.properties.encode_table`.
+
+        Raises:
+            SchemaError: for an unresolved table that does not resolve with built-in functions.
+            UnsupportedError: for everything that would not be restored.
+
+        >>> table = CatalogTable(Schema.new_builder().column("id", "INT").build())
+        >>> table.to_properties()
+        {'schema.0.name': 'id', 'schema.0.data-type': 'INT'}
+        """
+        properties: dict[str, str] = _property_maps().encode(self)
+        return properties
+
+    @staticmethod
+    def from_properties(properties: Mapping[str, str]) -> CatalogTable:
+        """Return the unresolved table of a property map.
+
+        Raises:
+            SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map.
+        """
+        table: CatalogTable = _property_maps().decode(properties)
+        return table
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,28 @@ def test_partitions_of_a_table_without_partition_keys_are_refused() -> None:
     assert "" == partition.get_description() == partition.get_detailed_description()
 
 
+def test_tables_are_written_as_property_maps() -> None:
+    table = CatalogBaseTable.create_table(COLUMNS, ["name"], {"connector": "print"}, "some")
+    computed = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
+
+    properties = table.to_properties()
+    assert ("id", "BIGINT", "name") == (
+        properties["schema.0.name"],
+        properties["schema.0.data-type"],
+        properties["partition.keys.0.name"],
+    )
+    read = CatalogTable.from_properties(properties)
+    assert read == CatalogTable.from_properties(read.to_properties())
+    assert ("some", {"connector": "print"}) == (read.get_comment(), read.get_options())
+    assert "`a` + 1" == CatalogTable(computed).to_properties()["schema.1.expr"]
+    with pytest.raises(SchemaError, match="missing"):
+        CatalogTable(
+            Schema.new_builder().column_by_expression("b", "missing + 1").build()
+        ).to_properties()
+    with pytest.raises(SchemaError):
+        CatalogTable.from_properties({"schema.0.name": "a"})
+
+
 # --- statistics -----------------------------------------------------------------------------------
 
 
