@@ -1,4 +1,4 @@
-"""Details of EXPLAIN beside the plan of the engine."""
+"""Details of EXPLAIN beside the typed plan and the plan of the engine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from schema_core.arguments import require_instance
 
 
 class ExplainDetail(Enum):
-    """What an explanation may contain beside the plan, as PyFlink's.
+    """What an explanation contains beside the plans, as PyFlink's.
 
-    The engine decides which of them it has; others do not change the explanation.
+    ESTIMATED_COST: the numbers of rows of the tables, from the statistics of their catalogs.
+    CHANGELOG_MODE: the changes of each node, which are only inserted rows. JSON_EXECUTION_PLAN: the
+    typed plan as JSON. PLAN_ADVICE: a section without advice.
     """
 
     ESTIMATED_COST = 0

@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_folder
@@ -40,6 +41,7 @@ from schema_core.catalog.unfinished import ISOLATED, Mark
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
+from schema_core.environment.explain_detail import ExplainDetail
 from schema_core.environment.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.job_client import JobClient
 from schema_core.environment.job_execution import submit
@@ -51,6 +53,7 @@ from schema_core.environment.options import (
     RUNTIME_MODE,
     SHADOWING,
 )
+from schema_core.environment.plan_tree import PlanNode, plan_node, tree_json, tree_text
 from schema_core.environment.planner import (
     BoundTable,
     Planner,
@@ -432,14 +435,51 @@ class Session:
         """Resolve each view only once within the block, which must not change what views read."""
         return self._opened.kept()
 
-    def explain(self, relation: Relation) -> str:
-        """Return the plan of the engine for a query, without the secrets of its tables."""
+    def explain(
+        self,
+        relation: Relation,
+        details: Iterable[ExplainDetail] = (),
+        sink: Callable[[PlanNode], PlanNode] = lambda query: query,
+    ) -> str:
+        """Return the typed plan of a query and that of the engine, without secrets of its tables.
+
+        Args:
+            relation: The query.
+            details: What to explain beside the plans; see `ExplainDetail`.
+            sink: Returns the plan of what the rows are written into.
+        """
         executable = self.executable(relation)
-        text = self.planner.explain(executable)
+        root, wanted = sink(plan_node(executable)), set(details)
+        with_changes = ExplainDetail.CHANGELOG_MODE in wanted
+        parts = [
+            f"== Abstract Syntax Tree ==\n{tree_text(root, with_changes=with_changes)}",
+            self.planner.explain(executable),
+        ]
+        if ExplainDetail.ESTIMATED_COST in wanted:
+            costs = "\n".join(self._costs(tables_in(executable))) or "no tables are read"
+            parts.append(f"== Estimated Cost ==\n{costs}")
+        if ExplainDetail.PLAN_ADVICE in wanted:
+            parts.append("== Plan Advice ==\nNo available advice.")
+        if ExplainDetail.JSON_EXECUTION_PLAN in wanted:
+            parts.append(f"== Physical Execution Plan ==\n{tree_json(root)}")
+        text = "\n\n".join(parts)
         for identifier in tables_in(executable):
             options = self.get_table(identifier).table.get_options()
             text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)
+
+    def _costs(self, identifiers: Iterable[ObjectIdentifier]) -> Iterator[str]:
+        """Yield what catalogs know of the sizes of tables, a line for each table."""
+        for identifier in sorted(identifiers, key=str):
+            shown, known = identifier.as_summary_string(), "no statistics"
+            catalog = self.registry.find(identifier.catalog_name)
+            is_permanent = identifier not in self.temporary.tables
+            if catalog and is_permanent and Capability.STATISTICS in catalog.capabilities:
+                with suppress(NotFoundError):
+                    found = catalog.get_table_statistics(identifier.to_object_path())
+                    if found.row_count >= 0:
+                        known = f"{found.row_count:,} rows"
+            yield f"{shown}: {known}"
 
     # --- jobs ----------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ from schema_core.environment.operations.data import (
     run_query,
     writing_of,
 )
-from schema_core.environment.operations.explain import explained_creation
+from schema_core.environment.operations.explain import explained_creation, explained_write
 from schema_core.environment.operations.plan_ctas import plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
@@ -540,12 +540,11 @@ class Table:
         return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plan of the engine, which has no further details."""
-        require_details(extra_details)
-        return self._session.explain(self._relation)
+        """Return the typed plan and that of the engine, with details."""
+        return self._session.explain(self._relation, require_details(extra_details))
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
-        """Print the plan of the engine."""
+        """Print what `explain` returns."""
         print(self.explain(*extra_details))  # noqa: T201
 
     # --- as a view -----------------------------------------------------------------------------
@@ -650,9 +649,11 @@ class TablePipeline:
         prepare: Callable[[], JobGraph],
         compile_: Callable[[PlanCompiler], None],
         creation: TableCreation | None = None,
+        explain: Callable[[Sequence[ExplainDetail]], str] | None = None,
     ) -> None:
         self._session = session
         self._relation = relation
+        self._explain = explain
         self._sink = sink
         self._prepare = prepare
         self._compile = compile_
@@ -696,15 +697,17 @@ class TablePipeline:
         return tuple(self._hooks)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plan of the engine; for a new table, after `plan_ctas` as text.
+        """Return the plans; for a new table, after `plan_ctas` as text.
 
         Args:
-            extra_details: What to explain beside the plan; the engine has no more than the plan.
+            extra_details: What to explain beside the plans.
         """
-        require_details(extra_details)
+        details = require_details(extra_details)
         if self._creation is not None:
-            return explained_creation(self._session, self._creation)
-        return self._session.explain(self._relation)
+            return explained_creation(self._session, self._creation, details)
+        if self._explain is not None:
+            return self._explain(details)
+        return self._session.explain(self._relation, details)
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print what `explain` returns."""
@@ -742,7 +745,8 @@ def _insertion(
     def compile_(compiler: PlanCompiler) -> None:
         compiler.writing(relation, as_sql(), target.identifier, how, hints or {})
 
-    return TablePipeline(session, relation, target.identifier, prepare, compile_)
+    explain = partial(explained_write, session, relation, target, how)
+    return TablePipeline(session, relation, target.identifier, prepare, compile_, explain=explain)
 
 
 class CreateOrReplaceTable:
@@ -946,9 +950,9 @@ class StatementSet:
         return self
 
     def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plan of the engine, which has no further details."""
-        require_details(extra_details)
-        return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
+        """Return the plans of all statements, with details."""
+        details = require_details(extra_details)
+        return "\n\n".join(pipeline.explain(*details) for pipeline in self._pipelines)
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print what `explain` returns."""

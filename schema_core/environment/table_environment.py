@@ -172,18 +172,18 @@ class TableEnvironment:
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: ExplainDetail) -> str:
-        """Return the plan of the engine for a query, INSERT, statement set or CREATE TABLE AS.
+        """Return the plans of a query, INSERT, statement set or CREATE TABLE AS.
 
         Args:
             stmt: The statement, without EXPLAIN.
-            extra_details: What to explain beside the plan; the engine has no more than the plan.
+            extra_details: What to explain beside the plans.
 
         Raises:
             UnsupportedError: with code `not-explainable` for a statement without a query.
         """
-        require_details(extra_details)
+        details = require_details(extra_details)
         require_instance(stmt, str, "stmt")
-        return explained_text(self._session, parse_statement(stmt), stmt)
+        return explained_text(self._session, parse_statement(stmt), stmt, details)
 
     @validate_arguments(statement=str)
     def plan_ctas(self, statement: str) -> CtasPlan:

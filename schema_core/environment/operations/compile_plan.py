@@ -174,15 +174,15 @@ class CompiledPlan:
         """Return how the engine would run each job.
 
         Args:
-            extra_details: What to explain beside the plan; the engine has no more than the plan.
+            extra_details: What to explain beside the plans.
 
         Raises:
             SchemaCoreError: as `run_plan`.
         """
-        require_details(extra_details)
+        details = require_details(extra_details)
         session = opened(self._document, self._session)
         return "\n\n".join(
-            session.explain(session.query(parse_query(one["query"]), one["query"]))
+            session.explain(session.query(parse_query(one["query"]), one["query"]), details)
             for one in self._document.members["jobs"]
         )
 
