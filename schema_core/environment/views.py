@@ -14,7 +14,7 @@ from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import ResolvedCatalogView
-from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.expressions.coercion import supports_sql_cast
 from schema_core.expressions.functions import declare
 from schema_core.expressions.literals import constant
@@ -269,7 +269,14 @@ def _finished(root: Any, query_of: QueryOf) -> Any:
 
 def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
     if isinstance(node, Scan):
-        return query_of(node.table.identifier) or node
+        query = query_of(node.table.identifier)
+        if query is not None and node.period is not None:
+            raise UnsupportedError(
+                "FOR SYSTEM_TIME AS OF is not run on a view: its query has only the present rows",
+                code="not-executable",
+                hint="it can be resolved, and kept in a view",
+            )
+        return query or node
     if isinstance(node, tuple):
         parts: list[Any] = []
         for part in node:
