@@ -7,7 +7,7 @@ same arguments but does something else.
 from __future__ import annotations
 
 _DATA_STREAM = "part of the DataStream API, which Spark does not have"
-_WINDOWS = "windows of time are table functions of SQL: TUMBLE, HOP, SESSION and CUMULATE"
+_STEP = "created by a method of the step before"
 _WORKERS = "conversion between the Python workers of Flink and Java"
 _AGGREGATES = "functions with several result columns are called in SQL or by `join_lateral`"
 _JAVA = "handles exceptions of Java"
@@ -37,13 +37,10 @@ REASONS: dict[str, str] = {
     "pyflink.table.AsyncScalarFunction": "see `pyflink.table.udf`",
     "pyflink.table.DataView": "see `pyflink.table.udf`",
     "pyflink.table.FunctionContext": "see `pyflink.table.udf`",
-    "pyflink.table.GroupWindowedTable": _WINDOWS,
     "pyflink.table.ListView": "see `pyflink.table.udf`",
     "pyflink.table.MapView": "see `pyflink.table.udf`",
-    "pyflink.table.OverWindowedTable": "windows over rows are written in SQL, with OVER",
     "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.TableAggregateFunction": "see `pyflink.table.udf`",
-    "pyflink.table.WindowGroupedTable": _WINDOWS,
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
     ),
@@ -66,32 +63,20 @@ REASONS: dict[str, str] = {
     ),
     "pyflink.table.data_view": "see `pyflink.table.udf`",
     "pyflink.table.descriptors": "deprecated in PyFlink for `TableDescriptor`",
-    "pyflink.table.expressions.CURRENT_RANGE": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.expressions.CURRENT_ROW": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.expressions.UNBOUNDED_RANGE": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.expressions.UNBOUNDED_ROW": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.expressions.lag": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.expressions.lead": "windows over rows are written in SQL, with OVER",
     "pyflink.table.module.HiveModule": "the functions of Hive are not included",
     "pyflink.table.plan_reference.BytesContentPlanReference": "plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
-    "pyflink.table.table.AggregatedTable": _AGGREGATES,
     "pyflink.table.table.FlatAggregateTable": _AGGREGATES,
-    "pyflink.table.table.GroupWindowedTable": _WINDOWS,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
-    "pyflink.table.table.GroupedTable.aggregate": _AGGREGATES,
     "pyflink.table.table.GroupedTable.flat_aggregate": _AGGREGATES,
-    "pyflink.table.table.OverWindowedTable": "windows over rows are written in SQL, with OVER",
-    "pyflink.table.table.Table.aggregate": _AGGREGATES,
     "pyflink.table.table.Table.flat_aggregate": _AGGREGATES,
-    "pyflink.table.table.Table.flat_map": _AGGREGATES,
     "pyflink.table.table.Table.from_changelog": "rows of batch jobs have no changes",
-    "pyflink.table.table.Table.map": _AGGREGATES,
-    "pyflink.table.table.Table.over_window": "windows over rows are written in SQL, with OVER",
     "pyflink.table.table.Table.to_changelog": "rows of batch jobs have no changes",
-    "pyflink.table.table.Table.window": _WINDOWS,
-    "pyflink.table.table.WindowGroupedTable": _WINDOWS,
+    "pyflink.table.table.AggregatedTable.__init__": _STEP,
+    "pyflink.table.table.GroupWindowedTable.__init__": _STEP,
+    "pyflink.table.table.OverWindowedTable.__init__": _STEP,
+    "pyflink.table.table.WindowGroupedTable.__init__": _STEP,
     "pyflink.table.table_environment.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.table_environment.TableEnvironment.add_python_archive": (
         "Spark sends the functions to its workers; packages are installed there as for Spark"
@@ -110,7 +95,7 @@ REASONS: dict[str, str] = {
     "pyflink.table.types.from_arrow_type": "`schema_core.arrow.from_arrow`",
     "pyflink.table.types.to_arrow_type": "`schema_core.arrow.to_arrow`",
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
-    "pyflink.table.window": _WINDOWS,
+    "pyflink.table.window": _STEP,
     # --- pyflink.util
     "pyflink.util.exceptions": _ERRORS,
     "pyflink.util.exceptions.capture_java_exception": _JAVA,

@@ -53,12 +53,21 @@ from schema_core.environment.result import (
 from schema_core.environment.table import (
     GroupedTable as GroupedTable,
 )
+from schema_core.environment.table import (
+    GroupWindowedTable as GroupWindowedTable,
+)
+from schema_core.environment.table import (
+    OverWindowedTable as OverWindowedTable,
+)
 from schema_core.environment.table import StatementSet as StatementSet
 from schema_core.environment.table import (
     Table as Table,
 )
 from schema_core.environment.table import (
     TablePipeline as TablePipeline,
+)
+from schema_core.environment.table import (
+    WindowGroupedTable as WindowGroupedTable,
 )
 from schema_core.environment.table_environment import (
     TableEnvironment as TableEnvironment,

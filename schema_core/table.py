@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from schema_core.environment.table import GroupedTable, Table
+from schema_core.environment.table import (
+    AggregatedTable,
+    GroupedTable,
+    GroupWindowedTable,
+    OverWindowedTable,
+    Table,
+    WindowGroupedTable,
+)
 
-__all__ = ["GroupedTable", "Table"]
+__all__ = [
+    "AggregatedTable",
+    "GroupWindowedTable",
+    "GroupedTable",
+    "OverWindowedTable",
+    "Table",
+    "WindowGroupedTable",
+]

@@ -34,7 +34,7 @@ from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.expressions import col
+from schema_core.expressions import Expression, col
 from schema_core.properties import decode_table, encode_table
 
 #: The public modules whose functions, classes and static methods are called.
@@ -117,7 +117,7 @@ def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
     public = [(module, name) for module in map(import_module, MODULES) for name in module.__all__]
     for module, name in public:
         found = getattr(module, name)
-        if not callable(found):
+        if not callable(found) or isinstance(found, Expression):
             continue
         if not inspect.isclass(found):
             yield name, partial(_same, found)

@@ -7,7 +7,7 @@ one column. What an operation calls its columns is as in Flink's Table API.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -67,8 +67,12 @@ def expression_of(given: object) -> syntax.Expression:
     raise SchemaError(f"{show(given)} is not an expression", code="not-an-expression", hint=hint)
 
 
-def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
+def columns_of(
+    given: Iterable[object], known: list[str], numbered: Collection[str] = ()
+) -> list[Column]:
     """Return the columns of a list of expressions, with their names.
+
+    Calls of the functions `numbered` are named as aggregates are.
 
     Raises:
         SchemaError: with code `not-an-expression`, `unknown-column`, `duplicate-column`, or
@@ -83,7 +87,7 @@ def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
         else:
             name = one.names[0] if isinstance(one, AliasedExpression) else None
             trees.append((name, expression_of(one)))
-    aggregates = list(_aggregates(tree for _, tree in trees))
+    aggregates = list(_aggregates((tree for _, tree in trees), numbered))
     found = [
         Column(name or name_of(tree, place, aggregates), tree)
         for place, (name, tree) in enumerate(trees)
@@ -92,18 +96,21 @@ def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
     return found
 
 
-def _aggregates(trees: Iterable[syntax.Expression]) -> Iterator[Call]:
+def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> Iterator[Call]:
     """The calls of aggregates in expressions, each once, in the order in which they stand."""
     seen: list[Call] = []
     for tree in trees:
         for node in reversed(list(walk(tree))):
-            if isinstance(node, Call) and node not in seen and _is_aggregate(node):
+            if not isinstance(node, Call) or node in seen:
+                continue
+            if _is_aggregate(node) or node.name in more:
                 seen.append(node)
                 yield node
 
 
 def _is_aggregate(call: Call) -> bool:
-    return not call.over and any(row.kind is Kind.AGGREGATE for row in BUILT_IN.get(call.name, ()))
+    rows = call.inline if isinstance(call.inline, tuple) else BUILT_IN.get(call.name, ())
+    return not call.over and any(row.kind is Kind.AGGREGATE for row in rows)
 
 
 def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
@@ -113,25 +120,26 @@ def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> 
     >>> [name_of(one.syntax, 2, ()) for one in (col("a"), col("a").x, col("a") + 1)]
     ['a', 'a$x', '_c2']
     """
-    if isinstance(tree, Call) and tree in aggregates:
-        return f"EXPR${aggregates.index(tree)}"
-    return _field_name(tree) or _cast_name(tree) or f"_c{place}"
+    return _field_name(tree, aggregates) or _cast_name(tree, aggregates) or f"_c{place}"
 
 
-def _field_name(tree: syntax.Expression) -> str | None:
+def _field_name(tree: syntax.Expression, aggregates: Sequence[Call]) -> str | None:
     match tree:
         case Name(parts):
             return "$".join(parts)
-        case Call(name=".", arguments=(inner, Name(parts))) if outer := _field_name(inner):
-            return "$".join((outer, *parts))
+        case Call() if tree in aggregates:
+            return f"EXPR${aggregates.index(tree)}"
+        case Call(name=".", arguments=(inner, Name(parts))):
+            outer = _field_name(inner, aggregates)
+            return outer and "$".join((outer, *parts))
         case _:
             return None
 
 
-def _cast_name(tree: syntax.Expression) -> str | None:
+def _cast_name(tree: syntax.Expression, aggregates: Sequence[Call]) -> str | None:
     match tree:
         case Call(name="CAST", arguments=(inner, syntax.TypeName() as type_)):
-            name = _field_name(inner)
+            name = _field_name(inner, aggregates)
             target = data_type(type_, as_cast=False).as_summary_string()
             return f"{name}-{target}" if name else None
         case _:
@@ -393,6 +401,32 @@ def called(given: object, left: Query) -> Source:
     # a query without an alias is EXPR$0
     alias = "EXPR$0" if isinstance(source_of(left), TableName) else "EXPR$1"
     return AliasedSource(source, alias, names) if names else source
+
+
+def flat_mapped(query: Query, call: Call) -> Query:
+    """The rows that a table function gives for each row of a query."""
+    source = AliasedSource(TableFunction(call, lateral=True), MAPPED, ())
+    joined_ = Join(source_of(query), source, JoinKind.CROSS)
+    return Select((SelectItem(Star((MAPPED,))),), joined_)
+
+
+#: The alias of a table function whose rows replace those of a query.
+MAPPED = "flat_map"
+
+
+def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[Column]:
+    """The fields of a column as columns, with aliases if there are any.
+
+    Raises:
+        SchemaError: with code `alias-count-mismatch`.
+    """
+    trees = [Name((column, one)) for one in fields] or [Name((column,))]
+    if aliases and len(aliases) != len(trees):
+        raise SchemaError(
+            f"{len(aliases)} aliases given for {len(trees)} fields", code="alias-count-mismatch"
+        )
+    names = aliases or ["$".join(one.parts) for one in trees]
+    return [Column(name, tree) for name, tree in zip(names, trees, strict=True)]
 
 
 def combined(operator: str, every: bool, left: Query, right: Query) -> Query:

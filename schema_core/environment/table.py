@@ -43,14 +43,26 @@ from schema_core.environment.relational import Column, columns_of, expression_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.views import QueryView, inline_functions, tables_in
+from schema_core.environment.windows import (
+    GroupWindow,
+    OverWindow,
+    require_windows,
+    select_over,
+    select_windows,
+    windowed,
+    with_bounds,
+)
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
-from schema_core.expressions.fluent_functions import col, selected_columns
-from schema_core.expressions.scope import Scope
+from schema_core.expressions.fluent_functions import col, row, selected_columns
+from schema_core.expressions.scope import Scope, find_function
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.user_functions import UserFunction
 from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation
+from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import unresolve
@@ -58,6 +70,7 @@ from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateTable, Insert, Option
 from schema_core.sql.syntax import (
+    Call,
     JoinKind,
     Name,
     Query,
@@ -67,7 +80,7 @@ from schema_core.sql.syntax import (
     Star,
     TableName,
 )
-from schema_core.types import DataType, RowType
+from schema_core.types import DataType, DataTypes, RowType, StructuredType
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -79,6 +92,7 @@ if TYPE_CHECKING:
 
     from schema_core.expressions.fluent import SortedExpression
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
+    from schema_core.expressions.signatures import Function
 
     #: What a list of columns is made of.
     Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange
@@ -234,8 +248,13 @@ class Table:
         Raises:
             SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
         """
-        columns = columns_of(self.prepared(fields), self.column_names())
-        return self.of_query(relational.select(self.query, columns))
+        return self.of_query(self._selected(fields, self.column_names()))
+
+    def _selected(self, fields: Sequence[Item], known: list[str]) -> Query:
+        def build(given: Sequence[Item]) -> Query:
+            return relational.select(self.query, columns_of(given, known))
+
+        return build(_flattened(self, fields, build))
 
     def alias(self, field: str, *fields: str) -> Table:
         """Rename the columns by position, beginning with the first.
@@ -262,8 +281,7 @@ class Table:
             SchemaError: with code `duplicate-column` for the name of an existing column.
         """
         known = self.column_names()
-        listed = [*map(col, known), *self.prepared(fields)]
-        return self.of_query(relational.select(self.query, columns_of(listed, known)))
+        return self.of_query(self._selected([*map(col, known), *fields], known))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
@@ -325,6 +343,89 @@ class Table:
         """Group the rows by the values of columns."""
         keys = self.prepared(fields)
         return GroupedTable(self, *relational.grouped(self.query, keys, self.column_names()))
+
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        """Group the rows by windows of time, and by what is given to `group_by` afterwards.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> from schema_core.expressions import col, lit
+        >>> from schema_core.window import Tumble
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE visits (at TIMESTAMP(3), page STRING)")
+        >>> hours = Tumble.over(lit(1).hours).on(col("at")).alias("hour")
+        >>> visits = environment.from_path("visits").window(hours)
+        >>> visits.group_by(col("hour"), col("page")).select(
+        ...     col("hour").start.alias("begin"), col("page"), col("page").count.alias("n")
+        ... )
+        (
+          `begin` TIMESTAMP(3) NOT NULL,
+          `page` STRING,
+          `n` BIGINT NOT NULL
+        )
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a window without an alias.
+        """
+        hint = "end it with alias(name)"
+        return GroupWindowedTable(self, require_instance(window, GroupWindow, "window", hint=hint))
+
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        """Define windows over the rows around each row, for ``over`` in `select`.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> from schema_core.expressions import col, row_interval
+        >>> from schema_core.window import Over
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE sales (at TIMESTAMP(3), cost INT)")
+        >>> last = Over.order_by(col("at")).preceding(row_interval(2)).alias("last")
+        >>> table = environment.from_path("sales").over_window(last)
+        >>> print(table.select(col("cost").sum.over(col("last")).alias("cost")).as_sql())
+        SELECT SUM(`sales`.`cost`) OVER (ORDER BY `sales`.`at` ROWS BETWEEN 2 PRECEDING AND \
+        CURRENT ROW) AS `cost`
+        FROM `default_catalog`.`default_database`.`sales` AS `sales`
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a window without an alias, or none.
+        """
+        return OverWindowedTable(self, require_windows(over_windows))
+
+    # --- functions of whole rows ---------------------------------------------------------------
+
+    def map(self, func: Expression | UserFunction) -> Table:
+        """Compute a row of each row: the fields of the result of a function, or ``f0``.
+
+        Args:
+            func: The call of a scalar function, or a function that is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one scalar function.
+        """
+        call = _call_of(self, func, Kind.SCALAR, "map")
+        query = relational.select(self.query, [Column("f0", call)])
+        table = self.of_query(query)
+        names = field_names(table.get_resolved_schema().columns[0].data_type)
+        columns = [Column(name, Name(("f0", name))) for name in names]
+        return self.of_query(relational.select(query, columns)) if columns else table
+
+    def flat_map(self, func: Expression | UserFunction) -> Table:
+        """Compute any number of rows of each row, by a table function.
+
+        Args:
+            func: The call of a table function, or a function that is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one table function.
+        """
+        call = _call_of(self, func, Kind.TABLE, "flat_map")
+        found = self.of_query(relational.flat_mapped(self.query, call))
+        return found.alias("f0") if found.column_names() == ["EXPR$0"] else found
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate of all rows; its fields are columns for `select`.
+
+        Args and errors are those of `GroupedTable.aggregate`.
+        """
+        return AggregatedTable(self, self.query, (), func)
 
     # --- several tables ------------------------------------------------------------------------
 
@@ -600,6 +701,71 @@ class Table:
         return None
 
 
+def _flattened(
+    table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], Query]
+) -> Sequence[Item]:
+    """Return the items of a list, those with ``flatten`` as one item for each field.
+
+    Args:
+        fields: The items.
+        build: Returns the query that selects items, for the types of their values.
+    """
+    items = table.prepared(fields)
+    whole = {
+        place: Expression(one.syntax.arguments[0])
+        for place, one in enumerate(items)
+        if isinstance(one, Expression)
+        and isinstance(one.syntax, Call)
+        and one.syntax.name == "$FLATTEN"
+    }
+    if not whole:
+        return items
+    named = [one.alias(f"_{place}") for place, one in enumerate(whole.values())]
+    columns = table.of_query(build(named)).get_resolved_schema().columns
+    parts = {
+        place: [one.get(name) for name in field_names(column.data_type)] or [one]
+        for (place, one), column in zip(whole.items(), columns, strict=True)
+    }
+    return [item for place, one in enumerate(items) for item in parts.get(place, [one])]
+
+
+def _call_of(
+    table: Table,
+    func: Expression | AliasedExpression | UserFunction,
+    kind: Kind,
+    method: str,
+) -> Call:
+    """Return the call of a function of a kind; a function itself is called with the row.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything else.
+    """
+    if isinstance(func, UserFunction):
+        fields = [
+            DataTypes.FIELD(one.name, plain(one.data_type))
+            for one in table.get_resolved_schema().columns
+        ]
+        whole = row(*map(col, table.column_names())).cast(DataTypes.ROW(fields))
+        func = func(whole)
+    is_named = isinstance(func, AliasedExpression) and kind is not Kind.AGGREGATE
+    (prepared,) = table.prepared([func])
+    tree = expression_of(prepared)
+    if isinstance(tree, Call) and not is_named:
+        functions = table._session.functions.function  # noqa: SLF001 - of this module
+        rows = tree.inline or find_function(tree.path or (tree.name,), tree.span, functions)
+        if all(one.kind is kind for one in cast("tuple[Function, ...]", rows)):
+            return tree
+    raise SchemaError(
+        f"{method} requires the call of one {kind.value} function, got {func}",
+        code="wrong-argument",
+    )
+
+
+def field_names(type_: DataType) -> list[str]:
+    """Return the names of the fields of a row or structured type, of another type none."""
+    return [one.name for one in type_.fields] if isinstance(type_, RowType | StructuredType) else []
+
+
 class GroupedTable:
     """A table grouped by columns; `select` computes one row for each group."""
 
@@ -614,9 +780,135 @@ class GroupedTable:
         Raises:
             SchemaError: with code `not-grouped` for a column that is not constant within a group.
         """
-        items = self._table.prepared(fields)
-        columns = columns_of(items, [one.name for one in self._keys])
-        return self._table.of_query(relational.group(self._query, self._keys, columns))
+        keys = self._keys
+
+        def build(given: Sequence[Item]) -> Query:
+            return relational.group(
+                self._query, keys, columns_of(given, [one.name for one in keys])
+            )
+
+        return self._table.of_query(build(_flattened(self._table, fields, build)))
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate for each group; its fields are columns for `select`.
+
+        Args:
+            func: The call of an aggregate, with aliases for its fields, or a function that is
+                called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one aggregate.
+        """
+        return AggregatedTable(self._table, self._query, self._keys, func)
+
+
+class GroupWindowedTable:
+    """A table with windows of time; `group_by` groups its rows by them."""
+
+    def __init__(self, table: Table, window: GroupWindow) -> None:
+        self._table = table
+        self._window = window
+
+    def group_by(self, *fields: Item) -> WindowGroupedTable:
+        """Group the rows by the window and by the values of columns.
+
+        Raises:
+            SchemaError: with code `misplaced-group-window` unless one of them is the window.
+        """
+        table, window = self._table, self._window
+        found = windowed(table.query, window, table.prepared(fields), table.column_names())
+        return WindowGroupedTable(table, window, *found)
+
+
+class WindowGroupedTable:
+    """A table grouped by windows of time; `select` computes one row for each group."""
+
+    def __init__(
+        self, table: Table, window: GroupWindow, query: Query, keys: Sequence[Column]
+    ) -> None:
+        self._table = table
+        self._window = window
+        self._query = query
+        self._keys = keys
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys, aggregates, and the bounds of the window: ``col("w").start``.
+
+        Raises:
+            SchemaError: with code `not-grouped` for a column that is not constant within a group.
+        """
+
+        def build(given: Sequence[Item]) -> Query:
+            return select_windows(self._query, self._window, self._keys, given)
+
+        return self._table.of_query(build(_flattened(self._table, fields, build)))
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate for each group; its fields are columns for `select`.
+
+        Args and errors are those of `GroupedTable.aggregate`.
+        """
+        return AggregatedTable(self._table, self._query, self._keys, func, self._window)
+
+
+class AggregatedTable:
+    """A table with an aggregate of each group, whose fields are columns; `select` selects them.
+
+    Fields without an alias are ``TMP_0$x``, as in Flink, an aggregate of one value is ``TMP_0``.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        query: Query,
+        keys: Sequence[Column],
+        func: Expression | AliasedExpression | UserFunction,
+        window: GroupWindow | None = None,
+    ) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+        self._call = _call_of(table, func, Kind.AGGREGATE, "aggregate")
+        self._names = func.names if isinstance(func, AliasedExpression) else ()
+        self._window = window
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys, fields of the aggregate, and the bounds of a window.
+
+        Raises:
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the aggregate has
+                another number of fields than aliases.
+        """
+        table, window = self._table, self._window
+        keys = [one for one in self._keys if window is None or one.expression is not window.call]
+        given: Sequence[Item] = fields
+        bounds: list[Column] = []
+        if window is not None:
+            given, bounds = with_bounds(window, fields)
+        inner = relational.group(
+            self._query, self._keys, [*keys, Column("TMP_0", self._call), *bounds]
+        )
+        result = table.of_query(inner)
+        type_ = result.get_resolved_schema().columns[len(keys)].data_type
+        columns = [Column(one.name, Name((one.name,))) for one in keys]
+        columns += relational.fields_of("TMP_0", field_names(type_), self._names)
+        columns += [Column(one.name, Name((one.name,))) for one in bounds]
+        return table.of_query(relational.select(inner, columns)).select(*given)
+
+
+class OverWindowedTable:
+    """A table with windows over rows; `select` computes one row for each row."""
+
+    def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
+        self._table = table
+        self._windows = windows
+
+    def select(self, *fields: Item) -> Table:
+        """Select columns and aggregates over the windows: ``col("a").sum.over(col("w"))``."""
+        table = self._table
+        known = table.column_names()
+        items = table.prepared(fields)
+        return table.of_query(select_over(table.query, self._windows, items, known))
 
 
 def _require_same(own: Session, session: Session, what: str) -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from schema_core.expressions.fluent_functions import *
 
 __all__ = [
+    "CURRENT_RANGE",
+    "CURRENT_ROW",
+    "UNBOUNDED_RANGE",
+    "UNBOUNDED_ROW",
     "Expression",
     "JsonExistsOnError",
     "JsonOnNull",
@@ -52,6 +56,8 @@ __all__ = [
     "json_object",
     "json_object_agg",
     "json_string",
+    "lag",
+    "lead",
     "lit",
     "local_time",
     "local_timestamp",

@@ -689,35 +689,32 @@ class Expression:
         """The descending sort key."""
         return SortedExpression(self.syntax, descending=True)
 
-    # --- members of PyFlink that have no SQL ------------------------------------------------------
+    # --- what only methods of `Table` take --------------------------------------------------------
 
     @property
-    def flatten(self) -> NoReturn:
-        """Not supported: access the fields one by one with get."""
-        raise self._no_sql("flatten", "access the fields one by one with get")
+    def flatten(self) -> Expression:
+        """The fields of a row, each a column of `Table.select`; another value is one column."""
+        return function_call("$FLATTEN", self)
 
     @property
-    def start(self) -> NoReturn:
-        """Not supported: use the column window_start of a window function."""
-        raise self._no_sql("start", "use the column window_start of a window function")
+    def start(self) -> Expression:
+        """The first moment of a window of time, after `Table.window`."""
+        return function_call("$START", self)
 
     @property
-    def end(self) -> NoReturn:
-        """Not supported: use the column window_end of a window function."""
-        raise self._no_sql("end", "use the column window_end of a window function")
+    def end(self) -> Expression:
+        """The first moment after a window of time, after `Table.window`."""
+        return function_call("$END", self)
 
     @property
-    def rowtime(self) -> NoReturn:
-        """Not supported: use the column window_time of a window function."""
-        raise self._no_sql("rowtime", "use the column window_time of a window function")
+    def rowtime(self) -> Expression:
+        """The last moment of a window of time, as a time attribute, after `Table.window`."""
+        return function_call("$ROWTIME", self)
 
     @property
-    def proctime(self) -> NoReturn:
-        """Not supported: use the column window_time of a window function."""
-        raise self._no_sql("proctime", "use the column window_time of a window function")
-
-    def _no_sql(self, name: str, hint: str) -> SchemaError:
-        return SchemaError(f"{self}.{name} has no SQL", code="not-an-expression", hint=hint)
+    def proctime(self) -> Expression:
+        """The processing time of a window of time, after `Table.window`."""
+        return function_call("$PROCTIME", self)
 
     # --- conditions -------------------------------------------------------------------------------
 

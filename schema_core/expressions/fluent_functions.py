@@ -1,7 +1,6 @@
 """The functions of PyFlink's module `expressions`: columns, literals, calls, constructors.
 
-Functions over one expression are methods of `Expression`. Window bounds of the Table API
-(``UNBOUNDED_ROW`` and others) do not exist here; SQL writes them after OVER.
+Functions over one expression are methods of `Expression`.
 """
 
 from __future__ import annotations
@@ -319,17 +318,34 @@ def current_database() -> Expression:
     return function_call("CURRENT_DATABASE")
 
 
+# --- windows over rows ----------------------------------------------------------------------------
+
+#: Bounds of the windows of `Over`: the row itself, or the first or last row, in rows or in a range.
+CURRENT_ROW = Expression(Symbol("CURRENT_ROW"))
+CURRENT_RANGE = Expression(Symbol("CURRENT_RANGE"))
+UNBOUNDED_ROW = Expression(Symbol("UNBOUNDED_ROW"))
+UNBOUNDED_RANGE = Expression(Symbol("UNBOUNDED_RANGE"))
+
+
 def row_interval(rows: int) -> Expression:
-    """Reject an interval of rows, which SQL has only in the window frame of a query.
+    """Return a number of rows, as a bound of a window of `Over`.
 
     Raises:
-        SchemaError: with code `not-an-expression`.
+        SchemaError: with code `wrong-argument` for a number that is no integer or less than 0.
     """
-    raise SchemaError(
-        f"an interval of {show(rows)} rows is not an expression",
-        code="not-an-expression",
-        hint="write ROWS and the number after OVER, as in ROWS 2 PRECEDING",
-    )
+    if require_instance(rows, int, "rows") < 0 or isinstance(rows, bool):
+        raise SchemaError(f"{show(rows)} is not a number of rows", code="wrong-argument")
+    return function_call("$ROWS", rows)
+
+
+def lag(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
+    """Return the value some rows before each row of a window, or the default."""
+    return function_call("LAG", expr, offset, *present(default))
+
+
+def lead(expr: Value, offset: Value = 1, default: Value = None) -> Expression:
+    """Return the value some rows after each row of a window, or the default."""
+    return function_call("LEAD", expr, offset, *present(default))
 
 
 # --- JSON -----------------------------------------------------------------------------------------

@@ -253,6 +253,18 @@ def _selects(query: Query) -> bool:
             return isinstance(query, Select)
 
 
+_PROPERTY = "call Table.window and group_by, then select it"
+#: Calls that a method of the Table API replaces -> what they are, and where they are valid.
+TABLE_API: Mapping[str, tuple[str, str]] = {
+    "$START": ("the start of a window", _PROPERTY),
+    "$END": ("the end of a window", _PROPERTY),
+    "$ROWTIME": ("the time of a window", _PROPERTY),
+    "$PROCTIME": ("the processing time of a window", _PROPERTY),
+    "$FLATTEN": ("flatten", "select it as a column of its own"),
+    "$ROWS": ("an interval of rows", "give it to preceding or following of a window of Over"),
+}
+
+
 def find_function(
     path: tuple[str, ...], span: Span, functions: Functions | None = None
 ) -> tuple[Function, ...]:
@@ -266,6 +278,9 @@ def find_function(
         found = BUILT_IN.get(path[0]) or BUILT_IN.get(path[0].upper())
     if found is None:
         name = ".".join(path)
+        if name in TABLE_API:
+            what, where = TABLE_API[name]
+            raise SchemaError(f"{what} is not an expression", code="not-an-expression", hint=where)
         raise SchemaError(
             f"there is no function {name}",
             code="unknown-function",

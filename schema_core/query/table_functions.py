@@ -176,7 +176,8 @@ def _added(time: DataType) -> Columns:
 
 
 def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
-    functions = scope.function(call.path or (call.name,), call.span)
+    named_ = call.path or (call.name,)
+    functions = call.inline if isinstance(call.inline, tuple) else scope.function(named_, call.span)
     if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
         raise SchemaError(
             f"{call.name} is not a table function", code="not-a-table-function", span=call.span
