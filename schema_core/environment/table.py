@@ -149,25 +149,6 @@ class Table:
         require_shallow(query)
         return type(self)(self._session, query, self._session.query(query, None))
 
-    def prepared(self, items: Iterable[T], *others: Table) -> list[T]:
-        """Return the items of a list of expressions, in which ``+`` of strings is ``||``.
-
-        Args:
-            items: Expressions over the columns of this table.
-            others: Further tables whose columns the expressions may name.
-        """
-
-        def scope() -> Scope:
-            columns = [
-                (one.name, one.data_type)
-                for table in (self, *others)
-                for one in table.get_resolved_schema().columns
-            ]
-            session = self._session
-            return column_scope(columns, session.functions.function, session.types.look_up)
-
-        return [concatenated(one, scope) for one in items]
-
     @property
     def query(self) -> Query:
         return self._query
@@ -286,7 +267,7 @@ class Table:
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
         known = self.column_names()
-        listed = [*map(col, known), *self.prepared(fields)]
+        listed = [*map(col, known), *_prepared(self, fields)]
         added: list[Column] = []
         for place, one in enumerate(listed[len(known) :]):
             tree = expression_of(one)
@@ -328,7 +309,7 @@ class Table:
         Raises:
             SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
         """
-        (condition,) = self.prepared([predicate])
+        (condition,) = _prepared(self, [predicate])
         return self.of_query(relational.where(self.query, expression_of(condition)))
 
     def where(self, predicate: Expression) -> Table:
@@ -341,7 +322,7 @@ class Table:
 
     def group_by(self, *fields: Item) -> GroupedTable:
         """Group the rows by the values of columns."""
-        keys = self.prepared(fields)
+        keys = _prepared(self, fields)
         return GroupedTable(self, *relational.grouped(self.query, keys, self.column_names()))
 
     def window(self, window: GroupWindow) -> GroupWindowedTable:
@@ -459,7 +440,7 @@ class Table:
             )
         condition = None
         if predicate is not None:
-            condition = expression_of(self.prepared([predicate], other)[0])
+            condition = expression_of(_prepared(self, [predicate], other)[0])
         source = relational.source_of(other.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
@@ -482,8 +463,8 @@ class Table:
     def _lateral(
         self, call: Expression | AliasedExpression, kind: JoinKind, predicate: Expression | None
     ) -> Table:
-        condition = None if predicate is None else expression_of(self.prepared([predicate])[0])
-        source: Source = relational.called(self.prepared([call])[0], self.query)
+        condition = None if predicate is None else expression_of(_prepared(self, [predicate])[0])
+        source: Source = relational.called(_prepared(self, [call])[0], self.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
@@ -518,7 +499,7 @@ class Table:
 
     def order_by(self, *fields: Expression | SortedExpression) -> Table:
         """Sort the rows: ``col("a").desc``."""
-        return self.of_query(relational.ordered(self.query, self.prepared(fields)))
+        return self.of_query(relational.ordered(self.query, _prepared(self, fields)))
 
     def offset(self, offset: int) -> Table:
         """Skip the first rows.
@@ -701,6 +682,26 @@ class Table:
         return None
 
 
+def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
+    """Return the items of a list of expressions, in which ``+`` of strings is ``||``.
+
+    Args:
+        items: Expressions over the columns of the table.
+        others: Further tables whose columns the expressions may name.
+    """
+
+    def scope() -> Scope:
+        columns = [
+            (one.name, one.data_type)
+            for one_table in (table, *others)
+            for one in one_table.get_resolved_schema().columns
+        ]
+        session = table._session  # noqa: SLF001 - of this module
+        return column_scope(columns, session.functions.function, session.types.look_up)
+
+    return [concatenated(one, scope) for one in items]
+
+
 def _flattened(
     table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], Query]
 ) -> Sequence[Item]:
@@ -710,7 +711,7 @@ def _flattened(
         fields: The items.
         build: Returns the query that selects items, for the types of their values.
     """
-    items = table.prepared(fields)
+    items = _prepared(table, fields)
     whole = {
         place: Expression(one.syntax.arguments[0])
         for place, one in enumerate(items)
@@ -748,7 +749,7 @@ def _call_of(
         whole = row(*map(col, table.column_names())).cast(DataTypes.ROW(fields))
         func = func(whole)
     is_named = isinstance(func, AliasedExpression) and kind is not Kind.AGGREGATE
-    (prepared,) = table.prepared([func])
+    (prepared,) = _prepared(table, [func])
     tree = expression_of(prepared)
     if isinstance(tree, Call) and not is_named:
         functions = table._session.functions.function  # noqa: SLF001 - of this module
@@ -816,7 +817,7 @@ class GroupWindowedTable:
             SchemaError: with code `misplaced-group-window` unless one of them is the window.
         """
         table, window = self._table, self._window
-        found = windowed(table.query, window, table.prepared(fields), table.column_names())
+        found = windowed(table.query, window, _prepared(table, fields), table.column_names())
         return WindowGroupedTable(table, window, *found)
 
 
@@ -907,7 +908,7 @@ class OverWindowedTable:
         """Select columns and aggregates over the windows: ``col("a").sum.over(col("w"))``."""
         table = self._table
         known = table.column_names()
-        items = table.prepared(fields)
+        items = _prepared(table, fields)
         return table.of_query(select_over(table.query, self._windows, items, known))
 
 

@@ -43,6 +43,10 @@ def rows(environment: TableEnvironment, statement: str) -> list[tuple[str | None
     return list(environment.execute_sql(statement).shown())
 
 
+def described(environment: TableEnvironment, statement: str) -> dict[str | None, str | None]:
+    return {row[0]: row[1] for row in rows(environment, statement)}
+
+
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
@@ -200,12 +204,12 @@ def test_cells_of_queries_are_cut_at_the_option() -> None:
 
 def test_every_built_in_function_is_described(environment: TableEnvironment) -> None:
     for name in DEFINITIONS:
-        described = dict(rows(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`"))
+        found = described(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`")
         assert list(described) == [
             "is system function", "is temporary", "kind", "requirements", "is deterministic",
             "supports constant folding", "signature",
         ]  # fmt: skip
-        overloads = (described["signature"] or "").split("\n")
+        overloads = (found["signature"] or "").split("\n")
         assert all(one.startswith(f"{name}(") and one.endswith(")") for one in overloads)
 
 
@@ -218,12 +222,12 @@ def test_every_built_in_function_is_described(environment: TableEnvironment) -> 
     ],
 )
 def test_signatures_of_functions(environment: TableEnvironment, name: str, signature: str) -> None:
-    assert dict(rows(environment, f"DESCRIBE FUNCTION EXTENDED {name}"))["signature"] == signature
+    assert described(environment, f"DESCRIBE FUNCTION EXTENDED {name}")["signature"] == signature
 
 
 def test_resources_of_functions(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE FUNCTION g AS 'x.Y' USING JAR '/a.jar', ARTIFACT 's3://b.jar'")
-    assert dict(rows(environment, "DESCRIBE FUNCTION g"))["resource uris"] == (
+    assert described(environment, "DESCRIBE FUNCTION g")["resource uris"] == (
         "[ResourceUri{resourceType=JAR, uri='/a.jar'}, "
         "ResourceUri{resourceType=ARTIFACT, uri='s3://b.jar'}]"
     )
@@ -234,9 +238,9 @@ def test_a_temporary_function_hides_the_description(environment: TableEnvironmen
         "Own", FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))
     )
     environment.execute_sql("CREATE TEMPORARY SYSTEM FUNCTION `upper` AS 'Own'")
-    described = dict(rows(environment, "DESCRIBE FUNCTION EXTENDED `upper`"))
-    assert described["is temporary"] == "true"
-    assert described["signature"] == "upper(arg0 => INT)"
+    found = described(environment, "DESCRIBE FUNCTION EXTENDED `upper`")
+    assert found["is temporary"] == "true"
+    assert found["signature"] == "upper(arg0 => INT)"
 
 
 # --- totality -------------------------------------------------------------------------------------
