@@ -205,7 +205,7 @@ def test_cells_of_queries_are_cut_at_the_option() -> None:
 def test_every_built_in_function_is_described(environment: TableEnvironment) -> None:
     for name in DEFINITIONS:
         found = described(environment, f"DESCRIBE FUNCTION EXTENDED `{name}`")
-        assert list(described) == [
+        assert list(found) == [
             "is system function", "is temporary", "kind", "requirements", "is deterministic",
             "supports constant folding", "signature",
         ]  # fmt: skip
