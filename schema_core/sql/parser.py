@@ -281,6 +281,9 @@ def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
     return [*cursor.tokens[start:stop], Token("end", "end", "", end.start, end.start)]
 
 
+#: First keywords of the statements of a statement set.
+WRITING = ("INSERT", "UPSERT")
+
 #: The tokens of ``COMPILE PLAN 'path' IF NOT EXISTS FOR STATEMENT SET BEGIN``.
 MAX_OPENING = 10
 
@@ -303,7 +306,7 @@ def _end_of_statement(cursor: QueryCursor, start: int) -> int:
             return stop
         if tokens[stop + 1].key == "END":
             return stop + 2
-        if tokens[stop + 1].key != "INSERT":  # END is missing
+        if tokens[stop + 1].key not in WRITING:  # END is missing
             return stop + 1
         stop += 1
 
@@ -371,8 +374,10 @@ def _unquoted(cursor: QueryCursor, before: str) -> str:
         return literals.string_in_pieces(cursor)
     start = stop = cursor.token.start
     while cursor.token.start == stop and cursor.key != before and cursor.token.kind != "end":
+        if cursor.token.kind == "bad" and cursor.token.value[0] == "'":  # an unterminated string
+            break
         stop = cursor.advance().stop
-    if stop == start:
+    if stop == start or (cursor.token.kind == "bad" and cursor.token.value[0] == "'"):
         raise refuse(cursor, "an option or its value")
     return cursor.text[start:stop]
 
@@ -392,8 +397,9 @@ def _select(cursor: QueryCursor) -> SelectStatement:
 
 
 def _insert(cursor: QueryCursor) -> Insert:
-    start = cursor.expect("INSERT").start
-    overwrite = one_of(cursor, "INTO", "OVERWRITE") == "OVERWRITE"
+    upsert = cursor.key == "UPSERT"
+    start = cursor.expect("UPSERT" if upsert else "INSERT").start
+    overwrite = one_of(cursor, *(("INTO",) if upsert else ("INTO", "OVERWRITE"))) == "OVERWRITE"
     path = path_name(cursor)
     found_hints = hints(cursor)
     chosen = partition(cursor) if cursor.key == "PARTITION" else None
@@ -407,7 +413,7 @@ def _insert(cursor: QueryCursor) -> Insert:
         cursor.expect("CONFLICT", "DO")
         on_conflict = one_of(cursor, *CONFLICTS)
     return Insert(
-        path, source, columns, chosen, overwrite, found_hints, on_conflict, types,
+        path, source, columns, chosen, overwrite, found_hints, on_conflict, types, upsert,
         cursor.span_from(start),
     )  # fmt: skip
 
@@ -452,7 +458,7 @@ def _update(cursor: QueryCursor) -> Statement:
 
 
 def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
-    column = path_name(cursor)
+    column = simple_name(cursor)
     cursor.expect("=")
     return column, expression(cursor)
 
@@ -461,7 +467,7 @@ def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
     """Parse what follows STATEMENT: ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
     inserts: list[Insert] = []
-    while not inserts or cursor.key == "INSERT":
+    while not inserts or cursor.key in WRITING:
         inserts.append(_insert(cursor))
         cursor.expect(";")
     cursor.expect("END")
@@ -498,7 +504,7 @@ def _compile(cursor: QueryCursor) -> Statement:
     inner = cursor.token.start
     if cursor.accept("STATEMENT"):
         compiled: Insert | StatementSet = _statement_set(cursor, inner)
-    elif cursor.key == "INSERT":
+    elif cursor.key in WRITING:
         compiled = _insert(cursor)
     else:
         raise refuse(cursor, "INSERT or STATEMENT SET")
@@ -511,7 +517,7 @@ def _execute(cursor: QueryCursor) -> Statement:
         return ExecutePlan(literals.string_in_pieces(cursor), cursor.span_from(start))
     if cursor.accept("STATEMENT"):
         return _statement_set(cursor, start)
-    if cursor.key == "INSERT":
+    if cursor.key in WRITING:
         return Execute(_insert(cursor), cursor.span_from(start))
     return Execute(_select(cursor), cursor.span_from(start))
 
@@ -701,6 +707,7 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "TABLE":     _select,
     "(":         _select,
     "INSERT":    _insert,
+    "UPSERT":    _insert,
     "DELETE":    _delete,
     "UPDATE":    _update,
     "EXECUTE":   _execute,
@@ -721,5 +728,17 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
 
 #: First keywords of the statements that EXPLAIN accepts.
 EXPLAINED = frozenset(
-    {"SELECT", "WITH", "VALUES", "VALUE", "TABLE", "(", "INSERT", "EXECUTE", "CREATE", "REPLACE"}
+    {
+        "SELECT",
+        "WITH",
+        "VALUES",
+        "VALUE",
+        "TABLE",
+        "(",
+        "INSERT",
+        "UPSERT",
+        "EXECUTE",
+        "CREATE",
+        "REPLACE",
+    }
 )

@@ -713,7 +713,7 @@ class Insert(Operation):
     """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query [ON CONFLICT]``.
 
     `column_types` are the types in the list of columns, of all or of none. `on_conflict` is
-    NOTHING, ERROR or DEDUPLICATE.
+    NOTHING, ERROR or DEDUPLICATE. `upsert` is set for ``UPSERT INTO``, which Flink refuses.
     """
 
     path: Name
@@ -724,6 +724,7 @@ class Insert(Operation):
     hints: tuple[Hint, ...] = ()
     on_conflict: str | None = None
     column_types: tuple[TypeName, ...] = ()
+    upsert: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

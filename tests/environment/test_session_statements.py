@@ -118,6 +118,11 @@ def test_a_connector_that_replaces_rows_deduplicates(
         assert code(environment, insert) == "on-conflict-not-supported"
 
 
+def test_upsert_is_refused(environment: TableEnvironment) -> None:
+    for statement in ("UPSERT INTO t VALUES (1)", "EXPLAIN UPSERT INTO t VALUES (1)"):
+        assert code(environment, statement) == "statement-not-supported"
+
+
 def test_types_in_the_columns_of_an_insert(environment: TableEnvironment) -> None:
     assert rows(environment, "INSERT INTO t (a INT NOT NULL) VALUES (1)") == [(-1,)]
     assert code(environment, "INSERT INTO t (a BIGINT) VALUES (1)") == "not-assignable"

@@ -129,7 +129,18 @@ def finish_target(session: Session, statement: Insert) -> None:
 
 
 def insert_target(session: Session, statement: Insert) -> BoundTable:
-    """Return the table that an INSERT writes, with the options of its hints, after checks."""
+    """Return the table that an INSERT writes, with the options of its hints, after checks.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for UPSERT, which Flink refuses.
+    """
+    if statement.upsert:
+        raise UnsupportedError(
+            "UPSERT INTO is not supported",
+            code="statement-not-supported",
+            span=statement.span,
+            hint="write INSERT INTO; a connector that replaces rows does so by the primary key",
+        )
     with at_span(statement.path.span):
         target = session.bound(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
