@@ -11,7 +11,25 @@ _STEP = "created by a method of the step before"
 _WORKERS = "conversion between the Python workers of Flink and Java"
 _AGGREGATES = "functions with several result columns are called in SQL or by `join_lateral`"
 _JAVA = "handles exceptions of Java"
-_ERRORS = "errors are classified by how a caller handles them, with a code for each case"
+
+#: Exception of PyFlink -> the error here.
+_ERRORS = {
+    "CatalogException": "`ExternalError` for a failure of the store, else the error of the case",
+    "DatabaseAlreadyExistException": "`AlreadyExistsError` with code `database-exists`",
+    "DatabaseNotEmptyException": "`SchemaError` with code `database-not-empty`",
+    "DatabaseNotExistException": "`NotFoundError` with code `database-not-found`",
+    "FunctionAlreadyExistException": "`AlreadyExistsError` with code `function-exists`",
+    "FunctionNotExistException": "`NotFoundError` with code `function-not-found`",
+    "ModelAlreadyExistException": "`AlreadyExistsError` with code `model-exists`",
+    "ModelNotExistException": "`NotFoundError` with code `model-not-found`",
+    "PartitionAlreadyExistsException": "`AlreadyExistsError` with code `partition-exists`",
+    "PartitionNotExistException": "`NotFoundError` with code `partition-not-found`",
+    "PartitionSpecInvalidException": "`SchemaError` with code `invalid-partition-spec`",
+    "TableAlreadyExistException": "`AlreadyExistsError` with code `table-exists`",
+    "TableException": "`SchemaError` or `UnsupportedError`, with a code for each case",
+    "TableNotExistException": "`NotFoundError` with code `table-not-found`",
+    "TableNotPartitionedException": "`SchemaError` with code `not-partitioned`",
+}
 
 #: Name in PyFlink, or the beginning of it -> why it differs or is absent.
 REASONS: dict[str, str] = {
@@ -22,11 +40,6 @@ REASONS: dict[str, str] = {
     "*.EPOCH_ORDINAL": _WORKERS,
     # --- pyflink.common
     "pyflink.common": _DATA_STREAM,
-    "pyflink.common.config_options": (
-        "`schema_core.connectors.ConfigOption` takes the key, a parser, a default and a description"
-    ),
-    "pyflink.common.ConfigOption": "see `pyflink.common.config_options`",
-    "pyflink.common.ConfigOptions": "see `pyflink.common.config_options`",
     "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
     "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",
     "pyflink.common.job_client.JobClient": (
@@ -97,7 +110,8 @@ REASONS: dict[str, str] = {
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
     "pyflink.table.window": _STEP,
     # --- pyflink.util
-    "pyflink.util.exceptions": _ERRORS,
+    **{f"pyflink.util.exceptions.{name}": ours for name, ours in _ERRORS.items()},
+    "pyflink.util.exceptions.JavaException": _JAVA,
     "pyflink.util.exceptions.capture_java_exception": _JAVA,
     "pyflink.util.exceptions.convert_py4j_exception": _JAVA,
     "pyflink.util.exceptions.install_exception_handler": _JAVA,

@@ -12,6 +12,10 @@ from schema_core.environment.job_client import (
     JobID,
     JobStatus,
 )
+from schema_core.environment.options import (
+    ConfigOption,
+    ConfigOptions,
+)
 from schema_core.types.row_value import (
     Row,
     RowKind,
@@ -19,6 +23,8 @@ from schema_core.types.row_value import (
 
 __all__ = [
     "CompletableFuture",
+    "ConfigOption",
+    "ConfigOptions",
     "Configuration",
     "JobClient",
     "JobExecutionResult",

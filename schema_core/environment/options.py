@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, at, similar
 from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
 from schema_core.text import show
@@ -384,6 +385,81 @@ class ConfigOption(Generic[Value]):
             return self.read(text)
         except SchemaError as error:
             raise SchemaError("the value cannot be parsed", code=error.code) from None
+
+
+class TypedOptionBuilder(Generic[Value]):
+    """The key and the type of an option."""
+
+    def __init__(self, key: str, read: Callable[[str], Value], kind: type[Any]) -> None:
+        self._key = key
+        self._read = read
+        self._kind = kind
+
+    def default_value(self, value: Value) -> ConfigOption[Value]:
+        """Return the option with a default value.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a value of another type.
+        """
+        accepted = (int, float) if self._kind is float else self._kind
+        require_instance(value, accepted, "value")
+        return ConfigOption(self._key, self._read, value)
+
+    def no_default_value(self) -> ConfigOption[Value]:
+        """Return the option without a default value."""
+        return ConfigOption(self._key, self._read)
+
+
+class UntypedOptionBuilder:
+    """The key of an option, which gets a type."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def boolean_type(self) -> TypedOptionBuilder[bool]:
+        """Return a builder of an option that is a boolean."""
+        return TypedOptionBuilder(self._key, boolean, bool)
+
+    def int_type(self) -> TypedOptionBuilder[int]:
+        """Return a builder of an option that is an integer of 32 bits."""
+        return TypedOptionBuilder(self._key, integer, int)
+
+    def long_type(self) -> TypedOptionBuilder[int]:
+        """Return a builder of an option that is an integer of 64 bits."""
+        return TypedOptionBuilder(self._key, long, int)
+
+    def float_type(self) -> TypedOptionBuilder[float]:
+        """Return a builder of an option that is a number, which has 64 bits as in `double_type`."""
+        return TypedOptionBuilder(self._key, double, float)
+
+    def double_type(self) -> TypedOptionBuilder[float]:
+        """Return a builder of an option that is a floating point number of 64 bits."""
+        return TypedOptionBuilder(self._key, double, float)
+
+    def string_type(self) -> TypedOptionBuilder[str]:
+        """Return a builder of an option that is a string."""
+        return TypedOptionBuilder(self._key, str, str)
+
+
+class ConfigOptions:
+    """Builders of options, as PyFlink's.
+
+    >>> option = ConfigOptions.key("key.format").string_type().no_default_value()
+    >>> option.key
+    'key.format'
+    """
+
+    OptionBuilder = UntypedOptionBuilder
+    TypedConfigOptionBuilder = TypedOptionBuilder
+
+    @staticmethod
+    def key(key: str) -> UntypedOptionBuilder:
+        """Return a builder of the option of a key.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a key that is not a string.
+        """
+        return UntypedOptionBuilder(require_instance(key, str, "key"))
 
 
 def masked(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 from schema_core.catalog import Constraint, ResolvedSchema, UniqueConstraint
 from schema_core.changelog_mode import ChangelogMode
-from schema_core.common import Configuration, Row, RowKind
+from schema_core.common import ConfigOptions, Configuration, Row, RowKind
 from schema_core.environment_settings import EnvironmentSettings
 from schema_core.errors import SchemaError
 from schema_core.expressions import call, call_sql, coalesce, col, lit, map_from_arrays, object_of
@@ -78,6 +78,28 @@ def test_configurations_are_copied_and_merged() -> None:
     merged = Configuration().add_all(given, "p.")
     assert {"p.a": "1", "p.list": "x;'y;z'"} == merged.to_dict()
     assert ["x", "y;z"] == Configuration.parse_list_value(given["list"])
+
+
+def test_options_are_built_as_in_pyflink() -> None:
+    key = ConfigOptions.key("key.format").string_type().no_default_value()
+    size = ConfigOptions.key("size").long_type().default_value(2**40)
+    flags = [
+        ConfigOptions.key("b").boolean_type().default_value(True).of({"b": "false"}),
+        ConfigOptions.key("i").int_type().no_default_value().of({"i": "3"}),
+        ConfigOptions.key("d").double_type().default_value(1).of({}),
+        ConfigOptions.key("f").float_type().no_default_value().of({"f": "0.5"}),
+    ]
+    made = TableDescriptor.for_connector("kafka").format("json", key).option(size, 5).build()
+
+    assert [False, 3, 1, 0.5] == flags
+    assert {"connector": "kafka", "key.format": "json", "size": "5"} == made.get_options()
+    for wrong in (
+        lambda: ConfigOptions.key(3),  # type: ignore[arg-type]
+        lambda: ConfigOptions.key("i").int_type().default_value("3"),  # type: ignore[arg-type]
+        lambda: ConfigOptions.key("i").int_type().default_value(True),
+    ):
+        with pytest.raises(SchemaError):
+            wrong()
 
 
 # --- values --------------------------------------------------------------------------------------
