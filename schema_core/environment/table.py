@@ -12,7 +12,6 @@ from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
-from schema_core.environment.concatenation import column_scope, concatenated
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
@@ -53,6 +52,7 @@ from schema_core.environment.windows import (
     with_bounds,
 )
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
+from schema_core.expressions.concatenation import column_scope, concatenated
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
 from schema_core.expressions.scope import Scope, find_function

@@ -22,8 +22,10 @@ from typing import (
 )
 
 from schema_core.arguments import require_instance, require_names, require_sequence
-from schema_core.errors import NotFoundError, SchemaError
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
+from schema_core.expressions.concatenation import column_scope, concatenated
 from schema_core.expressions.fluent import Expression
+from schema_core.expressions.scope import Scope
 from schema_core.schema.columns import (
     SqlExpression,
     UnresolvedColumn,
@@ -48,7 +50,7 @@ from schema_core.schema.resolved import (
 )
 from schema_core.sql.syntax import Call, walk
 from schema_core.text import is_blank, show
-from schema_core.types import DataType, RowType, UnresolvedDataType
+from schema_core.types import DataType, RowType, UnresolvedDataType, parse_type
 
 # --- the DDL of other engines ---------------------------------------------------------------------
 
@@ -168,6 +170,16 @@ def _as_written(expression: ExpressionArgument) -> Written:
     return expression
 
 
+def _known_type(data_type: WrittenType) -> DataType | None:
+    """Return a type without looking up names; None for one that must be resolved first."""
+    if isinstance(data_type, DataType):
+        return data_type
+    try:
+        return parse_type(data_type) if isinstance(data_type, str) else None
+    except SchemaCoreError:
+        return None
+
+
 class SchemaBuilder:
     """Builder of a schema; every method returns the builder.
 
@@ -201,6 +213,20 @@ class SchemaBuilder:
             tuple(self._indexes),
             self._immutable_columns,
         )
+
+    def _written(self, expression: ExpressionArgument) -> Written:
+        """Return an expression as a schema stores it: ``+`` of strings is ``||``, as in PyFlink."""
+        return _as_written(concatenated(expression, self._scope))
+
+    def _scope(self) -> Scope:
+        """Return the columns that have been appended so far, with their types."""
+        types = [
+            (one.name, found)
+            for one in self._columns
+            if not isinstance(one, UnresolvedComputedColumn)
+            and (found := _known_type(one.data_type)) is not None
+        ]
+        return column_scope(types, None, None)
 
     # --- from other schemas --------------------------------------------------------------------
 
@@ -288,7 +314,7 @@ class SchemaBuilder:
                 `wrong-argument` for a name that is not a string.
         """
         name = require_instance(column_name, str, "the name of a column")
-        self._columns.append(UnresolvedComputedColumn(name, _as_written(expr)))
+        self._columns.append(UnresolvedComputedColumn(name, self._written(expr)))
         return self
 
     def column_by_metadata(
@@ -342,7 +368,7 @@ class SchemaBuilder:
             SchemaError: as `column_by_expression`.
         """
         name = require_instance(column_name, str, "the name of the column of a watermark")
-        self._watermark_specs.append(UnresolvedWatermarkSpec(name, _as_written(watermark_expr)))
+        self._watermark_specs.append(UnresolvedWatermarkSpec(name, self._written(watermark_expr)))
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:

@@ -254,6 +254,26 @@ def test_strings_are_concatenated_in_every_method(people: Table) -> None:
         assert " + " not in table.as_sql()
 
 
+def test_strings_are_concatenated_in_schemas() -> None:
+    schema = (
+        Schema.new_builder()
+        .column("id", DataTypes.INT())
+        .column("first", "STRING")
+        .column("last", "VARCHAR(20)")
+        .column("odd", "no type")
+        .column_by_expression("name", col("first") + " " + col("last"))
+        .column_by_expression("key", "k" + col("later"))
+        .column_by_expression("next", col("id") + 1)
+        .column("later", DataTypes.BIGINT())
+        .build()
+    )
+
+    written = {one.name: str(one) for one in schema.columns}
+    assert "`name` AS [`first` || ' ' || `last`]" == written["name"]
+    assert "`key` AS ['k' || CAST(`later` AS VARCHAR(2147483647))]" == written["key"]
+    assert "`next` AS [`id` + 1]" == written["next"]
+
+
 def test_what_is_no_sum_is_refused_as_before(people: Table) -> None:
     with pytest.raises(SchemaError, match="there is no column 'missing'"):
         people.select(col("missing") + "x")
