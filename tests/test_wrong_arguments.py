@@ -89,7 +89,7 @@ EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
     (lambda: col("a").extract(HUGE), "wrong-argument"),
     (lambda: col("a").is_json(wrong(col("a"))), "wrong-argument"),
     (lambda: col("a").sum.over(HUGE), "wrong-argument"),
-    (lambda: row_interval(wrong(Unprintable())), "not-an-expression"),
+    (lambda: row_interval(wrong(Unprintable())), "wrong-argument"),
 ]
 
 
