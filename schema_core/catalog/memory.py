@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.connections import CatalogConnection
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
 from schema_core.catalog.objects import (
     CatalogDatabase,
@@ -19,7 +20,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.resolve import origin
 from schema_core.catalog.stored_catalog import StoredCatalog, partition_key, table_key
-from schema_core.catalog.temporary import ResolvedTable
+from schema_core.catalog.temporary import ResolvedTable, TemporaryStore
 from schema_core.paths import ObjectPath
 
 #: Kinds of objects that have an unresolved form.
@@ -209,7 +210,7 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
     Any number of threads may use it. Names of tables and databases are case-sensitive, names of
     functions are not. As in Flink's in-memory catalog, a database that holds only models counts as
     empty, its models exist again when a database of the same name is created, and creating a
-    partition with `ignore_if_exists` replaces an existing one.
+    partition with `ignore_if_exists` replaces an existing one. Connections are kept like models.
 
     >>> catalog = InMemoryCatalog("mine", "sales")
     >>> catalog.create_database("spare", CatalogDatabase.create_instance({}), False)
@@ -221,6 +222,9 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
 
     def __init__(self, name: str, default_database: str = "default") -> None:
         super().__init__(name, MemoryStore(), default_database)
+        self.connections: TemporaryStore[ObjectPath, CatalogConnection] = TemporaryStore(
+            "connection"
+        )
         self.create_database(default_database, CatalogDatabase(), ignore_if_exists=False)
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:

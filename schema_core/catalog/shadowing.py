@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from schema_core.catalog.connections import connections_of
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects, TemporaryStore
@@ -48,6 +49,8 @@ class Shadowing:
             "temporary type": self._type,
             "temporary function": self._function,
             "temporary system function": built_in,
+            "temporary connection": self._connection,
+            "temporary system connection": lambda _: None,
         }
 
     def admit(self, noun: str, path: Any) -> None:
@@ -104,6 +107,10 @@ class Shadowing:
     def _function(self, path: ObjectIdentifier) -> str | None:
         catalog = self._registry.find(path.catalog_name)
         return "function" if catalog and catalog.function_exists(path.to_object_path()) else None
+
+    def _connection(self, path: ObjectIdentifier) -> str | None:
+        stored = connections_of(self._registry.find(path.catalog_name)) or ()
+        return "connection" if path.to_object_path() in stored else None
 
 
 def built_in(name: object) -> str | None:

@@ -112,6 +112,28 @@ class TemporaryStore(Generic[K, V]):
                 return False
             raise missing(self.noun, path, map(str, self._objects))
 
+    def alter(self, path: K, change: Callable[[V], V]) -> bool:
+        """Replace the object at this path by a changed one; return False if there is none."""
+        with self._lock:
+            if path not in self:
+                return False
+            self._objects[self._key(path)] = change(self._objects[self._key(path)])
+            return True
+
+    def rename(self, path: K, new_path: K) -> bool:
+        """Move the object at this path to another one; return False if there is none.
+
+        Raises:
+            AlreadyExistsError: if there is an object at the other path.
+        """
+        with self._lock:
+            if path not in self:
+                return False
+            if self._key(new_path) != self._key(path) and new_path in self:
+                raise exists(self.noun, new_path)
+            self._objects[self._key(new_path)] = self._objects.pop(self._key(path))
+            return True
+
 
 class TemporaryObjects:
     """The temporary tables, views, models and types of a session, by full path."""

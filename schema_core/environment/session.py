@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.catalog_store import catalog_store
+from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_folder
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
@@ -140,6 +141,7 @@ class Session:
             self.resolve_model,
             lambda model: require_storable_model(model, self.resolver),
         )
+        self.connections = ConnectionManager(self.registry, self.shadowing.admit)
         self.tables = CatalogManager(
             self.registry,
             self.temporary,
@@ -181,7 +183,8 @@ class Session:
         """The stores of all temporary objects."""
         temporary, functions = self.temporary, self.functions
         stores = (temporary.tables, temporary.models, temporary.types)
-        return (*stores, functions.temporary, functions.system)
+        connections = (self.connections.temporary, self.connections.system)
+        return (*stores, functions.temporary, functions.system, *connections)
 
     def hidden(self) -> Iterator[Hidden]:
         """Yield all temporary objects that hide another object."""

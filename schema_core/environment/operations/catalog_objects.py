@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.registry import TYPE
+from schema_core.environment.operations.connections import drop_connection
 from schema_core.environment.operations.definitions import column_of, options_of
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
@@ -30,7 +31,6 @@ from schema_core.sql.statement_syntax import (
     Change,
     Column,
     CreateCatalog,
-    CreateConnection,
     CreateDatabase,
     CreateFunction,
     CreateModel,
@@ -346,30 +346,6 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
             raise UnsupportedError("unsupported change of a model", code="statement-not-supported")
 
 
-# --- connections ---------------------------------------------------------------------------
-
-
-def connections_not_supported() -> UnsupportedError:
-    """Return the error of a statement about a connection, which Flink 2.3 parses and refuses."""
-    return UnsupportedError(
-        "connections are not supported",
-        code="statement-not-supported",
-        hint="write the options of the connection into the WITH clause of the table",
-    )
-
-
-def create_connection(session: Session, statement: CreateConnection, text: str) -> TableResult:
-    """Raise an error, as Flink."""
-    with at_span(statement.path.span):
-        raise connections_not_supported()
-
-
-def alter_connection(session: Session, statement: Alter, text: str) -> TableResult:
-    """Raise an error, as Flink."""
-    with at_span(statement.path.span):
-        raise connections_not_supported()
-
-
 # --- DROP ----------------------------------------------------------------------------------
 
 #: Kinds of statement -> kinds of table.
@@ -395,7 +371,7 @@ def drop(session: Session, statement: Drop, text: str) -> TableResult:
             case ObjectKind.MODEL:
                 _drop_model(session, statement)
             case ObjectKind.CONNECTION:
-                raise connections_not_supported()
+                drop_connection(session, statement)
             case _:
                 assert_never(statement.kind)
     return OK

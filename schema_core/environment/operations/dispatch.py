@@ -12,6 +12,7 @@ from schema_core.environment.operations import (
     alter_table,
     catalog_objects,
     compile_plan,
+    connections,
     create_table,
     create_view,
     data,
@@ -33,7 +34,7 @@ ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
     ObjectKind.CATALOG:            catalog_objects.alter_catalog,
     ObjectKind.DATABASE:           catalog_objects.alter_database,
     ObjectKind.MODEL:              catalog_objects.alter_model,
-    ObjectKind.CONNECTION:         catalog_objects.alter_connection,
+    ObjectKind.CONNECTION:         connections.alter_connection,
 }  # fmt: skip
 
 
@@ -60,7 +61,7 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.CreateDatabase:          catalog_objects.create_database,
     syntax.CreateFunction:          catalog_objects.create_function,
     syntax.CreateModel:             catalog_objects.create_model,
-    syntax.CreateConnection:        catalog_objects.create_connection,
+    syntax.CreateConnection:        connections.create_connection,
     syntax.Drop:                    catalog_objects.drop,
     syntax.Alter:                   alter,
     syntax.AlterFunction:           catalog_objects.alter_function,

@@ -18,7 +18,7 @@ from schema_core.catalog.objects import (
     ResourceUri,
 )
 from schema_core.catalog.registry import masked_configuration
-from schema_core.environment.operations.catalog_objects import connections_not_supported
+from schema_core.environment.operations.connections import connection_names, describe_connection
 from schema_core.environment.operations.jobs import show_jobs
 from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import PrintStyle, TableResult, string_result
@@ -159,11 +159,6 @@ def _none(session: Session, statement: Show) -> list[str]:
     return []
 
 
-def _connections(session: Session, statement: Show) -> list[str]:
-    session.database(statement.path)
-    raise connections_not_supported()
-
-
 def _procedures(session: Session, statement: Show) -> list[str]:
     session.database(statement.path)
     raise UnsupportedError("SHOW PROCEDURES is not supported", code="statement-not-supported")
@@ -188,7 +183,7 @@ SUBJECTS: dict[str, Lister] = {
     "FULL MODULES":        _full_modules,
     "JARS":                named("jars", _none),
     "JOBS":                show_jobs,
-    "CONNECTIONS":         named("connection name", _connections),
+    "CONNECTIONS":         named("connection name", connection_names),
 }  # fmt: skip
 
 
@@ -213,7 +208,7 @@ def describe(session: Session, statement: Describe, text: str) -> TableResult:
             case ObjectKind.MODEL:
                 return _described_model(session, statement)
             case ObjectKind.CONNECTION:
-                raise connections_not_supported()
+                return describe_connection(session, statement)
             case _:
                 assert_never(statement.kind)
 

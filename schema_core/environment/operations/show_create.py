@@ -24,7 +24,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.connector import secret_keys
-from schema_core.environment.operations.catalog_objects import connections_not_supported
+from schema_core.environment.operations.connections import connection_statement
 from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
@@ -89,7 +89,7 @@ def _written(session: Session, statement: ShowCreate) -> str:
         case ObjectKind.MODEL:
             return model_statement(session, statement)
         case ObjectKind.CONNECTION:
-            raise connections_not_supported()
+            return connection_statement(session, statement.path)
         case ObjectKind.DATABASE | ObjectKind.FUNCTION:
             raise SchemaError(f"SHOW CREATE {statement.kind.value} is not supported", code="syntax")
         case _:

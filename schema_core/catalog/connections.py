@@ -1,0 +1,153 @@
+"""Connections: named options of external systems, as the statements about CONNECTION store them.
+
+Flink 2.3 parses these statements and executes none. Permanent connections are stored by catalogs
+with the ability `SupportsConnections`, temporary ones by the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from schema_core.catalog.object_store import missing
+from schema_core.catalog.objects import Options
+from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
+from schema_core.errors import UnsupportedError
+from schema_core.paths import ObjectIdentifier, ObjectPath
+
+if TYPE_CHECKING:
+    from schema_core.catalog.registry import CatalogRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogConnection:
+    """The options of an external system; secrets are masked in the `repr`.
+
+    >>> CatalogConnection({"url": "http://host", "password": "hunter2"})
+    CatalogConnection(options={'url': 'http://host', 'password': '******'}, comment=None)
+    """
+
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+
+
+@runtime_checkable
+class SupportsConnections(Protocol):
+    """A catalog that stores connections, by the paths of their objects."""
+
+    connections: TemporaryStore[ObjectPath, CatalogConnection]
+
+
+def connections_of(catalog: object) -> TemporaryStore[ObjectPath, CatalogConnection] | None:
+    """Return the connections of a catalog, None if it stores none."""
+    return catalog.connections if isinstance(catalog, SupportsConnections) else None
+
+
+class ConnectionManager:
+    """The connections of a session: temporary ones hide permanent ones of the same path.
+
+    Connections of the system have a name without a path, and hide all others of that name.
+    """
+
+    def __init__(self, registry: CatalogRegistry, admit: Admission = admit_all) -> None:
+        self._registry = registry
+        self.temporary: TemporaryStore[ObjectIdentifier, CatalogConnection] = TemporaryStore(
+            "temporary connection", admit=admit
+        )
+        self.system: TemporaryStore[str, CatalogConnection] = TemporaryStore(
+            "temporary system connection", admit=admit
+        )
+
+    def find(self, identifier: ObjectIdentifier) -> CatalogConnection | None:
+        """Return the connection at a path, a temporary one first, or None."""
+        if (temporary := self.temporary.find(identifier)) is not None:
+            return temporary
+        stored = connections_of(self._registry.find(identifier.catalog_name))
+        return None if stored is None else stored.find(identifier.to_object_path())
+
+    def get(self, identifier: ObjectIdentifier) -> CatalogConnection:
+        """Return the connection at a path.
+
+        Raises:
+            NotFoundError: with code `connection-not-found`.
+        """
+        found = self.find(identifier)
+        if found is None:
+            raise missing("connection", identifier.as_summary_string())
+        return found
+
+    def names(self, catalog_name: str, database: str) -> list[str]:
+        """Return the sorted names of the connections of a database and of those of the system."""
+        place = (catalog_name, database)
+        found = {
+            one.object_name
+            for one in self.temporary
+            if (one.catalog_name, one.database_name) == place
+        }
+        catalog = self._registry.get(catalog_name)
+        catalog.get_database(database)
+        paths = connections_of(catalog) or ()
+        found |= {one.object_name for one in paths if one.database_name == database}
+        return sorted({*found, *self.system})
+
+    # --- permanent connections ------------------------------------------------------------------
+
+    def _store(self, identifier: ObjectIdentifier) -> TemporaryStore[ObjectPath, CatalogConnection]:
+        """Return the connections of a catalog.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found` or `database-not-found`.
+            UnsupportedError: with code `unsupported-capability` for one that stores none.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        catalog.get_database(identifier.database_name)
+        stored = connections_of(catalog)
+        if stored is None:
+            raise UnsupportedError(
+                f"the catalog {identifier.catalog_name!r} does not store connections",
+                code="unsupported-capability",
+                hint="create a temporary connection",
+            )
+        return stored
+
+    def create(
+        self,
+        identifier: ObjectIdentifier,
+        connection: CatalogConnection,
+        ignore_if_exists: bool = False,
+    ) -> None:
+        """Store a permanent connection.
+
+        Raises:
+            AlreadyExistsError: with code `connection-exists`, unless `ignore_if_exists`.
+        """
+        self._store(identifier).create(identifier.to_object_path(), connection, ignore_if_exists)
+
+    def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
+        """Drop a permanent connection; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `connection-not-found`, unless `ignore_if_not_exists`.
+        """
+        return self._store(identifier).drop(identifier.to_object_path(), ignore_if_not_exists)
+
+    def alter(
+        self,
+        identifier: ObjectIdentifier,
+        change: Callable[[CatalogConnection], CatalogConnection],
+    ) -> bool:
+        """Change a permanent connection; return False if there is none."""
+        return self._store(identifier).alter(identifier.to_object_path(), change)
+
+    def rename(self, identifier: ObjectIdentifier, name: str) -> bool:
+        """Rename a permanent connection within its database; return False if there is none.
+
+        Raises:
+            AlreadyExistsError: with code `connection-exists`.
+        """
+        path = identifier.to_object_path()
+        return self._store(identifier).rename(path, ObjectPath(path.database_name, name))

@@ -1,0 +1,163 @@
+"""Statements about connections: CREATE, ALTER, DROP, SHOW and DESCRIBE."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from schema_core.catalog.connections import CatalogConnection
+from schema_core.catalog.object_store import missing
+from schema_core.environment.operations.definitions import options_of
+from schema_core.environment.result import OK, TableResult, string_result
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.paths import UnresolvedPath
+from schema_core.secrets import mask
+from schema_core.sql.statement_syntax import (
+    Alter,
+    Change,
+    CreateConnection,
+    Describe,
+    Drop,
+    RenameTo,
+    ResetOptions,
+    SetOptions,
+    Show,
+)
+from schema_core.sql.syntax import Name
+from schema_core.text import quote_identifier, quote_string
+
+#: The option of a connection that DESCRIBE shows by itself.
+TYPE = "type"
+
+
+def create_connection(session: Session, statement: CreateConnection, text: str) -> TableResult:
+    """Create a connection: permanent, temporary, or of the system.
+
+    Raises:
+        AlreadyExistsError: with code `connection-exists`, `temporary-connection-exists` or
+            `temporary-system-connection-exists`.
+        SchemaError: with code `replace-if-not-exists` for OR REPLACE with IF NOT EXISTS.
+    """
+    with at_span(statement.path.span):
+        if statement.or_replace and statement.if_not_exists:
+            raise SchemaError(
+                "OR REPLACE and IF NOT EXISTS are mutually exclusive", code="replace-if-not-exists"
+            )
+        connections, lenient = session.connections, statement.if_not_exists
+        made = CatalogConnection(options_of(statement.options), statement.comment)
+        if statement.system:
+            name = _system_name(statement.path)
+            if not (statement.or_replace and connections.system.alter(name, lambda _: made)):
+                connections.system.create(name, made, lenient)
+            return OK
+        path = session.identifier(statement.path)
+        if statement.temporary:
+            if not (statement.or_replace and connections.temporary.alter(path, lambda _: made)):
+                connections.temporary.create(path, made, lenient)
+        elif not (statement.or_replace and connections.alter(path, lambda _: made)):
+            connections.create(path, made, lenient)
+    return OK
+
+
+def _system_name(path: Name) -> str:
+    if len(path.parts) != 1:
+        raise SchemaError(
+            "the name of a connection of the system has one part", code="invalid-path-length"
+        )
+    return path.parts[0]
+
+
+def alter_connection(session: Session, statement: Alter, text: str) -> TableResult:
+    """Rename a permanent connection or change its options; temporary ones cannot be altered.
+
+    Raises:
+        NotFoundError: with code `connection-not-found`, without IF EXISTS.
+        SchemaError: with code `missing-options` for a change of none, and of all of them.
+    """
+    with at_span(statement.path.span):
+        path = session.identifier(statement.path)
+        if isinstance(statement.change, RenameTo):
+            name = UnresolvedPath(statement.change.path.parts).object_name
+            is_found = session.connections.rename(path, name)
+        else:
+            change = statement.change
+            is_found = session.connections.alter(path, lambda old: _changed(old, change))
+        if not is_found and not statement.if_exists:
+            raise missing("connection", path.as_summary_string())
+    return OK
+
+
+def _changed(old: CatalogConnection, change: Change) -> CatalogConnection:
+    match change:
+        case SetOptions(options):
+            found, is_empty = {**old.options, **options_of(options)}, not options
+        case ResetOptions(keys):
+            found = {key: value for key, value in old.options.items() if key not in keys}
+            is_empty = not keys or not found
+        case _:
+            raise UnsupportedError(
+                "unsupported change of a connection", code="statement-not-supported"
+            )
+    if is_empty:
+        raise SchemaError("a connection requires options", code="missing-options")
+    return replace(old, options=found)
+
+
+def drop_connection(session: Session, statement: Drop) -> None:
+    """Drop a connection.
+
+    Raises:
+        NotFoundError: with code `connection-not-found`, `temporary-connection-not-found` or
+            `temporary-system-connection-not-found`, without IF EXISTS.
+    """
+    connections = session.connections
+    if statement.system:
+        connections.system.drop(_system_name(statement.path), statement.if_exists)
+        return
+    path = session.identifier(statement.path)
+    drop = connections.temporary.drop if statement.temporary else connections.drop
+    drop(path, statement.if_exists)
+
+
+# --- SHOW and DESCRIBE -----------------------------------------------------------------------
+
+
+def connection_names(session: Session, statement: Show) -> list[str]:
+    """Return the names of the connections of a database."""
+    return session.connections.names(*session.database(statement.path))
+
+
+def _found(session: Session, path: Name) -> tuple[CatalogConnection, str, str]:
+    """Return the connection that a name refers to, its path in SQL, and its kind as keywords."""
+    if len(path.parts) == 1:
+        system = session.connections.system.find(path.parts[0])
+        if system is not None:
+            return system, quote_identifier(path.parts[0]), "TEMPORARY SYSTEM "
+    identifier = session.identifier(path)
+    kind = "TEMPORARY " if identifier in session.connections.temporary else ""
+    parts = ".".join(map(quote_identifier, identifier.to_list()))
+    return session.connections.get(identifier), parts, kind
+
+
+def describe_connection(session: Session, statement: Describe) -> TableResult:
+    """Return the name, type and comment of a connection, and its options if EXTENDED."""
+    found, _, _ = _found(session, statement.path)
+    options = mask(found.options)
+    rows = [
+        ("name", statement.path.parts[-1]),
+        ("type", options.get(TYPE)),
+        ("comment", found.comment),
+    ]
+    if statement.extended:
+        rows += [(f"option:{key}", options[key]) for key in sorted(options) if key != TYPE]
+    return string_result(["info name", "info value"], rows)
+
+
+def connection_statement(session: Session, path: Name) -> str:
+    """Return the statement that creates a connection, with secrets masked."""
+    found, shown, kind = _found(session, path)
+    options = mask(found.options)
+    pairs = [f"  {quote_string(key)} = {quote_string(options[key])}" for key in sorted(options)]
+    comment = [] if found.comment is None else [f"COMMENT {quote_string(found.comment)}"]
+    lines = [f"CREATE {kind}CONNECTION {shown}", *comment, "WITH (", ",\n".join(pairs), ")"]
+    return "\n".join(lines) + "\n"
