@@ -17,6 +17,7 @@ from schema_core.environment.connector import check_definition
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
 from schema_core.errors import (
     MAX_ERRORS,
@@ -143,6 +144,7 @@ def check(
                     errors.append(error)
                 if not isinstance(error, AlreadyExistsError):
                     missing |= created(session, statement)
+        require_closed(session)
     except SchemaCoreError as error:
         errors.append(error)
     return errors

@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.typed import Select as Subquery
 from schema_core.expressions.typed import Typed
 from schema_core.masking import mask_query
 from schema_core.query.relation import (
@@ -277,8 +278,8 @@ def _sql(typed: Typed) -> str:
         text = to_sql(typed)
     except UnsupportedError:
         return f"<{type(typed).__name__.lower()} of type {typed.type.as_summary_string()}>"
-    shown = mask_query(text) if "/*+" in text else text
-    return shown.replace("\n", " ")
+    shown = (mask_query(text) if "/*+" in text else text).replace("\n", " ")
+    return f"({shown})" if isinstance(typed, Subquery) else shown
 
 
 def _fields(columns: Columns) -> str:

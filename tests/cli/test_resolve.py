@@ -150,6 +150,20 @@ def test_a_valid_file_prints_its_tables(
     assert column in result.output
 
 
+def test_a_statement_set_of_a_script_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "set.sql"
+    script = (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'blackhole');"
+        "BEGIN STATEMENT SET; INSERT INTO t VALUES (1);"
+    )
+    path.write_text(f"{script} END;")
+    assert GOOD == resolve(path).exit_code
+    path.write_text(script)
+    result = resolve(path)
+    assert WRONG == result.exit_code
+    assert "error[statement-set-open]" in result.output
+
+
 def test_a_missing_or_binary_file_exits_with_2(tmp_path: Path) -> None:
     binary = tmp_path / "binary.sql"
     binary.write_bytes(b"\xff\xfe\x00")

@@ -33,6 +33,9 @@ groupBy=[`w`.`b`])
    +- Scan(table=[default_catalog.default_database.t], fields=[`a` INT, `b` STRING, \
 `ts` TIMESTAMP(3)])
 """,
+    "SELECT (SELECT MAX(a) FROM p) AS m": """
+Select(items=[(SELECT MAX(`a`) FROM `p`) AS `m` INT])
+""",
     "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3": """
 SetOperation(operator=[UNION ALL], fields=[`EXPR$0` INT NOT NULL])
 :- Select(items=[1 AS `EXPR$0` INT NOT NULL])

@@ -73,6 +73,7 @@ def test_an_error_of_a_set_quotes_the_statement_and_closes_the_set(
         environment.execute_sql("END")
     assert caught.value.code == "on-conflict-not-supported"
     assert caught.value.text == insert
+    assert caught.value.span is not None
     assert rows(environment, "SHOW JOBS") == []
     assert code(environment, "END") == "statement-set-not-open"
 

@@ -187,7 +187,7 @@ def reset_option(session: Session, statement: ResetOption, text: str) -> TableRe
 
 
 def jar(session: Session, statement: Jar, text: str) -> TableResult:
-    """Refused: nothing here runs on a JVM of ours.
+    """Raise an error: classes of jars cannot be loaded into, or removed from, a running engine.
 
     Raises:
         UnsupportedError: always, with code `statement-not-supported`.
@@ -196,6 +196,8 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
         "ADD JAR and REMOVE JAR are not supported",
         code="statement-not-supported",
         span=statement.span,
+        hint="omit it for a connector or format of Flink, which are built in; for a JDBC driver or "
+        "a data source start Spark with the option spark.jars",
     )
 
 

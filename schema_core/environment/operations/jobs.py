@@ -149,7 +149,7 @@ def _prepared(
     session: Session, relation: Relation, target: BoundTable, insert: Insert, written: str
 ) -> JobGraph:
     """Prepare the job of one INSERT, whose errors quote the text that it was written in."""
-    with within(written):
+    with within(written), at_span(insert.span):
         return prepare_write(session, relation, target, writing_of(insert))
 
 
