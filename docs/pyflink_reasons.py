@@ -57,8 +57,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
     ),
-    "pyflink.table.catalog.Catalog.get_procedure": "there are no procedures",
-    "pyflink.table.catalog.Catalog.list_procedures": "there are no procedures",
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.HiveCatalog": (
         "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI"
@@ -69,7 +67,6 @@ REASONS: dict[str, str] = {
     ),
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
-    "pyflink.table.catalog.Procedure": "there are no procedures",
     "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "plans are JSON",
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "plans have a version of their own format"

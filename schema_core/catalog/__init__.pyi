@@ -100,6 +100,9 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.objects import (
     TableKind as TableKind,
 )
+from schema_core.catalog.procedures import (
+    Procedure as Procedure,
+)
 from schema_core.catalog.registry import (
     CatalogFactory as CatalogFactory,
 )

@@ -24,6 +24,7 @@ from schema_core.catalog.objects import (
     CatalogType,
     TableKind,
 )
+from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.statistics import (
     CatalogColumnStatistics,
     CatalogTableStatistics,
@@ -45,6 +46,7 @@ class Capability(Enum):
     MODELS = "models"
     TYPES = "types"
     STATISTICS = "statistics"
+    PROCEDURES = "procedures"
     MATERIALIZED_TABLES = "materialized tables"
     #: `expected` is compared in the transaction that alters, at least for tables and views
     VERSIONS = "versions"
@@ -404,6 +406,19 @@ class Catalog(ABC):
 
     def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
         self._refuse(Capability.FUNCTIONS)
+
+    # --- procedures ----------------------------------------------------------------------------
+
+    def list_procedures(self, database_name: str) -> list[str]:
+        self._refuse(Capability.PROCEDURES)
+
+    def get_procedure(self, procedure_path: ObjectPath) -> Procedure:
+        """Return the procedure that CALL runs.
+
+        Raises:
+            NotFoundError: with code `procedure-not-found`.
+        """
+        self._refuse(Capability.PROCEDURES)
 
     # --- models --------------------------------------------------------------------------------
 

@@ -218,7 +218,7 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
     ['sales', 'spare']
     """
 
-    capabilities = frozenset(Capability)
+    capabilities = frozenset(Capability) - {Capability.PROCEDURES}
 
     def __init__(self, name: str, default_database: str = "default") -> None:
         super().__init__(name, MemoryStore(), default_database)

@@ -431,6 +431,8 @@ WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
     (LEARNT, "create a model", lambda c: c.create_model(NOTHING, MODEL, True)),
     (KINDS, "get a type", lambda c: c.get_type(TYPE_PATH)),
     (KINDS, "create a type", lambda c: c.create_type(NOTHING, MONEY, True)),
+    (Capability.PROCEDURES, "list procedures", lambda c: c.list_procedures("db")),
+    (Capability.PROCEDURES, "get a procedure", lambda c: c.get_procedure(NOTHING)),
     (REFRESHED, "list materialized tables", lambda c: c.list_materialized_tables("db")),
 )
 

@@ -191,7 +191,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     ['default']
     """
 
-    capabilities = frozenset(Capability)
+    capabilities = frozenset(Capability) - {Capability.PROCEDURES}
 
     def __init__(
         self,

@@ -31,7 +31,6 @@ from schema_core.query.relation import Columns, Item, Named, Relation, Select, r
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
-    CallProcedure,
     Delete,
     Execute,
     Insert,
@@ -417,14 +416,5 @@ def _refuse(
     raise UnsupportedError(
         f"{words} is not supported for {found.identifier.as_summary_string()}",
         code="statement-not-supported",
-        span=statement.path.span,
-    )
-
-
-def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
-    """Raise an error: catalogs do not store procedures."""
-    raise UnsupportedError(
-        f"there is no procedure {'.'.join(statement.path.parts)}",
-        code="procedure-not-found",
         span=statement.path.span,
     )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from schema_core.environment.operations import (
     alter_table,
+    call_procedure,
     catalog_objects,
     compile_plan,
     connections,
@@ -88,7 +89,7 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.ExecutePlan:             compile_plan.execute_plan,
     syntax.AnalyzeTable:            data.analyze,
     syntax.TruncateTable:           data.truncate,
-    syntax.CallProcedure:           data.call,
+    syntax.CallProcedure:           call_procedure.call,
     syntax.SetOption:               catalog_objects.set_option,
     syntax.ResetOption:             catalog_objects.reset_option,
     syntax.Jar:                     catalog_objects.jar,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.function_descriptions import FunctionDescription, description_of
 from schema_core.catalog.functions import CORE, FoundFunction, FunctionClass, FunctionLocation
 from schema_core.catalog.objects import (
@@ -160,7 +161,10 @@ def _none(session: Session, statement: Show) -> list[str]:
 
 
 def _procedures(session: Session, statement: Show) -> list[str]:
-    session.database(statement.path)
+    catalog_name, database = session.database(statement.path)
+    catalog = session.registry.get(catalog_name)
+    if Capability.PROCEDURES in catalog.capabilities:
+        return sorted(catalog.list_procedures(database))
     raise UnsupportedError("SHOW PROCEDURES is not supported", code="statement-not-supported")
 
 

@@ -1,0 +1,117 @@
+"""CALL: runs a procedure of a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from schema_core.catalog.api import Capability
+from schema_core.catalog.procedures import Procedure
+from schema_core.environment.elements import values_of
+from schema_core.environment.operations.data import run_query
+from schema_core.environment.result import TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.query.relation import result_columns
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.sql.statement_syntax import CallProcedure
+from schema_core.sql.syntax import Call, Expression, Named, Select, SelectItem
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
+from schema_core.types import DataType, RowType
+from schema_core.types.casts import supports_implicit_cast
+
+
+def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
+    """Run a procedure; its arguments are computed by the engine and cast to the declared types.
+
+    Raises:
+        UnsupportedError: with code `procedure-not-found` where the catalog has no procedures.
+        NotFoundError: with code `procedure-not-found` for another name.
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
+    """
+    procedure = _procedure(session, statement)
+    arguments = _positional(procedure, statement)
+    values: Sequence[Any] = ()
+    if arguments:
+        _require_types(session, procedure, arguments, text)
+        values = _evaluated(session, procedure, arguments, text)
+    results = procedure.call(*values)
+    match procedure.result_type:
+        case RowType(fields=fields) as row:
+            columns = [(one.name, one.data_type) for one in fields]
+            rows = [tuple(values_of(one, row)) for one in results]
+        case type_:
+            columns, rows = [("result", type_)], [(one,) for one in results]
+    schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
+    return TableResult(schema, rows)
+
+
+def _procedure(session: Session, statement: CallProcedure) -> Procedure:
+    identifier = session.identifier(statement.path)
+    with at_span(statement.path.span):
+        catalog = session.registry.get(identifier.catalog_name)
+        if Capability.PROCEDURES not in catalog.capabilities:
+            raise UnsupportedError(
+                f"there is no procedure {'.'.join(statement.path.parts)}",
+                code="procedure-not-found",
+            )
+        return catalog.get_procedure(identifier.to_object_path())
+
+
+def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expression]:
+    """Return the arguments in the order of their declaration."""
+    given = statement.arguments
+    if len(given) != len(procedure.input_types):
+        raise SchemaError(
+            f"the procedure has {len(procedure.input_types)} arguments, not {len(given)}",
+            code="wrong-argument-count",
+            span=statement.span,
+        )
+    named = {one.name: one.value for one in given if isinstance(one, Named)}
+    if not named:
+        return list(given)
+    for name in named:
+        if name not in procedure.argument_names or len(named) != len(given):
+            raise SchemaError(
+                f"the procedure has no argument {name!r}",
+                code="wrong-argument-count",
+                hint=similar(name, procedure.argument_names),
+                span=statement.span,
+            )
+    return [named[name] for name in procedure.argument_names]
+
+
+def _require_types(
+    session: Session, procedure: Procedure, arguments: list[Expression], text: str
+) -> None:
+    columns = result_columns(session.query(_select(arguments), text))
+    for place, (column, type_) in enumerate(zip(columns, procedure.input_types, strict=True), 1):
+        if not supports_implicit_cast(column.type.nullable(), type_.nullable()):
+            raise SchemaError(
+                f"argument {place} must be {type_.as_summary_string()}, got "
+                f"{column.type.as_summary_string()}",
+                code="wrong-argument-type",
+            )
+
+
+def _evaluated(
+    session: Session, procedure: Procedure, arguments: list[Expression], text: str
+) -> Sequence[Any]:
+    pairs = zip(arguments, procedure.input_types, strict=True)
+    query = _select([_cast(one, type_) for one, type_ in pairs])
+    with run_query(session, session.query(query, text)).collect() as rows:
+        for row in rows:
+            return tuple(row)
+    raise UnsupportedError(
+        "the planner does not compute the arguments of procedures", code="unsupported-engine"
+    )
+
+
+def _select(expressions: Sequence[Expression]) -> Select:
+    return Select(tuple(SelectItem(one, f"a{place}") for place, one in enumerate(expressions)))
+
+
+def _cast(expression: Expression, type_: DataType) -> Expression:
+    text = type_.nullable().as_serializable_string()
+    return Call("CAST", (expression, cast_target(cursor_over(text))))
