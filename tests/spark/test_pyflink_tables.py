@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.catalog import Capability, InMemoryCatalog, ObjectPath, Procedure
 from schema_core.common import Row
 from schema_core.expressions import coalesce, col, map_from_arrays
 from schema_core.table import Table
@@ -84,3 +86,21 @@ def test_elements_keep_their_values(environment: TableEnvironment) -> None:
         (None, [0.1, 1e300], Row(None, Row(None, []))),
     ] == rows(table)
     assert [({"k": 2},)] == rows(maps)
+
+
+class WithProcedures(InMemoryCatalog):
+    capabilities = frozenset(Capability)
+
+    def get_procedure(self, procedure_path: ObjectPath) -> Procedure:
+        return Procedure.of(lambda *all_: [all_], ["BIGINT", "STRING", "DATE"], RESULT)
+
+
+RESULT = "ROW<a BIGINT, b STRING, c DATE>"
+
+
+def test_arguments_of_procedures_are_computed(environment: TableEnvironment) -> None:
+    environment.register_catalog("mine", WithProcedures("mine"))
+
+    call = "CALL mine.`default`.p(1 + 2, UPPER('x'), DATE '2024-02-29')"
+    with environment.execute_sql(call).collect() as found:
+        assert [(3, "X", date(2024, 2, 29))] == [tuple(row) for row in found]
