@@ -44,7 +44,10 @@ def test_explain_of_create_table_as_has_its_plan(
     text = environment.explain_sql(statement)
     ((shown,),) = environment.execute_sql(f"EXPLAIN {statement}").collect()
 
-    assert text.startswith(f"== Create table ==\n{environment.plan_ctas(statement)}\n\n== Result")
+    plan = f"== Create table ==\n{environment.plan_ctas(statement)}\n\n== Abstract Syntax Tree"
+    assert text.startswith(plan)
+    assert "Sink(table=[default_catalog.default_database.n], fields=[`a`])" in text
+    assert "\n\n== Result ==\n" in text
     assert "level: 1, created first" in shown
     assert "visibility: final" in shown
     assert "Spark's plan" in shown
