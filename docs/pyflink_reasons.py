@@ -9,7 +9,6 @@ from __future__ import annotations
 _DATA_STREAM = "part of the DataStream API, which Spark does not have"
 _STEP = "created by a method of the step before"
 _WORKERS = "conversion between the Python workers of Flink and Java"
-_AGGREGATES = "functions with several result columns are called in SQL or by `join_lateral`"
 _JAVA = "handles exceptions of Java"
 
 #: Exception of PyFlink -> the error here.
@@ -48,12 +47,7 @@ REASONS: dict[str, str] = {
     "pyflink.common.types.RowKind.to_j_row_kind": "there is no Java object behind it",
     # --- pyflink.table
     "pyflink.table.AsyncScalarFunction": "see `pyflink.table.udf`",
-    "pyflink.table.DataView": "see `pyflink.table.udf`",
-    "pyflink.table.FunctionContext": "see `pyflink.table.udf`",
-    "pyflink.table.ListView": "see `pyflink.table.udf`",
-    "pyflink.table.MapView": "see `pyflink.table.udf`",
     "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
-    "pyflink.table.TableAggregateFunction": "see `pyflink.table.udf`",
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
     ),
@@ -71,19 +65,16 @@ REASONS: dict[str, str] = {
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "plans have a version of their own format"
     ),
-    "pyflink.table.data_view": "see `pyflink.table.udf`",
     "pyflink.table.descriptors": "deprecated in PyFlink for `TableDescriptor`",
     "pyflink.table.module.HiveModule": "the functions of Hive are not included",
     "pyflink.table.plan_reference.BytesContentPlanReference": "plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
-    "pyflink.table.table.FlatAggregateTable": _AGGREGATES,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
-    "pyflink.table.table.GroupedTable.flat_aggregate": _AGGREGATES,
-    "pyflink.table.table.Table.flat_aggregate": _AGGREGATES,
     "pyflink.table.table.Table.from_changelog": "rows of batch jobs have no changes",
     "pyflink.table.table.Table.to_changelog": "rows of batch jobs have no changes",
     "pyflink.table.table.AggregatedTable.__init__": _STEP,
+    "pyflink.table.table.FlatAggregateTable.__init__": _STEP,
     "pyflink.table.table.GroupWindowedTable.__init__": _STEP,
     "pyflink.table.table.OverWindowedTable.__init__": _STEP,
     "pyflink.table.table.WindowGroupedTable.__init__": _STEP,

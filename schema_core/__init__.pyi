@@ -51,6 +51,9 @@ from schema_core.environment.result import (
     TableResult as TableResult,
 )
 from schema_core.environment.table import (
+    FlatAggregateTable as FlatAggregateTable,
+)
+from schema_core.environment.table import (
     GroupedTable as GroupedTable,
 )
 from schema_core.environment.table import (
@@ -99,6 +102,15 @@ from schema_core.errors import (
 from schema_core.errors import (
     UnsupportedError as UnsupportedError,
 )
+from schema_core.expressions.data_views import (
+    DataView as DataView,
+)
+from schema_core.expressions.data_views import (
+    ListView as ListView,
+)
+from schema_core.expressions.data_views import (
+    MapView as MapView,
+)
 from schema_core.expressions.fluent import (
     Expression as Expression,
 )
@@ -106,7 +118,13 @@ from schema_core.expressions.user_functions import (
     AggregateFunction as AggregateFunction,
 )
 from schema_core.expressions.user_functions import (
+    FunctionContext as FunctionContext,
+)
+from schema_core.expressions.user_functions import (
     ScalarFunction as ScalarFunction,
+)
+from schema_core.expressions.user_functions import (
+    TableAggregateFunction as TableAggregateFunction,
 )
 from schema_core.expressions.user_functions import (
     TableFunction as TableFunction,

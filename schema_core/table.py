@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schema_core.environment.table import (
     AggregatedTable,
+    FlatAggregateTable,
     GroupedTable,
     GroupWindowedTable,
     OverWindowedTable,
@@ -13,6 +14,7 @@ from schema_core.environment.table import (
 
 __all__ = [
     "AggregatedTable",
+    "FlatAggregateTable",
     "GroupWindowedTable",
     "GroupedTable",
     "OverWindowedTable",

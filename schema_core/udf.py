@@ -1,23 +1,31 @@
-"""Functions in Python, by PyFlink's names."""
+"""Functions in Python, by the names of `pyflink.table.udf`."""
 
 from __future__ import annotations
 
 from schema_core.expressions.user_functions import (
     AggregateFunction,
+    FunctionContext,
+    ImperativeAggregateFunction,
     ScalarFunction,
+    TableAggregateFunction,
     TableFunction,
     UserDefinedFunction,
     udaf,
     udf,
+    udtaf,
     udtf,
 )
 
 __all__ = [
     "AggregateFunction",
+    "FunctionContext",
+    "ImperativeAggregateFunction",
     "ScalarFunction",
+    "TableAggregateFunction",
     "TableFunction",
     "UserDefinedFunction",
     "udaf",
     "udf",
+    "udtaf",
     "udtf",
 ]

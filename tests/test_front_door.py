@@ -17,7 +17,8 @@ RECORDED = ROOT / "tests" / "front_door.txt"
 MODULES = (
     "schema_core", "schema_core.arrow", "schema_core.catalog", "schema_core.catalogs",
     "schema_core.changelog_mode", "schema_core.common", "schema_core.compiled_plan",
-    "schema_core.connectors", "schema_core.dialects", "schema_core.environment_settings",
+    "schema_core.connectors", "schema_core.data_view", "schema_core.dialects",
+    "schema_core.environment_settings",
     "schema_core.explain_detail", "schema_core.expression", "schema_core.expressions",
     "schema_core.model_descriptor", "schema_core.module", "schema_core.plan_reference",
     "schema_core.planner", "schema_core.properties", "schema_core.resolved_expression",

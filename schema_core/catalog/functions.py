@@ -19,7 +19,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
-from schema_core.expressions.signatures import Function, Kind, Spark
+from schema_core.expressions.signatures import Function, Kind, Signature, Spark
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
@@ -178,7 +178,7 @@ class FunctionClass:
     kind, which Flink detects only at a call. `spark` is its translation to Spark.
     """
 
-    signatures: tuple[tuple[tuple[DataType, ...], DataType], ...] = ()
+    signatures: tuple[Signature, ...] = ()
     kind: Kind = Kind.SCALAR
     problem: str | None = None
     is_function: bool = True
@@ -233,7 +233,7 @@ def check_declaration(declaration: FunctionClass) -> None:
 def _check_signature(signature: object) -> None:
     match signature:
         case (list() | tuple() as arguments, DataType()) if all(
-            isinstance(one, DataType) for one in arguments
+            one is None or one is ... or isinstance(one, DataType) for one in arguments
         ):
             return
         case _:

@@ -142,7 +142,7 @@ def definition_of(function: Given) -> Definition:
         declared.signatures,
         declared.kind,
         deterministic=declared.deterministic,
-        spark=PythonImplementation(declared.implementation),
+        spark=PythonImplementation(declared.implementation, declared.vectorized),
     )
 
 

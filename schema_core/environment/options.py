@@ -560,6 +560,12 @@ DYNAMIC_OPTIONS = ConfigOption(
     True,
     "whether OPTIONS hints may change the options of a table for one statement",
 )
+JOB_PARAMETERS = ConfigOption(
+    "pipeline.global-job-parameters",
+    string_map,
+    None,
+    "what FunctionContext.get_job_parameter returns to functions in Python",
+)
 SHADOWING = ConfigOption(
     "table.temporary-objects.shadowing",
     choice("ALLOW", "DENY"),

@@ -37,6 +37,7 @@ from schema_core.sql.syntax import (
     Star,
     TableFunction,
     TableName,
+    Unnest,
     walk,
 )
 from schema_core.sql.type_name import data_type
@@ -427,6 +428,13 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
         )
     names = aliases or ["$".join(one.parts) for one in trees]
     return [Column(name, tree) for name, tree in zip(names, trees, strict=True)]
+
+
+def emitted(query: Query, keys: Sequence[str], names: Sequence[str]) -> Query:
+    """The keys of a query, each with the rows in the array of its last column, ``TMP_0``."""
+    rows = AliasedSource(Unnest((Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names))
+    columns = [Column(name, Name((name,))) for name in (*keys, *names)]
+    return Select(items(columns), Join(Derived(query), rows, JoinKind.CROSS))
 
 
 def combined(operator: str, every: bool, left: Query, right: Query) -> Query:

@@ -57,7 +57,7 @@ from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.user_functions import UserFunction
+from schema_core.expressions.user_functions import UserFunction, as_aggregate
 from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.query.hints import hinted_options
@@ -408,6 +408,15 @@ class Table:
         """
         return AggregatedTable(self, self.query, (), func)
 
+    def flat_aggregate(
+        self, func: Expression | AliasedExpression | UserFunction
+    ) -> FlatAggregateTable:
+        """Compute any number of rows of all rows, by a table aggregate function.
+
+        Args and errors are those of `GroupedTable.flat_aggregate`.
+        """
+        return FlatAggregateTable(self, self.query, (), func)
+
     # --- several tables ------------------------------------------------------------------------
 
     def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
@@ -748,7 +757,7 @@ def _call_of(
         ]
         whole = row(*map(col, table.column_names())).cast(DataTypes.ROW(fields))
         func = func(whole)
-    is_named = isinstance(func, AliasedExpression) and kind is not Kind.AGGREGATE
+    is_named = isinstance(func, AliasedExpression) and kind in (Kind.SCALAR, Kind.TABLE)
     (prepared,) = _prepared(table, [func])
     tree = expression_of(prepared)
     if isinstance(tree, Call) and not is_named:
@@ -801,6 +810,20 @@ class GroupedTable:
             SchemaError: with code `wrong-argument` for anything but one aggregate.
         """
         return AggregatedTable(self._table, self._query, self._keys, func)
+
+    def flat_aggregate(
+        self, func: Expression | AliasedExpression | UserFunction
+    ) -> FlatAggregateTable:
+        """Compute any number of rows for each group, by a table aggregate function.
+
+        Args:
+            func: The call of a function of `udtaf`, with aliases for its fields, or the function
+                itself, which is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one table aggregate.
+        """
+        return FlatAggregateTable(self._table, self._query, self._keys, func)
 
 
 class GroupWindowedTable:
@@ -895,6 +918,39 @@ class AggregatedTable:
         columns += relational.fields_of("TMP_0", field_names(type_), self._names)
         columns += [Column(one.name, Name((one.name,))) for one in bounds]
         return table.of_query(relational.select(inner, columns)).select(*given)
+
+
+class FlatAggregateTable:
+    """A table with a table aggregate of each group, whose fields are columns of `select`."""
+
+    def __init__(
+        self,
+        table: Table,
+        query: Query,
+        keys: Sequence[Column],
+        func: Expression | AliasedExpression | UserFunction,
+    ) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+        self._call = _call_of(table, func, Kind.TABLE_AGGREGATE, "flat_aggregate")
+        self._names = func.names if isinstance(func, AliasedExpression) else ()
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys and fields of the rows that the function emits for each group.
+
+        Raises:
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the function has
+                another number of fields than aliases.
+        """
+        call, type_ = as_aggregate(self._call)
+        keys = [one.name for one in self._keys]
+        inner = relational.group(self._query, self._keys, [*self._keys, Column("TMP_0", call)])
+        columns = relational.fields_of("TMP_0", field_names(type_), self._names)
+        names = self._names or [one.name.removeprefix("TMP_0$") for one in columns]
+        names = ["f0"] if names == ["TMP_0"] else names
+        rows = relational.emitted(inner, keys, names)
+        return self._table.of_query(rows).select(*fields)
 
 
 class OverWindowedTable:

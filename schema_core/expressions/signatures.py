@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import EllipsisType
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.types import DataType
@@ -28,6 +29,8 @@ class Kind(Enum):
     AGGREGATE = "aggregate"
     TABLE = "table"
     PROCESS_TABLE = "process table"
+    #: over many rows, and returns a table: only `flat_aggregate` calls it
+    TABLE_AGGREGATE = "table aggregate"
 
 
 class Rules(Enum):
@@ -90,8 +93,11 @@ class Parameter:
     mismatch: Callable[[ArgumentTypes, int], str | None] | None = field(default=None, compare=False)
 
 
-#: The argument types and the result type of a user-defined function.
-Signature: TypeAlias = tuple[tuple[DataType, ...], DataType]
+#: The type of a parameter of a user-defined function, None for arguments of any type, and `...` at
+#: the end for any number of them.
+Declared: TypeAlias = "DataType | EllipsisType | None"
+#: The parameters and the result type of a user-defined function.
+Signature: TypeAlias = tuple[tuple[Declared, ...], DataType]
 
 #: The return type of a call, before the nullability rule is applied; raises SchemaError where the
 #: arguments have none.
@@ -195,7 +201,8 @@ class Function:
         'REPEAT(<CHARACTER>, <INTEGER>)'
         """
         labels = [parameter.label for parameter in overload]
-        if len(labels) == 2 and not self.name.strip("$")[0].isalpha():
+        is_operator = self.declared is None and not self.name.strip("$")[0].isalpha()
+        if len(labels) == 2 and is_operator:
             return f"{labels[0]} {self.name} {labels[1]}"
         more = ", ..." if self.repeats and overload == self.parameters else ""
         return f"{self.name}({', '.join(labels)}{more})"

@@ -1,7 +1,8 @@
 """User-defined functions in Python, with PyFlink's names.
 
-The signature is declared or inferred from type hints: ``int`` is BIGINT NOT NULL, ``int | None`` is
-BIGINT. This module types calls; the engine runs them.
+The types are declared or inferred from type hints. Arguments are nullable, as in PyFlink: ``int``
+is BIGINT, and a parameter without a hint takes arguments of any type. The result of ``-> int`` is
+BIGINT NOT NULL, of ``-> int | None`` BIGINT. This module types calls; the engine runs them.
 
 >>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
@@ -16,17 +17,20 @@ from __future__ import annotations
 import inspect
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
-from schema_core.arguments import type_name
+from schema_core.arguments import require_instance, type_name
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.functions import declare
-from schema_core.expressions.signatures import Function, Kind, Signature
+from schema_core.expressions.signatures import Declared, Function, Kind, Signature
 from schema_core.sql.syntax import Call
-from schema_core.types import DataType, DataTypes
+from schema_core.text import show
+from schema_core.types import ArrayType, DataType, DataTypes
 from schema_core.types.python import type_of
 
 if TYPE_CHECKING:
@@ -39,10 +43,26 @@ Result = TypeVar("Result")
 Accumulator = TypeVar("Accumulator")
 
 
+class FunctionContext:
+    """What a function may know about the job that calls it.
+
+    >>> FunctionContext({"country": "FR"}).get_job_parameter("country", "?")
+    'FR'
+    """
+
+    def __init__(self, job_parameters: Mapping[str, str] | None = None) -> None:
+        require_instance(job_parameters, (Mapping, NoneType), "job_parameters", "a mapping")
+        self._parameters = dict(job_parameters or {})
+
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """Return a value of the option ``pipeline.global-job-parameters``, or the default."""
+        return self._parameters.get(key, default_value)
+
+
 class UserDefinedFunction:
     """The base class of user-defined functions."""
 
-    def open(self, function_context: Any) -> None:
+    def open(self, function_context: FunctionContext) -> None:
         """Initialize the function, before the first row."""
 
     def close(self) -> None:
@@ -69,8 +89,8 @@ class TableFunction(UserDefinedFunction, ABC):
         """Yield the rows; a tuple is a row of several columns."""
 
 
-class AggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
-    """A function that aggregates many rows to one value by an accumulator."""
+class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
+    """A function that aggregates many rows by an accumulator."""
 
     @abstractmethod
     def create_accumulator(self) -> Accumulator:
@@ -80,19 +100,36 @@ class AggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
     def accumulate(self, accumulator: Accumulator, *arguments: Any, **named: Any) -> None:
         """Add the values of one row to the accumulator."""
 
+
+class AggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
+    """A function that aggregates many rows to one value by an accumulator.
+
+    A method ``get_result_type`` may return the type of the result.
+    """
+
     @abstractmethod
     def get_value(self, accumulator: Accumulator) -> Result:
         """Return the result of an accumulator."""
+
+
+class TableAggregateFunction(ImperativeAggregateFunction[Result, Accumulator]):
+    """A function that aggregates many rows to any number of rows by an accumulator."""
+
+    @abstractmethod
+    def emit_value(self, accumulator: Accumulator) -> Iterable[Result]:
+        """Yield the rows of an accumulator; a tuple is a row of several columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonImplementation:
     """The Spark implementation of a Python function, which only a session can call.
 
-    The function itself is neither pickled nor stored.
+    The function itself is neither pickled nor stored. One that is `vectorized` is called with
+    series of pandas.
     """
 
     implementation: object = None
+    vectorized: bool = False
 
     def __call__(self, call: FunctionCall, arguments: Sequence[str]) -> str:
         """Raise an error: a Python function has no Spark SQL.
@@ -123,6 +160,7 @@ class UserFunction:
     kind: Kind = Kind.SCALAR
     deterministic: bool = True
     implementation: object = field(default=None, compare=False, repr=False)
+    vectorized: bool = False
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
         """Return the function signatures, under the path that the function is registered at."""
@@ -133,13 +171,40 @@ class UserFunction:
             kind=self.kind,
             path=path,
             deterministic=self.deterministic,
-            spark=PythonImplementation(self.implementation),
+            spark=PythonImplementation(self.implementation, self.vectorized),
         )
 
     def __call__(self, *arguments: Value) -> Expression:
         """Return the call of the function as an expression."""
         trees = tuple(map(to_tree, arguments))
         return Expression(Call(f"*{self.name}*", trees, inline=self.rows()))
+
+
+def as_aggregate(call: Call) -> tuple[Call, DataType]:
+    """Return the call of a table aggregate as one of an aggregate of an array of rows.
+
+    The second part is the type of a row.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a function that is called by its name.
+    """
+    functions = call.inline
+    if not isinstance(functions, tuple):
+        raise UnsupportedError(
+            f"the table aggregate {call.name} is called by its name",
+            code="not-executable",
+            hint="call the function itself",
+        )
+    returns: DataType = functions[0].declared[1]
+    rows = declare(
+        functions[0].name,
+        [(one.declared[0], ArrayType(returns)) for one in functions],
+        kind=Kind.AGGREGATE,
+        path=functions[0].path,
+        deterministic=functions[0].deterministic,
+        spark=functions[0].spark,
+    )
+    return replace(call, inline=rows), returns
 
 
 #: What a decorator accepts, and a decorator.
@@ -159,7 +224,7 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     ...     def eval(self, text: str, times: int | None) -> str | None:
     ...         return text * (times or 0)
     >>> [str(row) for row in user_function(Repeat).rows()]
-    ['Repeat(STRING NOT NULL, BIGINT)']
+    ['Repeat(STRING, BIGINT)']
     """
     if isinstance(function, UserFunction):
         return function
@@ -178,6 +243,7 @@ def udf(
     result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
+    func_type: str = ...,
 ) -> UserFunction: ...
 @overload
 def udf(
@@ -186,6 +252,7 @@ def udf(
     result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
+    func_type: str = ...,
 ) -> Decorator: ...
 def udf(
     f: Python | None = None,
@@ -193,13 +260,26 @@ def udf(
     result_type: TypeLike = None,
     deterministic: bool | None = None,
     name: str | None = None,
+    func_type: str = "general",
 ) -> UserFunction | Decorator:
     """Return a scalar function, or a decorator if `f` is omitted.
+
+    Args:
+        f: A function, a callable object, or a `ScalarFunction` or its class.
+        input_types: The types of the arguments, which are cast to them. Without it, those of the
+            type hints; a parameter without a hint takes any argument.
+        result_type: The type of the result; without it, that of the type hint.
+        deterministic: Whether equal arguments always have equal results.
+        name: The name in messages.
+        func_type: ``general``, or ``pandas`` for a function of series, which returns a series.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for another `func_type`; others as `user_function`.
 
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
     plus(INT)
     """
-    return _decorated(f, Kind.SCALAR, input_types, result_type, deterministic, name)
+    return _decorated(f, Kind.SCALAR, input_types, result_type, deterministic, name, func_type)
 
 
 @overload
@@ -246,26 +326,94 @@ def udaf(
     f: Python,
     input_types: TypeLike = ...,
     result_type: TypeLike = ...,
+    accumulator_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
+    func_type: str = ...,
 ) -> UserFunction: ...
 @overload
 def udaf(
     f: None = ...,
     input_types: TypeLike = ...,
     result_type: TypeLike = ...,
+    accumulator_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
+    func_type: str = ...,
 ) -> Decorator: ...
 def udaf(
     f: Python | None = None,
     input_types: TypeLike = None,
     result_type: TypeLike = None,
+    accumulator_type: TypeLike = None,
     deterministic: bool | None = None,
     name: str | None = None,
+    func_type: str = "general",
 ) -> UserFunction | Decorator:
-    """Return an aggregate function of a class or an instance of `AggregateFunction`."""
-    return _decorated(f, Kind.AGGREGATE, input_types, result_type, deterministic, name)
+    """Return an aggregate function of a class or an instance of `AggregateFunction`.
+
+    Args:
+        f: The class or object; with `func_type` ``pandas`` also a function of series that returns
+            one value.
+        input_types: As of `udf`.
+        result_type: As of `udf`; else that of the method ``get_result_type``.
+        accumulator_type: The type of the accumulator, which is checked and not needed: accumulators
+            stay in one process.
+        deterministic: As of `udf`.
+        name: As of `udf`.
+        func_type: As of `udf`.
+    """
+    if accumulator_type is not None:
+        _type(accumulator_type)
+    return _decorated(f, Kind.AGGREGATE, input_types, result_type, deterministic, name, func_type)
+
+
+@overload
+def udtaf(
+    f: Python,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
+    accumulator_type: TypeLike = ...,
+    deterministic: bool | None = ...,
+    name: str | None = ...,
+    func_type: str = ...,
+) -> UserFunction: ...
+@overload
+def udtaf(
+    f: None = ...,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
+    accumulator_type: TypeLike = ...,
+    deterministic: bool | None = ...,
+    name: str | None = ...,
+    func_type: str = ...,
+) -> Decorator: ...
+def udtaf(
+    f: Python | None = None,
+    input_types: TypeLike = None,
+    result_type: TypeLike = None,
+    accumulator_type: TypeLike = None,
+    deterministic: bool | None = None,
+    name: str | None = None,
+    func_type: str = "general",
+) -> UserFunction | Decorator:
+    """Return a table aggregate function of a `TableAggregateFunction`, for `flat_aggregate`.
+
+    Args and errors are those of `udaf`; there are none of pandas.
+    """
+    if accumulator_type is not None:
+        _type(accumulator_type)
+    kind = Kind.TABLE_AGGREGATE
+    return _decorated(f, kind, input_types, result_type, deterministic, name, func_type)
+
+
+#: Kind -> the values of `func_type`.
+FUNCTION_TYPES: dict[Kind, tuple[str, ...]] = {
+    Kind.SCALAR: ("general", "pandas"),
+    Kind.TABLE: ("general",),
+    Kind.AGGREGATE: ("general", "pandas"),
+    Kind.TABLE_AGGREGATE: ("general",),
+}
 
 
 def _decorated(
@@ -275,15 +423,22 @@ def _decorated(
     result: TypeLike,
     deterministic: bool | None,
     name: str | None,
+    func_type: str = "general",
 ) -> UserFunction | Decorator:
     """Return the function, or a decorator if `f` is omitted."""
+    if func_type not in FUNCTION_TYPES[kind]:
+        known = " or ".join(map(repr, FUNCTION_TYPES[kind]))
+        problem = f"func_type must be {known}, got {show(func_type)}"
+        raise SchemaError(problem, code="wrong-argument")
     if input_types is not None and not isinstance(input_types, list | tuple):
         input_types = [input_types]
     parameters = None if input_types is None else tuple(map(_type, input_types))
     returns = None if result is None else _type(result)
+    vectorized = func_type == "pandas"
 
     def decorate(function: Python) -> UserFunction:
-        return _declared(function, kind, parameters, returns, deterministic, name)
+        found = _declared(function, kind, parameters, returns, deterministic, name)
+        return replace(found, vectorized=vectorized) if vectorized else found
 
     return decorate if f is None else decorate(f)
 
@@ -350,11 +505,13 @@ KINDS: dict[type[UserDefinedFunction], Kind] = {
     ScalarFunction: Kind.SCALAR,
     TableFunction: Kind.TABLE,
     AggregateFunction: Kind.AGGREGATE,
+    TableAggregateFunction: Kind.TABLE_AGGREGATE,
 }
 METHODS: dict[Kind, Methods] = {
     Kind.SCALAR: Methods("eval", 1, "eval"),
     Kind.TABLE: Methods("eval", 1, "eval", many=True),
     Kind.AGGREGATE: Methods("accumulate", 2, "get_value"),
+    Kind.TABLE_AGGREGATE: Methods("accumulate", 2, "emit_value", many=True),
 }
 
 
@@ -364,60 +521,73 @@ def _signatures(
     parameters: tuple[DataType, ...] | None,
     returns: DataType | None,
 ) -> tuple[Signature, ...]:
-    """Return the signature, or one for each overload of `typing.overload`."""
+    """Return a signature of each overload of `typing.overload`, and each number of arguments."""
+    if returns is None and callable(declared := getattr(instance, "get_result_type", None)):
+        returns = _type(declared())
     if parameters is not None and returns is not None:
         return ((parameters, returns),)
-    skipped = 0 if inspect.isfunction(instance) else methods.skipped
-    found = []
+    is_method = isinstance(instance, UserDefinedFunction)
+    skipped = methods.skipped if is_method else 0
+    found: list[Signature] = []
     for one in _overloads(instance, methods.accepts):
         is_same = methods.returns == methods.accepts
         returning = one if is_same else _overloads(instance, methods.returns)[0]
-        found.append(
-            (
-                _parameters(one, skipped) if parameters is None else parameters,
-                _result(returning, methods.many) if returns is None else returns,
-            )
-        )
+        accepted = _parameters(one, skipped) if parameters is None else [parameters]
+        result = _result(returning, methods.many) if returns is None else returns
+        found += [(each, result) for each in accepted]
     return tuple(found)
 
 
 def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
-    """Return the overloads of a method, or the method itself; a plain function is its own."""
-    found = instance if inspect.isfunction(instance) else getattr(type(instance), name, None)
+    """Return the overloads of a method, or the method itself; another callable is its own."""
+    if not isinstance(instance, UserDefinedFunction) and callable(instance):
+        return [instance]
+    found = getattr(type(instance), name, None)
     if not inspect.isfunction(found):
         raise SchemaError(f"the method {name} is missing", code="invalid-function-hints")
     return typing.get_overloads(found) or [found]
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    hinted = function
+    if isinstance(function, partial):
+        hinted = function.func
+    elif not inspect.isroutine(function):
+        hinted = type(function).__call__
     try:
-        return typing.get_type_hints(function, include_extras=True)
+        return typing.get_type_hints(hinted, include_extras=True)
     except Exception as error:  # a hint in quotes is evaluated
         problem = f"the type hints cannot be evaluated: {error}"
         raise SchemaError(problem, code="invalid-function-hints") from error
 
 
-def _parameters(function: Callable[..., Any], skipped: int) -> tuple[DataType, ...]:
-    """Return the types of the parameters after the first ones."""
+def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declared, ...]]:
+    """Return the types of the parameters after the first ones, for each number of arguments."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of some functions in C
+        return [(...,)]
     hints = _hints(function)
-    parameters = list(inspect.signature(function).parameters.values())[skipped:]
-    found = []
-    for one in parameters:
+    found: list[Declared] = []
+    optional = 0
+    for one in list(signature.parameters.values())[skipped:]:
         with at(f"argument {one.name!r}"):
+            if one.kind is one.VAR_POSITIONAL:
+                found.append(...)
+                break
             if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
+                if one.kind is one.VAR_KEYWORD or one.default is not one.empty:
+                    continue
                 raise SchemaError(
                     "a parameter must be positional",
                     code="invalid-function-hints",
                     hint="write typing.overload for each number of arguments",
                 )
-            if one.name not in hints:
-                raise SchemaError(
-                    "the type hint is missing",
-                    code="invalid-function-hints",
-                    hint="add a type hint or declare input_types",
-                )
-            found.append(type_of(hints[one.name]))
-    return tuple(found)
+            optional += one.default is not one.empty
+            hint = hints.get(one.name, Any)
+            found.append(None if hint is Any else type_of(hint).nullable())
+    fixed = len(found) - (... in found)
+    return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
 
 
 def _result(function: Callable[..., Any], many: bool) -> DataType:

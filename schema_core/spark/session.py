@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.extras import require_modules
+from schema_core.extras import needs, require_modules
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
@@ -300,11 +300,27 @@ class TemporaryNames:
 
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name."""
+        return self._register(function, spark_type(result))
+
+    @needs("pandas", "pyarrow")
+    def function_of_series(self, function: Callable[..., Any], result: str) -> str:
+        """Register a function of series of pandas, which returns a series, as `function`."""
+        import pandas as pd
+        from pyspark.sql.functions import pandas_udf
+
+        def evaluated(*series: Any) -> Any:
+            return function(*series)
+
+        # Spark decides by the hints what a function is given
+        evaluated.__annotations__ = {"series": pd.Series, "return": pd.Series}
+        return self._register(pandas_udf(evaluated, spark_type(result)))
+
+    def _register(self, function: Any, *result: Any) -> str:
         name = f"{PREFIX}user_{uuid.uuid4().hex}"
         self.is_repeatable = False
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
         self._drops.append(lambda: self.session.sql(drop))
-        self.session.udf.register(name, function, spark_type(result))
+        self.session.udf.register(name, function, *result)
         return name
 
     def drop(self) -> None:

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from schema_core.environment.options import JOB_PARAMETERS
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.user_functions import (
+    AggregateFunction,
+    FunctionContext,
     PythonImplementation,
     ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
     UserDefinedFunction,
 )
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
-from schema_core.spark.compiler.tree import Node, PythonUdf
+from schema_core.spark.compiler.functions.aggregates import aggregated
+from schema_core.spark.compiler.translation import TranslatedCall
+from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
 from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.spark.session import TemporaryNames
 from schema_core.text import show
 from schema_core.types import (
     AnyTimestampType,
+    ArrayType,
     DataType,
     LocalZonedTimestampType,
     MultisetType,
@@ -31,51 +39,130 @@ from schema_core.types import (
 )
 from schema_core.types.values import lossless
 
-if TYPE_CHECKING:
-    from schema_core.expressions.typed import FunctionCall
-
 
 @dataclass(frozen=True, slots=True)
 class UserCalls:
     """Compiles calls of user-defined functions, and registers those of Python under `names`.
 
-    An instant is passed as the local datetime of the session time zone, as in PyFlink.
+    An instant is passed as the local datetime of the session time zone, as in PyFlink. An aggregate
+    is called with the list of the rows of a group, which Spark collects; a table function returns
+    the list of its rows.
     """
 
     names: TemporaryNames
     zone: str = "UTC"
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
-    def __call__(self, apply: FunctionCall, arguments: Sequence[Node]) -> Node:
-        """Return the node of a call.
+    def __call__(self, called: TranslatedCall) -> Node:
+        """Return the node of a call of a scalar function or an aggregate.
 
         Raises:
             UnsupportedError: with code `not-executable` for functions of many rows, and for types
                 that Spark passes to Python otherwise than Flink does.
         """
-        function = apply.function
+        function = called.call.function
         if not isinstance(function.spark, PythonImplementation):
-            return user_call(apply, arguments)
-        if function.kind is not Kind.SCALAR or function.spark.implementation is None:
-            problem = (
-                f"the Python {function.kind.value} function {function.name} cannot be run on Spark"
-            )
-            raise UnsupportedError(problem, code="not-executable")
-        for type_ in (apply.type, *(argument.type for argument in apply.arguments)):
-            _require_handed(type_)
-        _require_returned(apply.type)
-        instant = isinstance(apply.type, LocalZonedTimestampType)
-        gives = "TIMESTAMP_NTZ" if instant else sql_type(apply.type)
-        implementation = called(function.spark.implementation)
-        checked = checked_result(implementation, function.name, apply.type, self.zone)
-        name = self.names.function(checked, gives)
-        values = tuple(
-            datetimes.clock(node, argument.type, self.zone)
-            if isinstance(argument.type, LocalZonedTimestampType)
-            else node
-            for node, argument in zip(arguments, apply.arguments, strict=True)
+            return user_call(called)
+        if function.kind is Kind.AGGREGATE:
+            rows = aggregated("collect_list", called, _row(self._arguments(called)))
+            aggregate = _aggregate(function.spark, self._context())
+            return self._python(called, aggregate, called.type, (rows,))
+        if function.kind is not Kind.SCALAR:
+            raise self._refusal(called)
+        arguments = self._arguments(called)
+        if function.spark.vectorized:
+            return self._vectorized(called, function.spark, arguments)
+        scalar = _scalar(_required(called), self._context())
+        return self._python(called, scalar, called.type, arguments)
+
+    def rows(self, called: TranslatedCall) -> Node:
+        """Return the node of the array of the rows that a table function returns.
+
+        Raises:
+            UnsupportedError: as a call, and for any other function.
+        """
+        function = called.call.function
+        if function.kind is not Kind.TABLE or not isinstance(function.spark, PythonImplementation):
+            raise self._refusal(called)
+        table = _table(_required(called), self._context())
+        arguments = self._arguments(called)
+        return self._python(called, table, ArrayType(called.type), arguments)
+
+    def _refusal(self, called: TranslatedCall) -> UnsupportedError:
+        function = called.call.function
+        return UnsupportedError(
+            f"the {function.kind.value} function {function.name} cannot be run on Spark here",
+            code="not-executable",
         )
-        result = PythonUdf(name, values, function.deterministic, total=False)
+
+    def _context(self) -> FunctionContext:
+        return FunctionContext(self.parameters)
+
+    def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
+        """Return the arguments as Python receives them."""
+        for type_ in (called.type, *called.types):
+            _require_handed(type_)
+        return tuple(
+            datetimes.clock(node, type_, self.zone)
+            if isinstance(type_, LocalZonedTimestampType)
+            else node
+            for node, type_ in zip(called.arguments, called.types, strict=True)
+        )
+
+    def _python(
+        self,
+        called: TranslatedCall,
+        function: Callable[..., Any],
+        type_: DataType,
+        arguments: tuple[Node, ...],
+    ) -> Node:
+        """Return the call of a Python function whose results are converted to a type."""
+        _require_returned(type_)
+        instant = isinstance(type_, LocalZonedTimestampType)
+        gives = "TIMESTAMP_NTZ" if instant else sql_type(type_)
+        declared = called.call.function
+        checked = checked_result(function, declared.name, type_, self.zone)
+        name = self.names.function(checked, gives)
+        result = PythonUdf(name, arguments, declared.deterministic, total=False)
         return datetimes.instant(result, self.zone) if instant else result
+
+    def _vectorized(
+        self, called: TranslatedCall, spark: PythonImplementation, arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a function of pandas series."""
+        for type_ in (called.type, *called.types):
+            if any(isinstance(part, LocalZonedTimestampType) for part in type_.walk()):
+                raise UnsupportedError(
+                    "a series of pandas cannot hold local times of the session time zone",
+                    code="not-executable",
+                    hint="cast to TIMESTAMP, or declare func_type='general'",
+                )
+        _require_returned(called.type)
+        function = _scalar(spark.implementation, self._context())
+        name = self.names.function_of_series(function, sql_type(called.type))
+        return PythonUdf(name, arguments, called.call.function.deterministic, total=False)
+
+
+def _required(called: TranslatedCall) -> object:
+    """Return the function of a call, which is not stored with a definition."""
+    spark = called.call.function.spark
+    if isinstance(spark, PythonImplementation) and spark.implementation is not None:
+        return spark.implementation
+    raise UnsupportedError(
+        f"the Python function {called.call.function.name} cannot be run on Spark",
+        code="not-executable",
+    )
+
+
+def _row(arguments: Sequence[Node]) -> Node:
+    """Return the arguments of an aggregate as one value; without any, a constant."""
+    named = [part for i, one in enumerate(arguments) for part in (node_of(f"a{i}"), one)]
+    return call("named_struct", *named) if named else node_of(1)
+
+
+def job_parameters(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters that `FunctionContext.get_job_parameter` reads."""
+    return dict(JOB_PARAMETERS.of(options) or {})
 
 
 def _require_handed(type_: DataType) -> None:
@@ -140,18 +227,75 @@ def _local(value: Any, type_: DataType, zone: str) -> Any:
     return clock if clock.replace(tzinfo=ZoneInfo(zone)) == value else value
 
 
-def called(implementation: object) -> Callable[..., Any]:
+def _opened(implementation: object, context: FunctionContext) -> Callable[[], None]:
+    """Return a function that opens an object before its first row, once in each worker."""
+    opened: list[bool] = []
+
+    def open_once() -> None:
+        if not opened and isinstance(implementation, UserDefinedFunction):
+            implementation.open(context)
+            opened.append(True)
+
+    return open_once
+
+
+def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
     """Return the callable for the workers: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
         assert callable(implementation)  # noqa: S101 - declared functions are one or the other
         return implementation
-    assert isinstance(implementation, ScalarFunction)  # noqa: S101 - the only kind that is run
-    opened: list[bool] = []
+    assert isinstance(implementation, ScalarFunction | TableFunction)  # noqa: S101 - by its kind
+    open_once, evaluate = _opened(implementation, context), implementation.eval
 
     def evaluated(*arguments: Any) -> Any:
-        if not opened:
-            implementation.open(None)
-            opened.append(True)
-        return implementation.eval(*arguments)
+        open_once()
+        return evaluate(*arguments)
 
     return evaluated
+
+
+def _table(implementation: object, context: FunctionContext) -> Callable[..., Any]:
+    """Return the callable of a table function, which returns the list of its rows."""
+    evaluate = _scalar(implementation, context)
+
+    def evaluated(*arguments: Any) -> list[Any]:
+        return list(evaluate(*arguments) or ())
+
+    return evaluated
+
+
+def _aggregate(spark: PythonImplementation, context: FunctionContext) -> Callable[..., Any]:
+    """Return the callable of an aggregate, of the list of the rows of a group.
+
+    Raises:
+        UnsupportedError: with code `not-executable` without an implementation.
+    """
+    implementation = spark.implementation
+    if spark.vectorized:
+        evaluate = _scalar(implementation, context)
+
+        def of_series(rows: list[Any]) -> Any:
+            import pandas as pd
+
+            columns = zip(*rows, strict=True) if rows else ()
+            return evaluate(*(pd.Series(list(column)) for column in columns))
+
+        return of_series
+    if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
+        raise UnsupportedError(
+            "an aggregate in Python is an object of AggregateFunction",
+            code="not-executable",
+            hint="or declare func_type='pandas' for a function of series",
+        )
+    open_once, function = _opened(implementation, context), implementation
+
+    def aggregate(rows: list[Any]) -> Any:
+        open_once()
+        accumulator = function.create_accumulator()
+        for row in rows:
+            function.accumulate(accumulator, *(row if isinstance(row, tuple) else ()))
+        if isinstance(function, TableAggregateFunction):
+            return list(function.emit_value(accumulator))
+        return function.get_value(accumulator)
+
+    return aggregate

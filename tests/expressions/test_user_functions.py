@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, NamedTuple, overload
+from functools import partial
+from typing import Annotated, Any, NamedTuple, overload
 
 import pytest
 
@@ -20,6 +21,7 @@ from schema_core.expressions.user_functions import (
     TableFunction,
     udaf,
     udf,
+    udtaf,
     udtf,
     user_function,
 )
@@ -80,15 +82,15 @@ def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | Non
 @pytest.mark.parametrize(
     ("given", "kind", "rows", "results"),
     [
-        (Shout, Kind.SCALAR, ["Shout(STRING, BIGINT NOT NULL)"], ["STRING"]),
-        (Shout(), Kind.SCALAR, ["Shout(STRING, BIGINT NOT NULL)"], ["STRING"]),
+        (Shout, Kind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
+        (Shout(), Kind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
         (Rounded, Kind.SCALAR, ["Rounded(DECIMAL(10, 2))"],
          ["MAP<STRING NOT NULL, ARRAY<BIGINT> NOT NULL> NOT NULL"]),
-        (Twice, Kind.SCALAR, ["Twice(BIGINT NOT NULL)", "Twice(STRING NOT NULL, DATE)"],
+        (Twice, Kind.SCALAR, ["Twice(BIGINT)", "Twice(STRING, DATE)"],
          ["BIGINT NOT NULL", "STRING NOT NULL"]),
-        (Split, Kind.TABLE, ["Split(STRING NOT NULL)"],
+        (Split, Kind.TABLE, ["Split(STRING)"],
          ["ROW<`word` STRING NOT NULL, `length` BIGINT> NOT NULL"]),
-        (Mean, Kind.AGGREGATE, ["Mean(DOUBLE NOT NULL, BIGINT NOT NULL)"], ["DOUBLE"]),
+        (Mean, Kind.AGGREGATE, ["Mean(DOUBLE, BIGINT)"], ["DOUBLE"]),
         (taxed, Kind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
     ],
 )  # fmt: skip
@@ -119,14 +121,6 @@ def no_result(value: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
     return value
 
 
-def no_argument(value) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    return 1
-
-
-def any_number(*values: int) -> int:
-    return sum(values)
-
-
 def of_no_type(value: object) -> int:
     return 1
 
@@ -155,8 +149,6 @@ class Broken(ScalarFunction):
     ("given", "code", "path"),
     [
         (no_result, "invalid-function-hints", ("function 'no_result'", "the result")),
-        (no_argument, "invalid-function-hints", ("function 'no_argument'", "argument 'value'")),
-        (any_number, "invalid-function-hints", ("function 'any_number'", "argument 'values'")),
         (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "argument 'value'")),
         (object(), "invalid-function-hints", ("function 'object'",)),
         (of_broken_text, "invalid-function-hints", ("function 'of_broken_text'",)),
@@ -203,13 +195,53 @@ def test_queries_call_registered_functions(
     assert types == [one.as_summary_string() for one in found]
 
 
-def test_nullable_argument_of_a_not_null_parameter_raises(
-    environment: TableEnvironment,
-) -> None:
-    with pytest.raises(SchemaError) as caught:
-        environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
+def test_arguments_are_nullable(environment: TableEnvironment) -> None:
+    found = environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
 
-    assert "wrong-argument-type" == caught.value.code
+    (type_,) = found.get_resolved_schema().get_column_data_types()
+    assert "STRING" == type_.as_summary_string()
+
+
+def labelled(first: int, second, *others, third=None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN002
+    return f"{first}{second}{others}{third}"
+
+
+def with_default(first: str, second: int = 2, third: object = None) -> str:
+    return f"{first}{second}"
+
+
+class Called:
+    def __call__(self, number: int, text: Any) -> int:
+        return number
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        (lambda: 1, ["<lambda>()"]),
+        (lambda a, b: a, ["<lambda>(<ANY>, <ANY>)"]),
+        (labelled, ["labelled(BIGINT, <ANY>, <ANY>, ...)"]),
+        (partial(labelled, 1), ["partial(<ANY>, <ANY>, ...)"]),
+        (Called(), ["Called(BIGINT, <ANY>)"]),
+        (max, ["max(<ANY>, ...)"]),
+    ],
+)
+def test_parameters_without_hints_take_any_argument(given: Any, rows: list[str]) -> None:
+    assert rows == [str(row) for row in udf(given, result_type="INT").rows()]
+
+
+def test_a_parameter_with_a_default_may_be_omitted() -> None:
+    one = with_default
+    one.__annotations__.pop("third")
+    assert ["with_default(STRING, BIGINT, <ANY>)", "with_default(STRING)",
+            "with_default(STRING, BIGINT)"] == [str(row) for row in udf(one).rows()]  # fmt: skip
+
+
+def test_another_func_type_is_refused() -> None:
+    for declare in (udf, udaf, udtaf):
+        with pytest.raises(SchemaError, match="func_type must be 'general'") as caught:
+            declare(lambda a: a, result_type="INT", func_type="arrow")
+        assert "wrong-argument" == caught.value.code
 
 
 def test_an_unregistered_function_is_typed_but_not_serializable() -> None:

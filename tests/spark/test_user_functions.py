@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.errors import ExternalError, UnsupportedError
-from schema_core.expressions.user_functions import AggregateFunction, ScalarFunction, udf
+from schema_core.errors import ExternalError
+from schema_core.expressions.user_functions import ScalarFunction, udf
 from schema_core.types import Row, parse_type
 
 if TYPE_CHECKING:
@@ -56,25 +56,6 @@ def test_an_error_of_a_function_fails_the_job(environment: TableEnvironment) -> 
 
     with pytest.raises(ExternalError, match="division"):
         rows(environment, "SELECT bad(CAST(0 AS BIGINT))")
-
-
-def test_aggregates_of_python_are_refused(environment: TableEnvironment) -> None:
-    class Total(AggregateFunction[int, list[int]]):
-        def create_accumulator(self) -> list[int]:
-            return [0]
-
-        def accumulate(self, accumulator: list[int], value: int) -> None:
-            accumulator[0] += value
-
-        def get_value(self, accumulator: list[int]) -> int:
-            return accumulator[0]
-
-    environment.create_temporary_function("total", Total)
-
-    with pytest.raises(UnsupportedError) as caught:
-        rows(environment, "SELECT total(a) FROM (VALUES (CAST(1 AS BIGINT))) AS t(a)")
-
-    assert "not-executable" == caught.value.code
 
 
 DATETIME = dt.datetime.fromisoformat("2020-02-29 01:00:00.000001")

@@ -24,12 +24,12 @@ from schema_core.expressions.functions import (
     strings,
     temporal,
 )
-from schema_core.expressions.signature_dsl import exactly, explicit
+from schema_core.expressions.signature_dsl import ANY, exactly, explicit
 from schema_core.expressions.signatures import Function, Kind, Rules
+from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import Signature, Spark
-    from schema_core.types import DataType
+    from schema_core.expressions.signatures import Declared, Signature, Spark
 
 FAMILIES = (
     aggregates, casts, collections, comparison, conditional, json, numbers, strings, temporal,
@@ -50,7 +50,7 @@ BUILT_IN: Mapping[str, tuple[Function, ...]] = MappingProxyType(_by_name())
 
 def declare(
     name: str,
-    signatures: Sequence[tuple[Sequence[DataType], DataType]],
+    signatures: Sequence[tuple[Sequence[Declared], DataType]],
     *,
     kind: Kind = Kind.SCALAR,
     path: tuple[str, ...] = (),
@@ -81,10 +81,13 @@ def _declared(
 ) -> Function:
     """Return the row for one signature."""
     parameters, returns = signature
+    more = int(... in parameters)
     return Function(
         name,
-        tuple(map(explicit, parameters)),
+        tuple(explicit(one) if isinstance(one, DataType) else ANY for one in parameters),
         exactly(returns),
+        optional=more,
+        repeats=more,
         nullability=None,
         kind=kind,
         rules=Rules.TABLE_API,

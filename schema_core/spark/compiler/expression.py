@@ -96,12 +96,13 @@ def no_subquery(subquery: Select) -> Node:
     raise unsupported("a sub-query cannot be run here")
 
 
-def user_call(call: FunctionCall, arguments: Sequence[Node]) -> Node:
+def user_call(called: TranslatedCall) -> Node:
     """Return a call of a user's function in the Spark SQL that its declaration has for it.
 
     Raises:
         UnsupportedError: with code `not-executable` where there is none.
     """
+    call, arguments = called.call, called.arguments
     match call.function.spark:
         case str() as template:
             return UserSql(_parts(template, arguments), call.function.deterministic)
@@ -136,7 +137,7 @@ class TranslationContext:
     zone: str = "UTC"
     column: Callable[[Ref], Node] = column
     subquery: Callable[[Select], Node] = no_subquery
-    user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
+    user: Callable[[TranslatedCall], Node] = user_call
     computed: Mapping[Typed, Node] = field(default_factory=dict)
     conditions: frozenset[int] = frozenset()
     database: str | None = None
@@ -239,7 +240,7 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
         if rule := RULES.get(call.function.name):
             return rule.translate
         raise unsupported(f"{call.function.name} cannot be run on Spark with Flink's meaning")
-    return lambda translated: context.user(translated.call, translated.arguments)
+    return context.user
 
 
 def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
 from schema_core.query.correlation import rows_of
 from schema_core.query.hints import OPTIONS, sources_of
@@ -53,6 +54,7 @@ from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import (
     Field,
     Node,
@@ -72,18 +74,16 @@ from schema_core.types import (
 )
 
 if TYPE_CHECKING:
-    from schema_core.expressions import typed
     from schema_core.expressions.typed import Typed
 
 #: Compiles a call of a user's function over its arguments.
-UserCall: TypeAlias = "Callable[[typed.FunctionCall, Sequence[Node]], Node]"
+UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
 #: The column of UNNEST and of windows.
 ELEMENT = "the_element"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
-    FunctionTable: "a table function",
     ProcessTable: "a process table function",
     Match: "MATCH_RECOGNIZE",
 }
@@ -109,18 +109,20 @@ def query_text(
     *,
     targets: Sequence[Column] | None = None,
     user: UserCall = user_call,
+    rows: UserCall | None = None,
     database: str | None = None,
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
     `source` names the input of a scan: a view that holds all columns of the table in order.
     `targets` are the columns of a sink, which the query's columns fill in order; `user` writes a
-    call of a user's function; `database` is the current one.
+    call of a user's function, `rows` the array of the rows of a user's table function; `database`
+    is the current one.
 
     Raises:
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
-    writer = Writer(source, zone, user, database=database)
+    writer = Writer(source, zone, user, rows, database=database)
     given = result_columns(relation)
     columns = [
         (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
@@ -203,6 +205,7 @@ class Writer:
     source: Callable[[Scan], str]
     zone: str = "UTC"
     user: UserCall = user_call
+    rows: UserCall | None = None
     correlated: bool = False
     depth: int = 0
     around: tuple[Projection, ...] = ()
@@ -297,7 +300,9 @@ class Writer:
                 percentage = self.sql(relation.percentage)
                 rows = f"SELECT * FROM ({self.write(relation.input)})"
                 return f"{rows} WHERE rand() * 100 < {percentage}"
-            case FunctionTable() | ProcessTable() | Match():
+            case FunctionTable():
+                return self.function_table(relation)
+            case ProcessTable() | Match():
                 problem = f"{NOT_RUN[type(relation)]} is not run on Spark"
                 raise unsupported(problem, hint="it can be resolved, and kept in a view")
             case _:
@@ -550,6 +555,23 @@ class Writer:
             rows, alias = "explode", f"e({quote(ELEMENT)})"
         rows = f"{rows}({self.collection(collection)})"
         return f"SELECT {', '.join(columns)} FROM {rows} AS {alias}"
+
+    def function_table(self, table: FunctionTable) -> str:
+        """Write the rows of a table function: the elements of the array that it is run to give."""
+        apply = table.call
+        if self.rows is None or not isinstance(apply, typed.FunctionCall):
+            raise unsupported(
+                "a table function is not run on Spark here",
+                hint="it can be resolved, and kept in a view",
+            )
+        arguments = tuple(self.compile(one) for one in apply.arguments)
+        rows = self.rows(TranslatedCall(apply, arguments, self.zone))
+        element = tree.Column(ELEMENT)
+        fields: list[Node] = [element]
+        if isinstance(apply.type, RowType):
+            fields = [Field(element, one.name) for one in apply.type.fields]
+        columns = ", ".join(map(to_sql, fields))
+        return f"SELECT {columns} FROM explode({self.collection(rows)}) AS e({quote(ELEMENT)})"
 
     def collection(self, collection: Node) -> str:
         """Write the argument of UNNEST, which is computed in the source that it reads.

@@ -1,0 +1,235 @@
+"""Table functions, aggregates and functions of series in Python, in jobs on Spark."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import pytest
+
+from schema_core import DataTypes, Row, Table, TableEnvironment
+from schema_core.data_view import ListView, MapView
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions import call, col, lit
+from schema_core.udf import (
+    AggregateFunction,
+    FunctionContext,
+    ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
+    udaf,
+    udf,
+    udtaf,
+    udtf,
+)
+
+pytestmark = pytest.mark.spark
+
+STRING, BIGINT, INT = DataTypes.STRING(), DataTypes.BIGINT(), DataTypes.INT()
+
+
+@pytest.fixture
+def words(environment: TableEnvironment) -> Table:
+    lines = [(1, "to be or not", Decimal("1.50")), (2, "to be", Decimal("2.25")), (3, None, None)]
+    types = [INT, STRING, DataTypes.DECIMAL(5, 2)]
+    names = ("id", "line", "cost")
+    fields = [DataTypes.FIELD(name, type_) for name, type_ in zip(names, types, strict=True)]
+    return environment.from_elements(lines, DataTypes.ROW(fields))
+
+
+def rows(table: Table) -> list[tuple[Any, ...]]:
+    with table.execute().collect() as found:
+        return sorted((tuple(one) for one in found), key=repr)
+
+
+@udtf(result_types=[STRING, INT])
+def split(line):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    for word in (line or "").split():
+        yield word, len(word)
+
+
+class Repeat(TableFunction):
+    def eval(self, *arguments: Any, **_: Any) -> Iterator[int]:
+        number, times = arguments
+        for _time in range(times):
+            yield number
+
+
+class Median(AggregateFunction[float | None, ListView[int]]):
+    """With a list in its accumulator, a type of its own, and a parameter of the job."""
+
+    def open(self, function_context: FunctionContext) -> None:
+        self.start = int(function_context.get_job_parameter("start", "0"))
+
+    def create_accumulator(self) -> ListView[int]:
+        return ListView()
+
+    def accumulate(self, accumulator: ListView[int], *arguments: Any, **_: Any) -> None:
+        (number,) = arguments
+        if number is not None:
+            accumulator.add(number + self.start)
+
+    def get_value(self, accumulator: ListView[int]) -> float | None:
+        ordered = sorted(accumulator)
+        return float(ordered[len(ordered) // 2]) if ordered else None
+
+    def get_result_type(self) -> Any:
+        return "DOUBLE"
+
+
+class TopWords(TableAggregateFunction[Row, MapView[str, int]]):
+    def create_accumulator(self) -> MapView[str, int]:
+        return MapView()
+
+    def accumulate(self, accumulator: MapView[str, int], *arguments: Any, **_: Any) -> None:
+        (word,) = arguments
+        accumulator.put(word, (accumulator.get(word) or 0) + 1)
+
+    def emit_value(self, accumulator: MapView[str, int]) -> Iterator[Row]:
+        for word, count in sorted(accumulator.items(), key=lambda one: (-one[1], one[0]))[:2]:
+            yield Row(word, count)
+
+
+top = udtaf(
+    TopWords(),
+    result_type=DataTypes.ROW([DataTypes.FIELD("word", STRING), DataTypes.FIELD("n", BIGINT)]),
+    accumulator_type=DataTypes.MAP(STRING, BIGINT),
+)
+
+
+def test_table_functions(environment: TableEnvironment, words: Table) -> None:
+    joined = words.join_lateral(split(col("line")).alias("word", "length"))
+    assert rows(joined.select(col("id"), col("word"), col("length"))) == [
+        (1, "be", 2), (1, "not", 3), (1, "or", 2), (1, "to", 2), (2, "be", 2), (2, "to", 2),
+    ]  # fmt: skip
+    outer = words.left_outer_join_lateral(split(col("line")).alias("word", "length"))
+    assert (3, None) in rows(outer.select(col("id"), col("word")))
+    assert rows(words.flat_map(split(col("line"))).select(col("f1").sum)) == [(13,)]
+
+    environment.create_temporary_view("words", words)
+    environment.create_temporary_function("repeat_it", udtf(Repeat(), result_types=INT))
+    query = "SELECT id, n FROM words, LATERAL TABLE(repeat_it(id, id - 1)) AS r (n) WHERE id < 4"
+    assert rows(environment.sql_query(query)) == [(2, 2), (3, 3), (3, 3)]
+    twice = words.join_lateral(call("repeat_it", col("id"), 2).alias("n"))
+    assert rows(twice.select(col("n"))) == [
+        (1,), (1,), (2,), (2,), (3,), (3,),
+    ]  # fmt: skip
+
+
+def test_aggregates(environment: TableEnvironment, words: Table) -> None:
+    environment.get_config().set("pipeline.global-job-parameters", "start:100")
+    median = udaf(Median())
+    found = words.group_by(col("line").is_null).select(median(col("id")), col("id").count)
+    assert rows(found) == [(102.0, 2), (103.0, 1)]
+    assert rows(words.where(col("id") > 5).select(median(col("id")))) == [(None,)]
+
+    environment.create_temporary_function("median_of", median)
+    environment.create_temporary_view("w", words)
+    sql = (
+        "SELECT median_of(id) FILTER (WHERE id > 1), median_of(DISTINCT id / id), COUNT(*) FROM w"
+        " HAVING median_of(id) = 102"
+    )
+    assert rows(environment.sql_query(sql)) == [(103.0, 101.0, 3)]
+    over = "SELECT id, median_of(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM w"
+    assert rows(environment.sql_query(over)) == [(1, 101.0), (2, 102.0), (3, 103.0)]
+
+
+def test_table_aggregates(words: Table) -> None:
+    each = words.flat_map(split(col("line"))).alias("word", "length")
+    found = each.group_by(col("length")).flat_aggregate(top(col("word")))
+    assert rows(found.select(col("*"))) == [(2, "be", 2), (2, "to", 2), (3, "not", 1)]
+    named = each.flat_aggregate(top(col("word")).alias("w", "times"))
+    assert rows(named.select(col("times"), col("w"))) == [(2, "be"), (2, "to")]
+
+
+def test_functions_without_types_of_arguments(environment: TableEnvironment, words: Table) -> None:
+    class Add:
+        def __call__(self, a: int, b: int = 10) -> int:
+            return a + b
+
+    class Describe(ScalarFunction):
+        def eval(self, *arguments: Any, **_: Any) -> str:
+            return ",".join(type(one).__name__ for one in arguments)
+
+    plus = udf(lambda i: i + 1, result_type=DataTypes.BIGINT())
+    add = udf(Add(), result_type=BIGINT)
+    cut = udf(partial(lambda size, text: text and text[:size], 2), result_type=STRING)
+    describe = udf(Describe(), result_type="STRING")
+    up = udf(lambda text: text.upper() if text else "-", result_type=STRING)
+    found = words.select(
+        plus(col("id")), add(col("id")), add(col("id"), 1), cut(col("line")), up(col("line"))
+    )
+    assert rows(found) == [
+        (2, 11, 2, "to", "TO BE OR NOT"), (3, 12, 3, "to", "TO BE"), (4, 13, 4, None, "-"),
+    ]  # fmt: skip
+    kinds = words.select(describe(col("id"), col("cost"), lit("x"), lit(dt.date(2024, 1, 1))))
+    assert rows(kinds.where(col("_c0").like("int,Dec%"))) == 2 * [("int,Decimal,str,date",)]
+    assert rows(words.map(lambda_of_row)) == [("1:to be or not",), ("2:to be",), ("3:None",)]
+
+    environment.create_temporary_function("plus", plus)
+    assert rows(environment.sql_query("SELECT plus(CAST(1 AS TINYINT)), plus(2)")) == [(2, 3)]
+
+
+lambda_of_row = udf(lambda row: f"{row.id}:{row[1]}", result_type=STRING)
+
+
+def test_functions_of_series(environment: TableEnvironment, words: Table) -> None:
+    pd = pytest.importorskip("pandas")
+    double = udf(lambda s: s * 2, result_type=BIGINT, func_type="pandas")
+    longest = udaf(lambda s: s.fillna("").str.len().max(), result_type=BIGINT, func_type="pandas")
+
+    class Check(ScalarFunction):
+        def eval(self, *arguments: Any, **_: Any) -> Any:
+            assert all(isinstance(one, pd.Series) for one in arguments)
+            return arguments[0].astype(str) + arguments[1].fillna("?")
+
+    check = udf(Check(), result_type=STRING, func_type="pandas")
+    found = words.select(double(col("id")), check(col("id"), col("line")))
+    assert rows(found) == [(2, "1to be or not"), (4, "2to be"), (6, "3?")]
+    assert rows(words.select(longest(col("line")))) == [(12,)]
+
+
+@pytest.mark.parametrize(
+    ("build", "code"),
+    [
+        (lambda t: t.select(split(col("line"))), "not-executable"),
+        (lambda t: t.select(top(col("line"))), "not-executable"),
+        (lambda t: t.flat_aggregate(udaf(Median())(col("id"))), "wrong-argument"),
+        (lambda t: t.select(udf(lambda a: a, result_type=INT)(1, 2)), "wrong-argument-count"),
+        (lambda t: t.select(udf(len, result_type=INT)(col("id"))), "job-failed"),
+        (
+            lambda t: t.select(
+                udf(lambda s: s, result_type="TIMESTAMP_LTZ(3)", func_type="pandas")(col("id"))
+            ),
+            "not-executable",
+        ),
+        (lambda t: udf(len, result_type=INT, func_type="arrow"), "wrong-argument"),
+    ],
+)
+def test_what_is_refused(words: Table, build: Any, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        rows(build(words))
+
+    assert code == caught.value.code
+
+
+def test_counter_is_an_accumulator(words: Table) -> None:
+    """Any object is: it never leaves the worker."""
+
+    class Count(AggregateFunction[str, Counter[str]]):
+        def create_accumulator(self) -> Counter[str]:
+            return Counter()
+
+        def accumulate(self, accumulator: Counter[str], *arguments: Any, **_: Any) -> None:
+            accumulator.update((arguments[0] or "").split())
+
+        def get_value(self, accumulator: Counter[str]) -> str:
+            return ",".join(f"{word}{count}" for word, count in sorted(accumulator.items()))
+
+    assert rows(words.select(udaf(Count(), result_type=STRING)(col("line")))) == [
+        ("be2,not1,or1,to2",)
+    ]
