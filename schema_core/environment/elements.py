@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.expressions.fluent import Expression
 from schema_core.expressions.literals import literal
 from schema_core.sql import syntax
 from schema_core.sql.syntax import (
@@ -147,12 +148,7 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
             `invalid-row-values` for a row of more or fewer values, `too-many-rows`, and
             `value-not-in-sql` for one that SQL cannot express.
     """
-    if len(rows) > MAX_ROWS:
-        raise SchemaError(
-            f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
-            code="too-many-rows",
-            hint="use from_arrow or from_pandas, or write them to a file and create a table of it",
-        )
+    require_few(rows)
     written = []
     for place, one in enumerate(rows, 1):
         with at(f"row {place}"):
@@ -168,6 +164,50 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
     return Select(items, source, where=nothing)
 
 
+def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Query:
+    """Return the VALUES query of expressions: ``row(...)``, or values of one column.
+
+    Raises:
+        SchemaError: with code `invalid-row-values` for a row of more or fewer values,
+            `too-many-rows`.
+    """
+    require_few(elements)
+    rows = []
+    for place, one in enumerate(elements, 1):
+        tree = one.syntax
+        is_row = isinstance(tree, Call) and tree.name == "ROW"
+        values = tree.arguments if isinstance(tree, Call) and is_row else (tree,)
+        with at(f"row {place}"):
+            _require_width(values, type_)
+        kinds = zip(values, type_.fields, strict=True)
+        rows.append(tuple(_cast(value, field.data_type) for value, field in kinds))
+    names = tuple(one.name for one in type_.fields)
+    items = tuple(SelectItem(Name((name,))) for name in names)
+    clause = Values((_nullable(rows[0], type_), *rows[1:]))
+    return Select(items, Aliased(Derived(clause), "EXPR$0", names))
+
+
+def require_few(rows: Sequence[object]) -> None:
+    """Refuse more rows than a statement may hold.
+
+    Raises:
+        SchemaError: with code `too-many-rows`.
+    """
+    if len(rows) > MAX_ROWS:
+        raise SchemaError(
+            f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
+            code="too-many-rows",
+            hint="use from_arrow or from_pandas, or write them to a file and create a table of it",
+        )
+
+
+def _require_width(values: Sequence[object], type_: RowType) -> None:
+    if len(values) != len(type_.fields):
+        raise SchemaError(
+            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-row-values"
+        )
+
+
 def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
     if isinstance(given, Row) and given.get_row_kind() is not RowKind.INSERT:
         raise SchemaError(
@@ -175,10 +215,7 @@ def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax
             code="invalid-row-values",
         )
     values = values_of(given, type_)
-    if len(values) != len(type_.fields):
-        raise SchemaError(
-            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-row-values"
-        )
+    _require_width(values, type_)
     found = []
     for value, one in zip(values, type_.fields, strict=True):
         with at(f"column {one.name!r}"):

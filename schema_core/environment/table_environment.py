@@ -20,7 +20,12 @@ from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.ctas_plan import CtasPlan
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
-from schema_core.environment.elements import query_of, storage_type, typed_rows
+from schema_core.environment.elements import (
+    query_of,
+    query_of_expressions,
+    storage_type,
+    typed_rows,
+)
 from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
@@ -38,11 +43,13 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table import StatementSet, Table, require_table
 from schema_core.errors import SchemaError
+from schema_core.expressions.fluent import Expression
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import Operation, Statement
 from schema_core.text import is_blank, quote_identifier
+from schema_core.types import RowType, parse_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -325,9 +332,9 @@ class TableEnvironment:
 
         Args:
             elements: Rows: tuples, lists, dictionaries, `Row` objects. Objects with a user-defined
-                type are stored as it serializes them.
+                type are stored as it serializes them. Or expressions: ``row(1, "a")``.
             schema: A row type or its string, or the names of the columns; missing types are
-                inferred from all rows.
+                inferred from all rows. Expressions require a row type, to which they are cast.
             verify_schema: Whether every value is checked against its type.
 
         Raises:
@@ -342,6 +349,13 @@ class TableEnvironment:
         )
         """
         require_instance(elements, Iterable, "elements")
+        elements = list(elements)
+        if elements and all(isinstance(one, Expression) for one in elements):
+            given = parse_type(schema) if isinstance(schema, str) else schema
+            require_instance(given, RowType, "schema", "a row type for expressions")
+            assert isinstance(given, RowType)  # noqa: S101 - for the type checker
+            query = query_of_expressions(elements, given)
+            return tables.of_values(self._session, query, given)
         rows, type_ = typed_rows(elements, schema)
         zone = self.get_config().get_local_timezone()
         query = query_of(rows, type_, zone, verify=verify_schema)

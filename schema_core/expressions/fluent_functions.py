@@ -25,7 +25,7 @@ from schema_core.expressions.literals import literal
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name, Symbol
 from schema_core.text import show
-from schema_core.types import DataType
+from schema_core.types import DataType, DataTypes
 
 # --- columns, literals, calls ---------------------------------------------------------------------
 
@@ -204,13 +204,17 @@ def rand_integer(bound: Value, seed: Value = None) -> Expression:
 
 
 def concat(first: Value, *others: Value) -> Expression:
-    """Return the concatenation of strings."""
-    return function_call("CONCAT", first, *others)
+    """Return the concatenation of strings; None is a string that is NULL."""
+    return function_call("CONCAT", *map(_string, (first, *others)))
 
 
 def concat_ws(separator: Value, first: Value, *others: Value) -> Expression:
-    """Return the concatenation of strings, with a separator between them."""
-    return function_call("CONCAT_WS", separator, first, *others)
+    """Return the concatenation of strings, with a separator between them, without NULL."""
+    return function_call("CONCAT_WS", *map(_string, (separator, first, *others)))
+
+
+def _string(value: Value) -> Value:
+    return null_of(DataTypes.STRING()) if value is None else value
 
 
 def uuid() -> Expression:

@@ -11,7 +11,8 @@ import pytest
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.expressions import lit, row
 from schema_core.types import DataTypes
 from schema_core.types.row_value import Row
 
@@ -180,4 +181,20 @@ def test_arguments_of_a_wrong_type_are_refused(environment: TableEnvironment, us
     with pytest.raises(SchemaCoreError) as caught:
         use(environment)
 
+    assert "wrong-argument" == caught.value.code
+
+
+def test_rows_of_expressions(environment: TableEnvironment) -> None:
+    table = environment.from_elements([row(1, "a"), row(2.5, lit("b"))], "ROW<x INT, y STRING>")
+    assert ["`x` INT", "`y` STRING"] == [
+        one.as_summary_string() for one in table.get_resolved_schema().columns
+    ]
+    assert "CAST('b' AS STRING)" in table.as_sql()
+    single = environment.from_elements([lit(1), lit(2)], "ROW<x BIGINT NOT NULL>")
+    assert ["x"] == single.column_names()
+    with pytest.raises(SchemaError) as caught:
+        environment.from_elements([row(1)], "ROW<x INT, y INT>")
+    assert "invalid-row-values" == caught.value.code
+    with pytest.raises(SchemaError, match="schema must be a row type") as caught:
+        environment.from_elements([row(1, 2)])
     assert "wrong-argument" == caught.value.code
