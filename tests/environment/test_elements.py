@@ -189,7 +189,7 @@ def test_rows_of_expressions(environment: TableEnvironment) -> None:
     assert ["`x` INT", "`y` STRING"] == [
         one.as_summary_string() for one in table.get_resolved_schema().columns
     ]
-    assert "CAST('b' AS STRING)" in table.as_sql()
+    assert "CAST('b' AS VARCHAR(2147483647))" in table.as_sql()
     single = environment.from_elements([lit(1), lit(2)], "ROW<x BIGINT NOT NULL>")
     assert ["x"] == single.column_names()
     with pytest.raises(SchemaError) as caught:
