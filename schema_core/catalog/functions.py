@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import import_module
 from threading import RLock
 from types import NoneType
 from typing import Any, TypeAlias
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.objects import CatalogFunction
+from schema_core.catalog.objects import CatalogFunction, FunctionLanguage
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.signatures import Function, Kind, Signature, Spark
+from schema_core.expressions.user_functions import (
+    PythonImplementation,
+    UserDefinedFunction,
+    UserFunction,
+    user_function,
+)
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
@@ -209,6 +216,35 @@ class FunctionClass:
         return type_.not_null() if is_row else type_
 
 
+def declaration_of(function: object) -> FunctionClass:
+    """Return the declaration of a function in Python, or of its class.
+
+    Raises:
+        SchemaError: as `user_function`.
+    """
+    declared = user_function(function)
+    return FunctionClass(
+        declared.signatures,
+        declared.kind,
+        deterministic=declared.deterministic,
+        spark=PythonImplementation(declared.implementation, declared.vectorized),
+    )
+
+
+def _imported(name: str) -> FunctionClass:
+    """Return the function of a module, which is imported."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), attribute)
+    except Exception as error:  # the module is the user's
+        raise SchemaError(
+            f"the function {name!r} cannot be imported: {error}", code="invalid-function-class"
+        ) from error
+    if not callable(found) and not isinstance(found, UserDefinedFunction | UserFunction):
+        raise SchemaError(f"{name!r} is not a function", code="invalid-function-class")
+    return declaration_of(found)
+
+
 def check_declaration(declaration: FunctionClass) -> None:
     """Validate a declaration.
 
@@ -298,6 +334,9 @@ class FunctionCatalog:
     ) -> None:
         self.modules = modules or Modules()
         self.classes: dict[str, FunctionClass] = dict(classes or {})
+        #: modules whose functions statements may name
+        self.python_modules: set[str] = set()
+        self._imported: dict[str, FunctionClass] = {}
         self.system: TemporaryStore[str, Definition] = TemporaryStore(
             "temporary system function", str.lower, admit
         )
@@ -357,20 +396,32 @@ class FunctionCatalog:
             case FunctionClass():
                 return definition.rows(name, found.path)
             case CatalogFunction():
-                return self.load(definition.class_name).rows(name, found.path)
+                return self.load(definition).rows(name, found.path)
 
-    def load(self, class_name: str) -> FunctionClass:
-        """Return the declaration of a class.
+    def load(self, function: CatalogFunction) -> FunctionClass:
+        """Return the declaration of a function: of its class, or of a function in Python.
+
+        A function in Python is imported from its module if the module is one of `python_modules`.
 
         Raises:
-            SchemaError: with code `invalid-function-class` if it is not declared.
+            SchemaError: with code `invalid-function-class` if it is neither declared nor allowed,
+                or cannot be imported.
         """
-        if known := self.classes.get(class_name):
+        name = function.class_name
+        if known := self.classes.get(name) or self._imported.get(name):
             return known
+        hint = "declare its signatures with `declare_function_class`; it is never imported"
+        if function.language is FunctionLanguage.PYTHON:
+            module = name.rpartition(".")[0]
+            if module in self.python_modules:
+                self._imported[name] = found = _imported(name)
+                return found
+            hint = "write 'module.function'"
+            if module:
+                allowing = f"allow_python_modules({module!r})"
+                hint = f"if you trust its code, call {allowing} of the environment"
         raise SchemaError(
-            f"unknown function class {class_name!r}",
-            code="invalid-function-class",
-            hint="declare its signatures with `declare_function_class`; it is never imported",
+            f"unknown function class {name!r}", code="invalid-function-class", hint=hint
         )
 
     def check(self, definition: Definition) -> None:
@@ -379,7 +430,7 @@ class FunctionCatalog:
         Raises:
             SchemaError: with code `invalid-function-class`.
         """
-        loaded = self.load(definition.class_name) if isinstance(
+        loaded = self.load(definition) if isinstance(
             definition, CatalogFunction
         ) else definition  # fmt: skip
         if loaded.is_function and loaded.problem is not None:

@@ -12,16 +12,11 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.functions import Definition, FunctionClass, Module
+from schema_core.catalog.functions import Definition, FunctionClass, Module, declaration_of
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
-from schema_core.expressions.user_functions import (
-    PythonImplementation,
-    UserDefinedFunction,
-    UserFunction,
-    user_function,
-)
+from schema_core.expressions.user_functions import UserDefinedFunction, UserFunction
 from schema_core.extras import extra_of, install_hint
 from schema_core.text import show
 
@@ -137,13 +132,7 @@ def definition_of(function: Given) -> Definition:
     if isinstance(function, str):
         return CatalogFunction.create_instance(function, "Java")
     require_instance(function, object if callable(function) else UserDefinedFunction, "function")
-    declared = user_function(function)
-    return FunctionClass(
-        declared.signatures,
-        declared.kind,
-        deterministic=declared.deterministic,
-        spark=PythonImplementation(declared.implementation, declared.vectorized),
-    )
+    return declaration_of(function)
 
 
 def module_of(name: str, given: object) -> Module:

@@ -783,6 +783,29 @@ class TableEnvironment:
         check_declaration(declaration)
         self._session.functions.classes[class_name] = declaration
 
+    def allow_python_modules(self, *modules: str) -> None:
+        """Allow statements to name the functions of these modules, whose import runs their code.
+
+        ``CREATE FUNCTION f AS 'module.f' LANGUAGE PYTHON`` then imports the module. No other module
+        is imported, and no option allows one: a script could set it.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> text = "CREATE TEMPORARY FUNCTION here AS 'os.getcwd' LANGUAGE PYTHON"
+        >>> environment.execute_sql(text)
+        Traceback (most recent call last):
+            ...
+        schema_core.errors.SchemaError: unknown function class 'os.getcwd'
+            CREATE TEMPORARY FUNCTION here AS 'os.getcwd' LANGUAGE PYTHON
+                                      ^^^^
+          hint: if you trust its code, call allow_python_modules('os') of the environment
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a name that is not a string.
+        """
+        for one in modules:
+            require_instance(one, str, "the name of a module")
+        self._session.functions.python_modules.update(modules)
+
     @validate_arguments(path=str, function_class_name=str)
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool = False
