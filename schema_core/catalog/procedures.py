@@ -9,7 +9,7 @@ from typing import Any
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.text import show
-from schema_core.types import DataType, parse_type
+from schema_core.types import DataType, RowType, parse_type
 from schema_core.types.values import reject_reason
 
 
@@ -69,8 +69,10 @@ class Procedure:
         except Exception as error:  # of the function
             problem = f"the procedure failed: {type(error).__name__}: {show(str(error))}"
             raise ExternalError(problem) from error
+        is_row = isinstance(self.result_type, RowType)  # a row of the result is never NULL
+        type_ = self.result_type.not_null() if is_row else self.result_type
         for one in results:
-            if reason := reject_reason(self.result_type, one):
+            if reason := reject_reason(type_, one):
                 raise SchemaError(
                     f"the procedure returned another type: {reason}", code="not-a-value"
                 )

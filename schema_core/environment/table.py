@@ -766,8 +766,11 @@ def _call_of(
         if all(one.kind is kind for one in cast("tuple[Function, ...]", rows)):
             return tree
     raise SchemaError(
-        f"{method} requires the call of one {kind.value} function, got {func}",
+        f"{method} requires the call of one {kind.value} function, got {Expression(tree)}",
         code="wrong-argument",
+        hint=f"omit alias(...), and rename the columns of the result of {method}"
+        if is_named
+        else None,
     )
 
 

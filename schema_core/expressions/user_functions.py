@@ -307,6 +307,10 @@ def udtf(
 ) -> UserFunction | Decorator:
     """Return a table function; several result types are the columns f0, f1, ... of a row.
 
+    Raises:
+        SchemaError: with code `wrong-argument` for an empty list of types; others as
+            `user_function`.
+
     >>> @udtf(result_types=["STRING", "INT"])
     ... def split(text: str | None) -> list[tuple[str, int]]:
     ...     return [(word, len(word)) for word in (text or "").split()]
@@ -315,6 +319,8 @@ def udtf(
     """
     result = result_types
     if isinstance(result_types, list | tuple):
+        if not result_types:
+            raise SchemaError("result_types must not be empty", code="wrong-argument")
         types = list(map(_type, result_types))
         fields = [DataTypes.FIELD(f"f{i}", one) for i, one in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]

@@ -65,7 +65,7 @@ class UserCalls:
             return user_call(called)
         if function.kind is Kind.AGGREGATE:
             rows = aggregated("collect_list", called, _row(self._arguments(called)))
-            aggregate = _aggregate(function.spark, self._context())
+            aggregate = _aggregate(function.spark, self._context(), len(called.arguments))
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not Kind.SCALAR:
             raise self._refusal(called)
@@ -84,9 +84,10 @@ class UserCalls:
         function = called.call.function
         if function.kind is not Kind.TABLE or not isinstance(function.spark, PythonImplementation):
             raise self._refusal(called)
+        type_ = ArrayType(called.type)
+        _require_handed(type_)
         table = _table(_required(called), self._context())
-        arguments = self._arguments(called)
-        return self._python(called, table, ArrayType(called.type), arguments)
+        return self._python(called, table, type_, self._arguments(called))
 
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
         function = called.call.function
@@ -264,8 +265,10 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
     return evaluated
 
 
-def _aggregate(spark: PythonImplementation, context: FunctionContext) -> Callable[..., Any]:
-    """Return the callable of an aggregate, of the list of the rows of a group.
+def _aggregate(
+    spark: PythonImplementation, context: FunctionContext, count: int
+) -> Callable[..., Any]:
+    """Return the callable of an aggregate of `count` arguments, of the list of a group's rows.
 
     Raises:
         UnsupportedError: with code `not-executable` without an implementation.
@@ -277,8 +280,7 @@ def _aggregate(spark: PythonImplementation, context: FunctionContext) -> Callabl
         def of_series(rows: list[Any]) -> Any:
             import pandas as pd
 
-            columns = zip(*rows, strict=True) if rows else ()
-            return evaluate(*(pd.Series(list(column)) for column in columns))
+            return evaluate(*(pd.Series([row[place] for row in rows]) for place in range(count)))
 
         return of_series
     if not isinstance(implementation, AggregateFunction | TableAggregateFunction):

@@ -121,6 +121,13 @@ def test_the_error_of_a_procedure_is_its_cause() -> None:
     assert isinstance(caught.value.__cause__, ValueError)
 
 
+def test_null_is_not_a_row_of_a_result() -> None:
+    with pytest.raises(SchemaError) as caught:
+        Procedure.of(lambda: [None], [], ROW).call()
+    assert "not-a-value" == caught.value.code
+    assert [None] == Procedure.of(lambda: [None], [], "INT").call()
+
+
 def test_a_planner_without_rows_cannot_compute_arguments() -> None:
     made = TableEnvironment.create(planner=DryRunPlanner())
     made.register_catalog("mine", WithProcedures("mine"))

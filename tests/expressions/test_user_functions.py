@@ -244,6 +244,12 @@ def test_another_func_type_is_refused() -> None:
         assert "wrong-argument" == caught.value.code
 
 
+def test_a_table_function_requires_result_types() -> None:
+    with pytest.raises(SchemaError, match="result_types must not be empty") as caught:
+        udtf(Split(), result_types=[])
+    assert "wrong-argument" == caught.value.code
+
+
 def test_an_unregistered_function_is_typed_but_not_serializable() -> None:
     written = (
         Schema.new_builder()

@@ -135,8 +135,9 @@ def end_statement_set(session: Session, statement: EndStatementSet, text: str) -
         )
     if not collected:
         return OK
-    for insert, _ in collected:
-        finish_target(session, insert)
+    for insert, written in collected:
+        with within(written):
+            finish_target(session, insert)
     jobs = []
     for insert, written in collected:
         with within(written):
