@@ -20,7 +20,8 @@ from schema_core.environment.discovery import require
 from schema_core.environment.options import ConfigOption, duration, integer, refused
 from schema_core.environment.planner import fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
-from schema_core.formats.spark.pyspark_types import to_struct_field
+from schema_core.formats.exact_types import TYPE_KEY
+from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.commit import (
     Batch,
@@ -691,14 +692,24 @@ def field_names(type_: DataType) -> Iterator[str]:
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
-    """Return the frame with the exact types of these columns in the metadata of its fields."""
-    metadata = {
-        one.name: to_struct_field(one.name, one.data_type, one.description, on_loss="note").metadata
-        for one in fields
-    }
+    """Return the frame with the types that Spark's do not tell in the metadata of its fields."""
+    metadata = {one.name: _noted(one) for one in fields}
     known = {one.name: one.metadata for one in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in known}
     return frame if known == wanted else with_metadata(frame, wanted)
+
+
+def _noted(field: RowField) -> dict[str, Any]:
+    """Return the metadata of a column of a file: its comment, and its type unless Spark's tells."""
+    from pyspark.sql.types import StructField
+
+    exact = to_struct_field(field.name, field.data_type, field.description, on_loss="note")
+    # files tell no NOT NULL, also of elements
+    told = (
+        not field.data_type.children()
+        and from_struct_field(StructField(exact.name, exact.dataType)) == field.data_type
+    )
+    return {key: value for key, value in exact.metadata.items() if not (told and key == TYPE_KEY)}
 
 
 def format_of(options: Mapping[str, str]) -> Format:
