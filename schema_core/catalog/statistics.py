@@ -100,7 +100,11 @@ def _integer(name: str, value: object) -> int:
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         require_instance(value, float, name)
-    number = float(cast("float", value))
+    try:
+        number = float(cast("float", value))
+    except OverflowError:
+        problem = f"{name} must be a number of 64 bits, got {show(value)}"
+        raise SchemaError(problem, code="wrong-argument") from None
     if math.isnan(number):
         raise SchemaError(f"{name} must not be NaN", code="wrong-argument")
     return number

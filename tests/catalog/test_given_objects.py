@@ -151,6 +151,7 @@ def test_statistics_are_validated() -> None:
         lambda: CatalogColumnStatisticsDataLong(2**63),
         lambda: CatalogColumnStatisticsDataLong("1"),  # type: ignore[arg-type]
         lambda: CatalogColumnStatisticsDataDouble(float("nan")),
+        lambda: CatalogColumnStatisticsDataDouble(10**400),
         lambda: CatalogColumnStatisticsDataDouble(False),
         lambda: CatalogColumnStatisticsDataDate(datetime(2026, 1, 1)),  # noqa: DTZ001 - wrong
         lambda: CatalogColumnStatistics({"a": 1}),  # type: ignore[dict-item]

@@ -196,6 +196,9 @@ def test_options_are_validated_when_set(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql("SET 'table.local-time-zone' = 'Mars'")
     assert "invalid-option-value" == caught.value.code
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("SET 'pipeline.global-job-parameters' = 'start'")
+    assert "invalid-option-value" == caught.value.code
     environment.execute_sql("RESET 'table.local-time-zone'")
     assert "UTC" == environment.get_config().get_local_timezone()
 

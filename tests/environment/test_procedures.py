@@ -103,6 +103,8 @@ def test_procedures_are_listed(environment: TableEnvironment) -> None:
         ("CALL missing()", "procedure-not-found"),
         ("CALL mine.`default`.repeat('x')", "wrong-argument-count"),
         ("CALL mine.`default`.repeat(text => 'x', number => 1)", "wrong-argument-count"),
+        ("CALL mine.`default`.repeat('x', times => 1)", "wrong-argument-count"),
+        ("CALL mine.`default`.repeat(text => 'x', text => 'y')", "wrong-argument-count"),
         ("CALL mine.`default`.repeat('x', 'y')", "wrong-argument-type"),
         ("CALL mine.`default`.repeat('x', nothing)", "unknown-column"),
         ("CALL mine.`default`.lie()", "not-a-value"),

@@ -71,8 +71,14 @@ def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expressi
     named = {one.name: one.value for one in given if isinstance(one, Named)}
     if not named:
         return list(given)
+    if len(named) != len(given):
+        raise SchemaError(
+            "the arguments of a procedure must be all positional, or each be named once",
+            code="wrong-argument-count",
+            span=statement.span,
+        )
     for name in named:
-        if name not in procedure.argument_names or len(named) != len(given):
+        if name not in procedure.argument_names:
             raise SchemaError(
                 f"the procedure has no argument {name!r}",
                 code="wrong-argument-count",
