@@ -197,10 +197,13 @@ class Table:
           `n` BIGINT NOT NULL
         )
         """
-        if self._name is None:
-            self._name = f"UnnamedTable${self._session.next_number()}"
-        identifier = self._session.registry.qualify(UnresolvedPath((self._name,)))
-        if identifier not in self._session.temporary.tables:
+        views = self._session.temporary.tables
+        qualify = self._session.registry.qualify
+        while self._name is None:
+            name = f"UnnamedTable${self._session.next_number()}"
+            self._name = None if qualify(UnresolvedPath((name,))) in views else name
+        identifier = qualify(UnresolvedPath((self._name,)))
+        if identifier not in views:
             self._session.tables.create_temporary(identifier, self.to_temporary_view(), True)
         return self._name
 

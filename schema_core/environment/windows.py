@@ -18,7 +18,6 @@ from schema_core.environment.relational import (
     group,
     grouped,
     items,
-    require_different,
 )
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
@@ -28,6 +27,7 @@ from schema_core.expressions.fluent_functions import (
     UNBOUNDED_RANGE,
     UNBOUNDED_ROW,
 )
+from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Frame, Name, Query, SortKey, Symbol, rewrite
 from schema_core.text import show
@@ -395,7 +395,6 @@ def select_over(
     query: Query, windows: Sequence[OverWindow], fields: Iterable[object], known: list[str]
 ) -> Query:
     """Columns of a query that may be aggregates over windows."""
-    require_different([one.name for one in windows])
     return replace(
         block(query),
         items=items(columns_of(fields, known)),
@@ -416,4 +415,6 @@ def require_windows(given: Sequence[object]) -> tuple[OverWindow, ...]:
             f"over_window requires windows of Over with an alias, got {shown}",
             code="wrong-argument",
         )
+    if twice := repeated([one.name for one in found]):
+        raise SchemaError(f"two windows have the name {twice[0]!r}", code="wrong-argument")
     return found

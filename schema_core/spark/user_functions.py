@@ -20,6 +20,7 @@ from schema_core.expressions.user_functions import (
     TableFunction,
     UserDefinedFunction,
 )
+from schema_core.formats.spark.pyspark_types import from_spark
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.aggregates import aggregated
@@ -27,6 +28,7 @@ from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
 from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.spark.session import TemporaryNames
+from schema_core.spark.udf_registration import spark_type
 from schema_core.text import show
 from schema_core.types import (
     AnyTimestampType,
@@ -139,6 +141,13 @@ class UserCalls:
                     hint="cast to TIMESTAMP, or declare func_type='general'",
                 )
         _require_returned(called.type)
+        if from_spark(spark_type(sql_type(called.type))) != called.type:
+            raise UnsupportedError(
+                f"a series of pandas is not checked for {called.type.as_summary_string()}",
+                code="not-executable",
+                hint="declare a nullable type without length or precision, and cast the result; "
+                "or declare func_type='general'",
+            )
         function = _scalar(spark.implementation, self._context())
         name = self.names.function_of_series(function, sql_type(called.type))
         return PythonUdf(name, arguments, called.call.function.deterministic, total=False)

@@ -468,3 +468,13 @@ def test_names_of_the_catalog_module() -> None:
     assert isinstance(key, Constraint)
     assert Constraint.ConstraintType.PRIMARY_KEY is key.get_type()
     assert ["id"] == ResolvedSchema.physical(["id"], [DataTypes.INT()]).get_column_names()
+
+
+def test_a_table_in_a_string_does_not_take_the_name_of_a_view(
+    environment: TableEnvironment,
+) -> None:
+    for number in range(1, 4):
+        environment.execute_sql(f"CREATE TEMPORARY VIEW `UnnamedTable${number}` AS SELECT 'other'")
+    table = environment.from_elements([(1,)], ["id"])
+    found = environment.sql_query(f"SELECT * FROM {table}")
+    assert ["id"] == found.column_names()

@@ -207,6 +207,12 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
             ),
             "not-executable",
         ),
+        (
+            lambda t: t.select(
+                udf(lambda s: s, result_type="VARCHAR(2)", func_type="pandas")(col("line"))
+            ),
+            "not-executable",
+        ),
         (lambda t: udf(len, result_type=INT, func_type="arrow"), "wrong-argument"),
     ],
 )
