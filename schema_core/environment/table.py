@@ -335,8 +335,8 @@ class Table:
         >>> from schema_core.expressions import col, lit
         >>> from schema_core.window import Tumble
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        >>> _ = environment.execute_sql("CREATE TABLE visits (at TIMESTAMP(3), page STRING)")
-        >>> hours = Tumble.over(lit(1).hours).on(col("at")).alias("hour")
+        >>> _ = environment.execute_sql("CREATE TABLE visits (ts TIMESTAMP(3), page STRING)")
+        >>> hours = Tumble.over(lit(1).hours).on(col("ts")).alias("hour")
         >>> visits = environment.from_path("visits").window(hours)
         >>> visits.group_by(col("hour"), col("page")).select(
         ...     col("hour").start.alias("begin"), col("page"), col("page").count.alias("n")
@@ -360,13 +360,13 @@ class Table:
         >>> from schema_core.expressions import col, row_interval
         >>> from schema_core.window import Over
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        >>> _ = environment.execute_sql("CREATE TABLE sales (at TIMESTAMP(3), cost INT)")
-        >>> last = Over.order_by(col("at")).preceding(row_interval(2)).alias("last")
+        >>> _ = environment.execute_sql("CREATE TABLE sales (ts TIMESTAMP(3), cost INT)")
+        >>> last = Over.order_by(col("ts")).preceding(row_interval(2)).alias("last")
         >>> table = environment.from_path("sales").over_window(last)
         >>> print(table.select(col("cost").sum.over(col("last")).alias("cost")).as_sql())
-        SELECT SUM(`sales`.`cost`) OVER (ORDER BY `sales`.`at` ROWS BETWEEN 2 PRECEDING AND \
-        CURRENT ROW) AS `cost`
+        SELECT SUM(`sales`.`cost`) OVER `last` AS `cost`
         FROM `default_catalog`.`default_database`.`sales` AS `sales`
+        WINDOW `last` AS (ORDER BY `sales`.`ts` ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)
 
         Raises:
             SchemaError: with code `wrong-argument` for a window without an alias, or none.

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from schema_core.spark.transactions import Stage
 
 
+#: Programs that import PyFlink, which `test_pyflink_programs` changes.
+collect_ignore = ["pyflink_programs"]
+
+
 @pytest.fixture(scope="session")
 def session(spark: SparkSession) -> SparkSession:
     """A session with the settings for Flink's semantics."""
