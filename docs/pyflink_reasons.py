@@ -44,7 +44,7 @@ REASONS: dict[str, str] = {
     "pyflink.common.job_client.JobClient": (
         "Spark has checkpoints and no savepoints: there is no format to choose"
     ),
-    "pyflink.common.types.RowKind.to_j_row_kind": "there is no Java object behind it",
+    "pyflink.common.types.RowKind.to_j_row_kind": "it wraps no Java object",
     # --- pyflink.table
     "pyflink.table.AsyncScalarFunction": "see `pyflink.table.udf`",
     "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
@@ -91,7 +91,7 @@ REASONS: dict[str, str] = {
     "pyflink.table.table_environment.TableEnvironment.set_python_requirements": (
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),
-    "pyflink.table.types.UserDefinedType.java_udt": "there is no Java object behind it",
+    "pyflink.table.types.UserDefinedType.java_udt": "it wraps no Java object",
     "pyflink.table.types.create_arrow_schema": "`schema_core.arrow.to_schema`",
     "pyflink.table.types.from_arrow_type": "`schema_core.arrow.from_arrow`",
     "pyflink.table.types.to_arrow_type": "`schema_core.arrow.to_arrow`",

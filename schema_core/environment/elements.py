@@ -7,6 +7,7 @@ view may be created of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -156,12 +157,8 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
     empty = not written
     if empty:
         written = [tuple(_null(one.data_type) for one in type_.fields)]
-    names = tuple(one.name for one in type_.fields)
-    values = Values((_nullable(written[0], type_), *written[1:]))
-    source = Aliased(Derived(values), "EXPR$0", names)
-    items = tuple(SelectItem(Name((name,))) for name in names)
-    nothing = Literal(LiteralKind.BOOLEAN, "FALSE") if empty else None
-    return Select(items, source, where=nothing)
+    found = _select(written, type_)
+    return replace(found, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else found
 
 
 def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Query:
@@ -181,10 +178,15 @@ def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Quer
             _require_width(values, type_)
         kinds = zip(values, type_.fields, strict=True)
         rows.append(tuple(_cast(value, field.data_type) for value, field in kinds))
+    return _select(rows, type_)
+
+
+def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> Select:
+    """Return the query of VALUES with the names of a row type."""
     names = tuple(one.name for one in type_.fields)
+    values = Values((_nullable(rows[0], type_), *rows[1:]))
     items = tuple(SelectItem(Name((name,))) for name in names)
-    clause = Values((_nullable(rows[0], type_), *rows[1:]))
-    return Select(items, Aliased(Derived(clause), "EXPR$0", names))
+    return Select(items, Aliased(Derived(values), "EXPR$0", names))
 
 
 def require_few(rows: Sequence[object]) -> None:

@@ -65,6 +65,17 @@ def _name(alias: str) -> str:
     return require_instance(alias, str, "alias")
 
 
+@dataclass(frozen=True, slots=True)
+class _OnTime:
+    """Windows of the times in a column, which have no name yet."""
+
+    call: Call
+
+    def alias(self, alias: str) -> GroupWindow:
+        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
+        return GroupWindow(self.call, _name(alias))
+
+
 class Tumble:
     """Windows of one length, each of which begins where the one before ends.
 
@@ -90,15 +101,8 @@ class TumbleWithSize:
         return TumbleWithSizeOnTime(_call("TUMBLE", time_field, self.size))
 
 
-@dataclass(frozen=True, slots=True)
-class TumbleWithSizeOnTime:
+class TumbleWithSizeOnTime(_OnTime):
     """Tumbling windows of a column."""
-
-    call: Call
-
-    def alias(self, alias: str) -> GroupWindow:
-        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
-        return GroupWindow(self.call, _name(alias))
 
 
 class Slide:
@@ -138,15 +142,8 @@ class SlideWithSizeAndSlide:
         return SlideWithSizeAndSlideOnTime(_call("HOP", time_field, self.slide, self.size))
 
 
-@dataclass(frozen=True, slots=True)
-class SlideWithSizeAndSlideOnTime:
+class SlideWithSizeAndSlideOnTime(_OnTime):
     """Sliding windows of a column."""
-
-    call: Call
-
-    def alias(self, alias: str) -> GroupWindow:
-        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
-        return GroupWindow(self.call, _name(alias))
 
 
 class Session:
@@ -176,15 +173,8 @@ class SessionWithGap:
         return SessionWithGapOnTime(_call("SESSION", time_field, self.gap))
 
 
-@dataclass(frozen=True, slots=True)
-class SessionWithGapOnTime:
+class SessionWithGapOnTime(_OnTime):
     """Sessions of a column."""
-
-    call: Call
-
-    def alias(self, alias: str) -> GroupWindow:
-        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
-        return GroupWindow(self.call, _name(alias))
 
 
 #: Property of a window in an expression -> the suffix of its function in SQL.

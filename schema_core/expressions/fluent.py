@@ -698,17 +698,17 @@ class Expression:
 
     @property
     def start(self) -> Expression:
-        """The first moment of a window of time, after `Table.window`."""
+        """The start of a window of time, included; for `select` after `Table.window`."""
         return function_call("$START", self)
 
     @property
     def end(self) -> Expression:
-        """The first moment after a window of time, after `Table.window`."""
+        """The end of a window of time, excluded; for `select` after `Table.window`."""
         return function_call("$END", self)
 
     @property
     def rowtime(self) -> Expression:
-        """The last moment of a window of time, as a time attribute, after `Table.window`."""
+        """The end of a window minus a millisecond, a time attribute; after `Table.window`."""
         return function_call("$ROWTIME", self)
 
     @property

@@ -335,7 +335,7 @@ def row_interval(rows: int) -> Expression:
     """Return a number of rows, as a bound of a window of `Over`.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a number that is no integer or less than 0.
+        SchemaError: with code `wrong-argument` unless it is an integer of at least 0.
     """
     if require_instance(rows, int, "rows") < 0 or isinstance(rows, bool):
         raise SchemaError(f"{show(rows)} is not a number of rows", code="wrong-argument")

@@ -692,7 +692,7 @@ def field_names(type_: DataType) -> Iterator[str]:
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
-    """Return the frame with the types that Spark's do not tell in the metadata of its fields."""
+    """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
     metadata = {one.name: _noted(one) for one in fields}
     known = {one.name: one.metadata for one in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in known}
@@ -700,16 +700,18 @@ def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame
 
 
 def _noted(field: RowField) -> dict[str, Any]:
-    """Return the metadata of a column of a file: its comment, and its type unless Spark's tells."""
+    """Return the metadata of a column: its comment, and its type where Spark's type differs.
+
+    Nested types are always kept: files do not store whether an element is NOT NULL.
+    """
     from pyspark.sql.types import StructField
 
     exact = to_struct_field(field.name, field.data_type, field.description, on_loss="note")
-    # files tell no NOT NULL, also of elements
-    told = (
-        not field.data_type.children()
-        and from_struct_field(StructField(exact.name, exact.dataType)) == field.data_type
-    )
-    return {key: value for key, value in exact.metadata.items() if not (told and key == TYPE_KEY)}
+    metadata = dict(exact.metadata)
+    stored = from_struct_field(StructField(exact.name, exact.dataType))
+    if stored == field.data_type and not field.data_type.children():
+        del metadata[TYPE_KEY]
+    return metadata
 
 
 def format_of(options: Mapping[str, str]) -> Format:
