@@ -15,7 +15,10 @@ JOBS ?= 2
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
 
-test: lint types agreement pytest
+# The types, the agreement and the installation of PostgreSQL do not depend on each other.
+test: lint
+	$(MAKE) --jobs=2 types agreement postgresql
+	$(MAKE) pytest
 
 env: $(INSTALLED)
 
