@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from schema_core.catalog.object_store import missing
+from schema_core.catalog.object_store import exists, missing
 from schema_core.catalog.objects import Options
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
-from schema_core.errors import UnsupportedError
+from schema_core.errors import AlreadyExistsError, NotFoundError, UnsupportedError
 from schema_core.paths import ObjectIdentifier, ObjectPath
 
 if TYPE_CHECKING:
@@ -77,8 +77,16 @@ class ConnectionManager:
         """
         found = self.find(identifier)
         if found is None:
-            raise missing("connection", identifier.as_summary_string())
+            raise self.missing(identifier)
         return found
+
+    def missing(self, identifier: ObjectIdentifier) -> NotFoundError:
+        """Return the error for a connection that does not exist, with similar names as its hint."""
+        catalog = identifier.catalog_name
+        known = connections_of(self._registry.find(catalog)) or ()
+        return missing(
+            "connection", identifier.as_summary_string(), [f"{catalog}.{path}" for path in known]
+        )
 
     def names(self, catalog_name: str, database: str) -> list[str]:
         """Return the sorted names of the connections of a database and of those of the system."""
@@ -125,7 +133,10 @@ class ConnectionManager:
         Raises:
             AlreadyExistsError: with code `connection-exists`, unless `ignore_if_exists`.
         """
-        self._store(identifier).create(identifier.to_object_path(), connection, ignore_if_exists)
+        path = identifier.to_object_path()
+        is_new = self._store(identifier).create(path, connection, ignore_if_exists=True)
+        if not is_new and not ignore_if_exists:
+            raise exists("connection", identifier.as_summary_string())
 
     def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
         """Drop a permanent connection; return whether there was one.
@@ -133,7 +144,11 @@ class ConnectionManager:
         Raises:
             NotFoundError: with code `connection-not-found`, unless `ignore_if_not_exists`.
         """
-        return self._store(identifier).drop(identifier.to_object_path(), ignore_if_not_exists)
+        path = identifier.to_object_path()
+        is_found = self._store(identifier).drop(path, ignore_if_not_exists=True)
+        if not is_found and not ignore_if_not_exists:
+            raise self.missing(identifier)
+        return is_found
 
     def alter(
         self,
@@ -150,4 +165,8 @@ class ConnectionManager:
             AlreadyExistsError: with code `connection-exists`.
         """
         path = identifier.to_object_path()
-        return self._store(identifier).rename(path, ObjectPath(path.database_name, name))
+        new_path = ObjectPath(path.database_name, name)
+        try:
+            return self._store(identifier).rename(path, new_path)
+        except AlreadyExistsError:
+            raise exists("connection", f"{identifier.catalog_name}.{new_path}") from None

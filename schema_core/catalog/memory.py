@@ -11,7 +11,7 @@ from typing import Any, Self
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.connections import CatalogConnection
-from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
+from schema_core.catalog.object_store import ObjectKey, ObjectKind, not_empty, require_name
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogPartition,
@@ -210,7 +210,7 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
     Any number of threads may use it. Names of tables and databases are case-sensitive, names of
     functions are not. As in Flink's in-memory catalog, a database that holds only models counts as
     empty, its models exist again when a database of the same name is created, and creating a
-    partition with `ignore_if_exists` replaces an existing one. Connections are kept like models.
+    partition with `ignore_if_exists` replaces an existing one.
 
     >>> catalog = InMemoryCatalog("mine", "sales")
     >>> catalog.create_database("spare", CatalogDatabase.create_instance({}), False)
@@ -226,6 +226,15 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
             "connection"
         )
         self.create_database(default_database, CatalogDatabase(), ignore_if_exists=False)
+
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        with self.store.transaction(writing=True):
+            held = [path for path in self.connections if path.database_name == name]
+            if held and not cascade:
+                raise not_empty(name)
+            super().drop_database(name, ignore_if_not_exists, cascade)
+            for path in held:
+                self.connections.drop(path, ignore_if_not_exists=True)
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
         """Return the types of the time of creation, as Flink's in-memory catalog does.

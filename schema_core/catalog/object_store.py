@@ -215,3 +215,12 @@ def exists(noun: str, name: object) -> AlreadyExistsError:
     return AlreadyExistsError(
         f"there is already a {noun} {name}", code=f"{noun.replace(' ', '-')}-exists"
     )
+
+
+def not_empty(database: str) -> SchemaError:
+    """Return the error for a database that cannot be dropped without CASCADE."""
+    return SchemaError(
+        f"the database {database} is not empty",
+        code="database-not-empty",
+        hint="drop its objects first, or drop it with CASCADE",
+    )

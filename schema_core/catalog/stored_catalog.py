@@ -19,6 +19,7 @@ from schema_core.catalog.object_store import (
     StoredObject,
     exists,
     missing,
+    not_empty,
 )
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -262,11 +263,7 @@ class StoredCatalog(Catalog, Generic[S]):
         with self.store.transaction(writing=True) as transaction:
             database = transaction.get(key, lock=True)
             if database is not None and not cascade and not transaction.is_empty(database):
-                raise SchemaError(
-                    f"the database {name} is not empty",
-                    code="database-not-empty",
-                    hint="drop its objects first, or drop it with CASCADE",
-                )
+                raise not_empty(name)
             if database is None or not transaction.delete(key, cascade=cascade):
                 _ignore_missing(transaction, key, ignore_if_not_exists)
 

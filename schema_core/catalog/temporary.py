@@ -38,6 +38,11 @@ def admit_all(noun: str, path: object) -> None:
     """Refuse no temporary object."""
 
 
+def _summary(path: object) -> str:
+    """Return a path as messages quote it."""
+    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
+
+
 class TemporaryStore(Generic[K, V]):
     """Temporary objects of one kind by path, in the order of their creation.
 
@@ -93,7 +98,7 @@ class TemporaryStore(Generic[K, V]):
             if path in self:
                 if ignore_if_exists:
                     return False
-                raise exists(self.noun, path)
+                raise exists(self.noun, _summary(path))
             self._admit(self.noun, path)
             self._objects[self._key(path)] = value
             return True
@@ -110,7 +115,7 @@ class TemporaryStore(Generic[K, V]):
                 return True
             if ignore_if_not_exists:
                 return False
-            raise missing(self.noun, path, map(str, self._objects))
+            raise missing(self.noun, _summary(path), map(_summary, self._objects))
 
     def alter(self, path: K, change: Callable[[V], V]) -> bool:
         """Replace the object at this path by a changed one; return False if there is none."""
@@ -130,7 +135,7 @@ class TemporaryStore(Generic[K, V]):
             if path not in self:
                 return False
             if self._key(new_path) != self._key(path) and new_path in self:
-                raise exists(self.noun, new_path)
+                raise exists(self.noun, _summary(new_path))
             self._objects[self._key(new_path)] = self._objects.pop(self._key(path))
             return True
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.connections import CatalogConnection, connections_of
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -711,6 +712,21 @@ class CatalogContract(ABC):
         assert caught.value.code == "database-not-empty"
         assert [] == catalog.list_types("db")
         assert not catalog.type_exists(TYPE_PATH)
+
+    def test_database_with_a_connection_is_not_empty(self, catalog: Catalog) -> None:
+        """Such a database is dropped only with CASCADE, and its connections with it."""
+        connections = connections_of(catalog)
+        if connections is None:
+            pytest.skip(f"{type(catalog).__name__} does not store connections")
+        connections.create(NOTHING, CatalogConnection({"type": "basic"}), False)
+
+        with pytest.raises(SchemaError) as caught:
+            catalog.drop_database("db", False)
+        catalog.drop_database("db", False, True)
+        catalog.create_database("db", CatalogDatabase(), False)
+
+        assert caught.value.code == "database-not-empty"
+        assert NOTHING not in connections
 
     @pytest.mark.parametrize("value", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_partition_of_any_value(self, populated: Catalog, value: str) -> None:

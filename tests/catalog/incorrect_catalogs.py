@@ -180,6 +180,13 @@ class LosesPartitions(InMemoryCatalog):
                 self.drop_partition(renamed, spec, False)
 
 
+class KeepsConnectionsOfDropped(InMemoryCatalog):
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        connections = self.connections.items()
+        super().drop_database(name, ignore_if_not_exists, cascade)
+        self.connections.restore(connections)
+
+
 class SplitsPartitions(InMemoryCatalog):
     """Partitions are identified by an ambiguous string."""
 
@@ -198,5 +205,5 @@ WRONG = (
     DropsFullDatabases, LeavesTablesBehind, RenamesOverOthers, ListsNoViewsAmongTables, AltersKinds,
     RefusesWithoutCode, IgnoresExpectations, TrimsNames, HandsOutWhatItKeeps, AltersWhatIsNotThere,
     ComparesTooLate, ShowsOnlyOne, TellsSecrets, ForgetsConflictsOfDropped, ForgetsDescriptions,
-    KeepsTypesOfDropped, LosesPartitions, SplitsPartitions,
+    KeepsTypesOfDropped, LosesPartitions, KeepsConnectionsOfDropped, SplitsPartitions,
 )  # fmt: skip

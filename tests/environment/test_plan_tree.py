@@ -47,8 +47,8 @@ Sink(table=[default_catalog.default_database.p], fields=[`a`, `b`], overwrite=[t
 partition=[b=x])
 +- Values(rows=[1], fields=[`EXPR$0` INT NOT NULL])
 """,
-    "INSERT INTO p (b) SELECT 'y' FROM p AS q JOIN p ON q.a = p.a ON CONFLICT DO NOTHING": """
-Sink(table=[default_catalog.default_database.p], fields=[`b`], onConflict=[NOTHING])
+    "INSERT INTO p (b) SELECT 'y' FROM p AS q JOIN p ON q.a = p.a": """
+Sink(table=[default_catalog.default_database.p], fields=[`b`])
 +- Select(items=['y' AS `EXPR$0` CHAR(1) NOT NULL])
    +- Join(kind=[INNER JOIN], condition=[`q`.`a` = `p`.`a`])
       :- Scan(table=[default_catalog.default_database.p], fields=[`a` INT, `b` STRING], alias=[q])

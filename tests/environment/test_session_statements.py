@@ -67,11 +67,12 @@ def test_an_error_of_a_set_quotes_the_statement_and_closes_the_set(
     environment: TableEnvironment,
 ) -> None:
     environment.execute_sql("BEGIN STATEMENT SET")
-    insert = "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING"
+    insert = "INSERT INTO t VALUES (1)"
     environment.execute_sql(insert)
+    environment.drop_table("t")
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("END")
-    assert caught.value.code == "on-conflict-not-supported"
+    assert caught.value.code == "table-not-found"
     assert caught.value.text == insert
     assert caught.value.span is not None
     assert rows(environment, "SHOW JOBS") == []
@@ -101,7 +102,14 @@ def test_on_conflict_is_refused_by_connectors_that_append(
     assert code(environment, f"COMPILE PLAN 'none.json' FOR {insert}") == (
         "on-conflict-not-supported"
     )
-    assert rows(environment, f"EXPLAIN {insert}")
+    assert code(environment, f"EXPLAIN {insert}") == "on-conflict-not-supported"
+    environment.execute_sql("BEGIN STATEMENT SET")
+    assert code(environment, insert) == "on-conflict-not-supported"
+    assert rows(environment, "END") == [("OK",)]
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.create_statement_set().add_insert_sql(insert)
+    assert caught.value.code == "on-conflict-not-supported"
+    assert caught.value.text == insert
 
 
 @pytest.mark.parametrize(("action", "is_done"), [("DEDUPLICATE", True), ("NOTHING", False)])
@@ -115,6 +123,8 @@ def test_a_connector_that_replaces_rows_deduplicates(
     insert = f"INSERT INTO j VALUES (1) ON CONFLICT DO {action}"
     if is_done:
         assert rows(environment, insert) == [(-1,)]
+        [(plan,)] = rows(environment, f"EXPLAIN {insert}")
+        assert "onConflict=[DEDUPLICATE]" in str(plan)
     else:
         assert code(environment, insert) == "on-conflict-not-supported"
 

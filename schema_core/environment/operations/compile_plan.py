@@ -50,7 +50,6 @@ from schema_core.environment.operations.data import (
     check_assignment,
     checked_insert,
     prepare_write,
-    require_on_conflict,
     run_job,
     writing_of,
 )
@@ -211,7 +210,6 @@ class PlanCompiler:
     def insert(self, statement: Insert, text: str) -> None:
         """Add an INSERT."""
         relation, target = checked_insert(self._session, statement, text)
-        require_on_conflict(target, writing_of(statement))
         options = hinted_options(statement.hints)
         how = writing_of(statement)
         query = print_query(self._session.expanded(statement.query, text))

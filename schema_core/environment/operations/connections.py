@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from schema_core.catalog.connections import CatalogConnection
-from schema_core.catalog.object_store import missing
 from schema_core.environment.operations.definitions import options_of
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
@@ -43,26 +42,27 @@ def create_connection(session: Session, statement: CreateConnection, text: str) 
             raise SchemaError(
                 "OR REPLACE and IF NOT EXISTS are mutually exclusive", code="replace-if-not-exists"
             )
-        connections, lenient = session.connections, statement.if_not_exists
+        connections, if_not_exists = session.connections, statement.if_not_exists
         made = CatalogConnection(options_of(statement.options), statement.comment)
         if statement.system:
             name = _system_name(statement.path)
             if not (statement.or_replace and connections.system.alter(name, lambda _: made)):
-                connections.system.create(name, made, lenient)
+                connections.system.create(name, made, if_not_exists)
             return OK
         path = session.identifier(statement.path)
         if statement.temporary:
             if not (statement.or_replace and connections.temporary.alter(path, lambda _: made)):
-                connections.temporary.create(path, made, lenient)
+                connections.temporary.create(path, made, if_not_exists)
         elif not (statement.or_replace and connections.alter(path, lambda _: made)):
-            connections.create(path, made, lenient)
+            connections.create(path, made, if_not_exists)
     return OK
 
 
 def _system_name(path: Name) -> str:
     if len(path.parts) != 1:
         raise SchemaError(
-            "the name of a connection of the system has one part", code="invalid-path-length"
+            f"a temporary system connection has a name of one part, got {'.'.join(path.parts)!r}",
+            code="invalid-path-length",
         )
     return path.parts[0]
 
@@ -83,7 +83,7 @@ def alter_connection(session: Session, statement: Alter, text: str) -> TableResu
             change = statement.change
             is_found = session.connections.alter(path, lambda old: _changed(old, change))
         if not is_found and not statement.if_exists:
-            raise missing("connection", path.as_summary_string())
+            raise session.connections.missing(path)
     return OK
 
 

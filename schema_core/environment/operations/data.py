@@ -131,7 +131,8 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
     """Return the table that an INSERT writes, with the options of its hints, after checks.
 
     Raises:
-        UnsupportedError: with code `statement-not-supported` for UPSERT, which Flink refuses.
+        UnsupportedError: with code `statement-not-supported` for UPSERT, which Flink refuses, or
+            `on-conflict-not-supported`.
     """
     if statement.upsert:
         raise UnsupportedError(
@@ -145,6 +146,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.hinted(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")
+        _require_on_conflict(target, statement)
         return target
 
 
@@ -179,7 +181,7 @@ def writing_of(statement: Insert) -> Writing:
     )
 
 
-def require_on_conflict(target: BoundTable, how: Writing) -> None:
+def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
     """Raise for ON CONFLICT that the connector of the table cannot do.
 
     A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE; none checks whether
@@ -188,7 +190,7 @@ def require_on_conflict(target: BoundTable, how: Writing) -> None:
     Raises:
         UnsupportedError: with code `on-conflict-not-supported`.
     """
-    if how.on_conflict is None:
+    if statement.on_conflict is None:
         return
     connector = installed_connector(target.table.options)
     replaces = Ability.UPSERT in getattr(connector, "abilities", ())
@@ -196,12 +198,12 @@ def require_on_conflict(target: BoundTable, how: Writing) -> None:
         problem = "the table has no primary key"
     elif not replaces:
         problem = f"its connector {target.table.options.get('connector')!r} only appends rows"
-    elif how.on_conflict != "DEDUPLICATE" or how.overwrite:
+    elif statement.on_conflict != "DEDUPLICATE" or statement.overwrite:
         problem = "its connector replaces the rows with the same key"
     else:
         return
     raise UnsupportedError(
-        f"ON CONFLICT DO {how.on_conflict} is not supported for "
+        f"ON CONFLICT DO {statement.on_conflict} is not supported for "
         f"{target.identifier.as_summary_string()}: {problem}",
         code="on-conflict-not-supported",
         hint="keep one row for each key in the query, with ROW_NUMBER() OVER (PARTITION BY ...)",
@@ -217,7 +219,6 @@ def prepare_write(
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
         NotFoundError, ConflictError: as `finish_for_write`.
     """
-    require_on_conflict(target, how)
     target = finish_for_write(session, target)
     planned = _staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
