@@ -52,9 +52,9 @@ from schema_core.environment.windows import (
     with_bounds,
 )
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
-from schema_core.expressions.concatenation import column_scope, concatenated
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
+from schema_core.expressions.rewriting import column_scope, rewritten
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
@@ -695,7 +695,7 @@ class Table:
 
 
 def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
-    """Return the items of a list of expressions, in which ``+`` of strings is ``||``.
+    """Return the items of a list of expressions as SQL writes what they mean in PyFlink.
 
     Args:
         items: Expressions over the columns of the table.
@@ -711,7 +711,7 @@ def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
         session = table._session  # noqa: SLF001 - of this module
         return column_scope(columns, session.functions.function, session.types.look_up)
 
-    return [concatenated(one, scope) for one in items]
+    return [rewritten(one, scope) for one in items]
 
 
 def _flattened(

@@ -173,6 +173,10 @@ def to_tree(value: object) -> syntax.Expression:
     return value.syntax if isinstance(value, Expression) else literal(value)
 
 
+#: The symbol of ``row(...)``, whose fields are ``f0``, ``f1``: those of SQL's are ``EXPR$0``.
+NAMED_FIELDS = "NAMED FIELDS"
+
+
 def function_call(name: str, *arguments: object, path: tuple[str, ...] = ()) -> Expression:
     """Return the call of a function or operator by its name in the function tables."""
     return Expression(Call(name, tuple(map(to_tree, arguments)), path))

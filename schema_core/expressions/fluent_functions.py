@@ -12,6 +12,7 @@ from functools import reduce
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import (
+    NAMED_FIELDS,
     Expression,
     JsonOnNull,
     TimePointUnit,
@@ -65,7 +66,9 @@ def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
     if callable(f):
         return f(*args)
     path = tuple(require_instance(f, str, "the name of a function").split("."))
-    return function_call(path[-1].upper(), *args, path=path if len(path) > 1 else ())
+    name = path[-1].upper()
+    symbol = NAMED_FIELDS if name == "ROW" and len(path) == 1 else None
+    return Expression(Call(name, tuple(map(to_tree, args)), path if len(path) > 1 else (), symbol))
 
 
 def call_sql(sql_expression: str) -> Expression:
@@ -127,8 +130,8 @@ def null_of(data_type: DataType) -> Expression:
 
 
 def row(head: Value, *tail: Value) -> Expression:
-    """Return a row of values."""
-    return function_call("ROW", head, *tail)
+    """Return a row of values, whose fields are ``f0``, ``f1`` and so on."""
+    return Expression(Call("ROW", tuple(map(to_tree, (head, *tail))), symbol=NAMED_FIELDS))
 
 
 def array(head: Value, *tail: Value) -> Expression:

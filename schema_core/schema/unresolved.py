@@ -23,8 +23,8 @@ from typing import (
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
-from schema_core.expressions.concatenation import column_scope, concatenated
 from schema_core.expressions.fluent import Expression
+from schema_core.expressions.rewriting import column_scope, rewritten
 from schema_core.expressions.scope import Scope
 from schema_core.schema.columns import (
     SqlExpression,
@@ -215,8 +215,8 @@ class SchemaBuilder:
         )
 
     def _written(self, expression: ExpressionArgument) -> Written:
-        """Return an expression as a schema stores it: ``+`` of strings is ``||``, as in PyFlink."""
-        return _as_written(concatenated(expression, self._scope))
+        """Return an expression as a schema stores it: in SQL, with the meaning of PyFlink."""
+        return _as_written(rewritten(expression, self._scope))
 
     def _scope(self) -> Scope:
         """Return the columns that have been appended so far, with their types."""

@@ -579,6 +579,9 @@ def _call(cursor: QueryCursor) -> Statement:
     path = path_name(cursor)
     if cursor.key != "(":
         raise refuse(cursor, "the arguments of the procedure")
+    if cursor.peek().key in ("DISTINCT", "ALL", "*"):
+        cursor.index += 1
+        raise refuse(cursor, "an argument or ')'")
     inner = called(cursor, path.parts, "").arguments
     return CallProcedure(path, inner, cursor.span_from(start))
 

@@ -19,6 +19,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions import (
     array,
     call,
+    call_sql,
     col,
     lit,
     null_of,
@@ -30,6 +31,7 @@ from schema_core.expressions import (
 )
 from schema_core.expressions.user_functions import udtf
 from schema_core.sql.syntax import Ordered
+from schema_core.window import Over
 
 TABLES = """
 CREATE TABLE t (a INT NOT NULL, b STRING, c ROW<x INT, y ROW<z STRING>>, d ARRAY<INT>, e DATE);
@@ -42,6 +44,7 @@ CREATE TABLE n (k INT, m VARCHAR(10))
 """
 
 A, B = col("a"), col("b")
+W = Over.order_by(A).alias("w")
 
 
 @udtf(result_types=["STRING", "INT"])
@@ -94,8 +97,19 @@ Use = Callable[[dict[str, Table]], Table]
          ["`a` INT NOT NULL", "`b` STRING", "`e` DATE"]),
         (lambda t: t["v"].select(with_all_columns()), ["`a` INT NOT NULL", "`b` STRING"]),
         (lambda t: t["v"].select(row(A, B), array(A)),
-         ["`_c0` ROW<`EXPR$0` INT NOT NULL, `EXPR$1` STRING> NOT NULL",
+         ["`_c0` ROW<`f0` INT NOT NULL, `f1` STRING> NOT NULL",
           "`_c1` ARRAY<INT NOT NULL> NOT NULL"]),
+        (lambda t: t["v"].select(call_sql("ROW(a)"), call("row", row(A))),
+         ["`_c0` ROW<`EXPR$0` INT NOT NULL> NOT NULL",
+          "`_c1` ROW<`f0` ROW<`f0` INT NOT NULL> NOT NULL> NOT NULL"]),
+        (lambda t: t["v"].select(row(A, B).alias("r")).select(col("r").get("f1")),
+         ["`r$f1` STRING"]),
+        (lambda t: t["v"].select(row(A.sum, A.count)),
+         ["`_c0` ROW<`f0` INT, `f1` BIGINT NOT NULL> NOT NULL"]),
+        (lambda t: t["v"].over_window(W).select(row(A.sum.over(col("w")))),
+         ["`_c0` ROW<`f0` INT NOT NULL> NOT NULL"]),
+        (lambda t: t["v"].select(row(A, B).cast(DataTypes.of("ROW<x BIGINT, y STRING>"))),
+         ["`_c0` ROW<`x` BIGINT, `y` STRING> NOT NULL"]),
         # names
         (lambda t: t["v"].alias("x"), ["`x` INT NOT NULL", "`b` STRING"]),
         (lambda t: t["v"].alias("x", "y"), ["`x` INT NOT NULL", "`y` STRING"]),

@@ -23,7 +23,6 @@ from schema_core.expressions import (
     not_,
     null_of,
     or_,
-    row,
 )
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
@@ -69,7 +68,7 @@ SAME = [
     (ts + a.days, "ts + INTERVAL a DAY"),
     (col("r").x.y, "r.x.y"),  # type: ignore[attr-defined]
     (col("r").get("x"), "r.x"),
-    (row(a, 1).get("EXPR$0"), "ROW(a, 1).EXPR$0"),
+    (col("r").get("EXPR$0"), "r.EXPR$0"),
     (col("m")["k"], "m['k']"),
     (col("m").at(1), "m[1]"),
     (array(1, 2).cardinality, "CARDINALITY(ARRAY[1, 2])"),

@@ -1,4 +1,4 @@
-"""``+`` of character strings in the Table API, which SQL writes ``||``."""
+"""What the Table API means otherwise than SQL: ``+`` of strings, and the fields of rows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from dataclasses import replace
 from typing import TypeVar
 
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
+from schema_core.expressions.fluent import (
+    NAMED_FIELDS,
+    AliasedExpression,
+    Expression,
+    SortedExpression,
+)
 from schema_core.expressions.scope import ColumnScope, Functions, Scope
 from schema_core.expressions.type_checker import infer
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Literal, LiteralKind
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
+from schema_core.text import Span
 from schema_core.types import DataType, DataTypes
-from schema_core.types.families import MEMBERS, TypeFamily
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.unresolved import LookUp
 
 T = TypeVar("T")
@@ -29,24 +35,28 @@ STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 ScopeOf = Callable[[], Scope]
 
 
-def concatenated(given: T, scope_of: ScopeOf) -> T:
-    """Return an expression or item of a list in which ``+`` of strings is ``||``, as in PyFlink.
+def rewritten(given: T, scope_of: ScopeOf) -> T:
+    """Return an expression or item of a list as SQL writes what it means in PyFlink.
 
-    An operand that is not a string is cast to one. What cannot be typed is left as it is: its error
-    is raised where the expression is used.
+    ``+`` of strings is ``||``, and an operand that is not a string is cast to one. The fields of
+    ``row(...)`` are ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. What
+    cannot be typed is left as it is: its error is raised where the expression is used.
 
     Args:
-        given: The expression, alone, with an alias or as a sort key; others are returned.
-        scope_of: Returns the columns, which are looked up only if there is a ``+``.
+        given: The expression, without anything else, with an alias or as a sort key; others are
+            returned.
+        scope_of: Returns the columns, which are looked up only if there is something to rewrite.
 
-    >>> from schema_core.expressions import col
+    >>> from schema_core.expressions import col, row
     >>> scope = ColumnScope({"a": DataTypes.STRING(), "n": DataTypes.INT()})
-    >>> print(concatenated(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
+    >>> print(rewritten(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
     `a` || '-' || CAST(`n` AS VARCHAR(2147483647)) `n` + 1
+    >>> print(rewritten(row(col("n")), lambda: scope))
+    CAST(ROW(`n`) AS ROW< `f0` INTEGER >)
     """
     if not isinstance(given, Expression | AliasedExpression | SortedExpression):
         return given
-    if not any(_is_plus(node) for node in syntax.walk(given.syntax)):
+    if not any(_is_plus(node) or _is_row(node) for node in syntax.walk(given.syntax)):
         return given
     tree = _Rewriting(scope_of()).tree(given.syntax)
     if isinstance(given, Expression):
@@ -65,11 +75,23 @@ def column_scope(
         except SchemaCoreError:
             continue
         found[name] = type_
-    return ColumnScope(found, functions=functions, types=types)
+    return _ItemScope(found, functions=functions, types=types)
+
+
+class _ItemScope(ColumnScope):
+    """The scope of an item of a list, whose windows are defined by the query."""
+
+    def window(self, name: str, span: Span) -> syntax.Window:
+        """Return a window that is ordered, which types of functions do not depend on."""
+        return syntax.Window(order_by=(syntax.SortKey(Literal(LiteralKind.EXACT, "1")),))
 
 
 def _is_plus(node: syntax.Expression) -> bool:
     return isinstance(node, Call) and node.name == PLUS and len(node.arguments) == 2
+
+
+def _is_row(node: syntax.Expression) -> bool:
+    return isinstance(node, Call) and node.symbol == NAMED_FIELDS
 
 
 class _Rewriting:
@@ -78,6 +100,8 @@ class _Rewriting:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._strings: dict[int, tuple[syntax.Expression, bool]] = {}
+        #: the casts of rows, each with the row
+        self._rows: dict[int, tuple[syntax.Expression, Call]] = {}
 
     def tree(self, root: syntax.Expression) -> syntax.Expression:
         """Rewrite the calls of a tree from the innermost outwards, without recursion."""
@@ -100,17 +124,31 @@ class _Rewriting:
     def _call(self, call: Call, arguments: tuple[syntax.Expression, ...]) -> syntax.Expression:
         same = all(one is other for one, other in zip(arguments, call.arguments, strict=True))
         found = call if same else replace(call, arguments=arguments)
+        if _is_row(call):
+            return self._row(replace(found, symbol=None))
+        if call.name == "CAST" and id(arguments[0]) in self._rows:
+            return replace(found, arguments=(self._rows[id(arguments[0])][1], *arguments[1:]))
         if not _is_plus(call):
             return found
         left, right = arguments
         is_string = (self._is_string(left), self._is_string(right))
         if any(is_string):
             left, right = (
-                one if known else _as_string(one)
+                one if known else _cast(one, DataTypes.STRING())
                 for one, known in zip(arguments, is_string, strict=True)
             )
             found = Call(CONCATENATION, (left, right))
         self._strings[id(found)] = (found, any(is_string))
+        return found
+
+    def _row(self, row: Call) -> syntax.Expression:
+        types = [self._type(one) for one in row.arguments]
+        known = [one for one in types if one is not None and one.root is not TypeRoot.NULL]
+        if len(known) < len(types):
+            return row
+        fields = [DataTypes.FIELD(f"f{place}", one) for place, one in enumerate(known)]
+        found = _cast(row, DataTypes.ROW(fields))
+        self._rows[id(found)] = (found, row)
         return found
 
     def _is_string(self, tree: syntax.Expression) -> bool:
@@ -122,12 +160,15 @@ class _Rewriting:
     def _has_string_type(self, tree: syntax.Expression) -> bool:
         if isinstance(tree, Literal):
             return tree.kind is LiteralKind.STRING
+        type_ = self._type(tree)
+        return type_ is not None and type_.root in STRINGS
+
+    def _type(self, tree: syntax.Expression) -> DataType | None:
         try:
-            return infer(self._scope, tree).type.root in STRINGS
+            return infer(self._scope, tree).type
         except SchemaCoreError:
-            return False
+            return None
 
 
-def _as_string(tree: syntax.Expression) -> syntax.Expression:
-    target = cast_target(cursor_over(DataTypes.STRING().as_serializable_string()))
-    return Call("CAST", (tree, target))
+def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
+    return Call("CAST", (tree, cast_target(cursor_over(type_.as_serializable_string()))))
