@@ -12,7 +12,7 @@ def target(text: str) -> None:
     dialect = DIALECTS[len(text) % len(DIALECTS)]
     for found in read_tables(text, dialect).tables:
         try:
-            written = to_ddl(found.schema, dialect, on_loss="accept")
+            written = to_ddl(found.table, dialect, on_loss="accept")
         except SchemaCoreError:  # a schema that Flink does not resolve, a name that has no form
             continue
         assert read_table(written, dialect).schema.columns

@@ -8,8 +8,8 @@ from properties.answers.attempt import Operation
 from properties.answers.identifier import HOME
 from properties.answers.schema import text, time_attribute
 from properties.recorded import Answer, Question
-from schema_core.environment.operations.definitions import schema_of, with_key_not_null
 from schema_core.errors import NotFoundError
+from schema_core.formats.dialects.definitions import schema_of, with_key_not_null
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Table, result_columns
 from schema_core.query.resolve import resolve_query

@@ -100,12 +100,12 @@ def test_type_is_written(given: str, outcome: str) -> None:
     assert losses == words(ddl_losses(schema, dialect))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_every_engine_has_cases(dialect: str) -> None:
     assert 15 <= len([given for given, _ in cases("dialect_same") if split(given)[0] == dialect])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_rows_are_consistent(dialect: str) -> None:
     """Every row names a kind of loss, and its first spelling is read by the same row."""
     for row in ENGINES[dialect].rows:
@@ -195,7 +195,7 @@ def test_hand_written_statements(given: str, listing: str) -> None:
     assert listing == " ".join(line.strip() for line in shown.split("\n")[1:-1])
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_nested_not_null_is_preserved_or_reported(dialect: str) -> None:
     """sqlglot's trees drop it; here it is preserved, refused or reported."""
     inner = ENGINES[dialect]
@@ -242,7 +242,7 @@ def test_names_that_collide_in_the_engine_are_refused() -> None:
         except UnsupportedError as error:
             refused.append((dialect, error.code))
 
-    case_sensitive = {"postgres", "snowflake", "clickhouse"}
+    case_sensitive = {"postgres", "snowflake", "clickhouse", "flink"}
     assert [(one, "name-collision") for one in DIALECTS if one not in case_sensitive] == refused
 
 
@@ -466,7 +466,7 @@ def test_duckdb_accepts_the_statements() -> None:
 
 @pytest.mark.parametrize("name", ["a", 'a"b', "a`b", "a\\", "ä;\n--", "'", "a.b", " "])
 def test_every_engine_quotes_names(name: str) -> None:
-    for dialect in DIALECTS:
+    for dialect in ENGINES:
         schema = Schema.new_builder().column("c", "BOOLEAN").with_comment(name).build()
         if dialect == "bigquery" and set(name) & set('"`\\;\n.'):
             with pytest.raises(UnsupportedError, match="does not support"):

@@ -17,7 +17,11 @@ from schema_core.catalog.objects import (
     CatalogTable,
     TableKind,
 )
-from schema_core.environment.operations.definitions import (
+from schema_core.environment.operations.recover import finish
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, similar
+from schema_core.formats.dialects.definitions import (
     column_of,
     distribution_of,
     names_in,
@@ -27,10 +31,6 @@ from schema_core.environment.operations.definitions import (
     watermark_of,
     with_key_not_null,
 )
-from schema_core.environment.operations.recover import finish
-from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session, at_span
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, similar
 from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.schema.columns import (
     SqlExpression,

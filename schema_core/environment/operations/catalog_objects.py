@@ -17,10 +17,10 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import TYPE
 from schema_core.environment.operations.connections import drop_connection
-from schema_core.environment.operations.definitions import column_of, options_of
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.formats.dialects.definitions import column_of, options_of
 from schema_core.paths import UnresolvedPath
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from schema_core.catalog.connections import CatalogConnection
-from schema_core.environment.operations.definitions import options_of
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.formats.dialects.definitions import options_of
 from schema_core.paths import UnresolvedPath
 from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import (

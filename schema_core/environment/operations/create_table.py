@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
 from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.environment.operations.create_table_as import create_table_as, table_creation
-from schema_core.environment.operations.definitions import (
+from schema_core.environment.operations.recover import finish
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session
+from schema_core.errors import Gathering, SchemaError, at
+from schema_core.formats.dialects.definitions import (
     check_sight,
     distribution_of,
     keys_of,
     options_of,
     read_schema,
     schema_of,
-    table_with,
+    table_of,
     with_key_not_null,
 )
-from schema_core.environment.operations.recover import finish
-from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session
-from schema_core.errors import Gathering, SchemaError, at
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -70,13 +69,6 @@ def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogT
             session.resolve(table)
         found.raise_all()
     return table
-
-
-def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
-    """Return a table with the schema and all other clauses of the statement."""
-    key = schema.primary_key.column_names if schema.primary_key else ()
-    columns = with_key_not_null(schema.columns, key)
-    return table_with(statement, replace(schema, columns=columns))
 
 
 # --- LIKE ----------------------------------------------------------------------------------

@@ -29,19 +29,19 @@ from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_a
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
-from schema_core.environment.operations.definitions import (
-    check_names,
-    require,
-    schema_of,
-    table_with,
-    with_key_not_null,
-)
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.planner import BoundTable, Registration, fingerprint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError, at
+from schema_core.formats.dialects.definitions import (
+    check_names,
+    require,
+    schema_of,
+    table_with,
+    with_key_not_null,
+)
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (

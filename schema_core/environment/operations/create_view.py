@@ -17,15 +17,15 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.operations.alter_table import renamed
 from schema_core.environment.operations.create_table_as import derived_schema
-from schema_core.environment.operations.definitions import (
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
+from schema_core.formats.dialects.definitions import (
     distribution_of,
     keys_of,
     options_of,
     require,
 )
-from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session, at_span
-from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, result_columns
 from schema_core.schema.resolved import ResolvedSchema

@@ -12,10 +12,10 @@ from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
 from schema_core.environment.job_execution import require_running
-from schema_core.environment.operations.definitions import schema_of, table_with
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, ExternalError, Gathering, NotFoundError, at
+from schema_core.formats.dialects.definitions import schema_of, table_with
 from schema_core.paths import ObjectIdentifier
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable

@@ -21,11 +21,11 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.connections import connection_names, describe_connection
 from schema_core.environment.operations.jobs import show_jobs
-from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions.signatures import Function
+from schema_core.formats.dialects.printer import expression_text, extras_of
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
@@ -234,7 +234,9 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
     """
     schema = stored.schema
     reasons = {place: one.message for one in error.diagnostics for place in one.path}
-    marks = {one.column_name: written(one.watermark_expression) for one in schema.watermark_specs}
+    marks = {
+        one.column_name: expression_text(one.watermark_expression) for one in schema.watermark_specs
+    }
     keys = schema.primary_key.column_names if schema.primary_key else ()
     rows: list[tuple[Any, ...]] = []
     for column in schema.columns:

@@ -5,9 +5,8 @@ Flink does not mask them; `TableEnvironment.get_create_statement` returns the fu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import assert_never
 
 from schema_core.catalog.managers import FoundTable
@@ -29,44 +28,25 @@ from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.masking import mask_query
-from schema_core.paths import ObjectIdentifier
-from schema_core.schema.columns import (
-    ResolvedExpression,
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    Written,
+from schema_core.formats.dialects.printer import (
+    IN_FULL,
+    Masking,
+    beyond_sql,
+    block,
+    column_line,
+    comment_clause,
+    schema_lines,
+    stored_columns,
+    stored_line,
+    table_clauses,
+    with_clause,
 )
-from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
-from schema_core.schema.unresolved import Schema
+from schema_core.paths import ObjectIdentifier
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.secrets import mask
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
-from schema_core.types import DataType
-
-
-@dataclass(frozen=True, slots=True)
-class Masking:
-    """How secrets are shown in a statement: masked for people, in full for programs.
-
-    `declared` are keys that connectors declare secret, beside those that contain a secret word.
-    """
-
-    declared: frozenset[str] = frozenset()
-    enabled: bool = True
-
-    def options(self, options: Mapping[str, str]) -> Mapping[str, str]:
-        """The options of a table."""
-        return mask(options, self.declared) if self.enabled else options
-
-    def query(self, text: str) -> str:
-        """The query of a view."""
-        return mask_query(text, self.declared) if self.enabled else text
-
-
-IN_FULL = Masking(enabled=False)
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
@@ -176,7 +156,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
             head = f"CREATE {temporary}TABLE {path} "
             clauses = [
                 *_resolved_columns(table.resolved_schema, masking),
-                *_table_parts(table, masking),
+                *table_clauses(table, masking),
             ]
         case QueryView(expanded_query=""):
             raise UnsupportedError(
@@ -189,7 +169,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
             query = masking.query(view.expanded_query)
-            clauses = [block(names), *_comment(view.comment), f"AS {query}"]
+            clauses = [block(names), *comment_clause(view.comment), f"AS {query}"]
         case ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
@@ -202,48 +182,13 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
     return head + "\n".join(clauses) + "\n"
 
 
-def block(lines: Iterable[str]) -> str:
-    """Format lines between parentheses, indented and separated by commas.
-
-    >>> print(block(["`a` INT"]))
-    (
-      `a` INT
-    )
-    """
-    return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
-
-
 def _resolved_columns(schema: ResolvedSchema, masking: Masking) -> list[str]:
-    return [block(schema_lines(schema)), *_beyond_sql(schema, masking)]
-
-
-def _table_parts(table: CatalogTable | CatalogMaterializedTable, masking: Masking) -> list[str]:
-    """Return the clauses after the columns, as they are stored."""
-    return [
-        *_comment(table.comment),
-        *([str(table.distribution)] if table.distribution is not None else []),
-        *_partitioned(table.partition_keys),
-        *_with(masking.options(table.options)),
-    ]
-
-
-def _beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
-    """Return comments for the parts of a schema that Flink's SQL cannot express."""
-    members: list[object] = [*schema.indexes]
-    if schema.immutable_columns is not None:
-        members.append(schema.immutable_columns)
-    if members and not masking.enabled:
-        raise UnsupportedError(
-            f"SQL has no syntax for {', '.join(map(str, members))}",
-            code="not-in-sql",
-            hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
-        )
-    return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
+    return [block(schema_lines(schema)), *beyond_sql(schema, masking)]
 
 
 def _materialized_parts(table: CatalogMaterializedTable, masking: Masking) -> list[str]:
     return [
-        *_table_parts(table, masking),
+        *table_clauses(table, masking),
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
@@ -262,16 +207,16 @@ def stored_statement(
     match stored:
         case CatalogTable():
             head = f"CREATE TABLE {path} "
-            clauses = [*_stored_columns(stored.schema, masking), *_table_parts(stored, masking)]
+            clauses = [*stored_columns(stored.schema, masking), *table_clauses(stored, masking)]
         case CatalogView():
             head = f"CREATE VIEW {path} "
             names = [quote_identifier(column.name) for column in stored.schema.columns]
             query = masking.query(stored.expanded_query)
-            clauses = [block(names), *_comment(stored.comment), f"AS {query}"]
+            clauses = [block(names), *comment_clause(stored.comment), f"AS {query}"]
         case CatalogMaterializedTable():
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
-                *_stored_columns(stored.schema, masking),
+                *stored_columns(stored.schema, masking),
                 *_materialized_parts(stored, masking),
                 f"AS {masking.query(stored.expanded_query)}",
             ]
@@ -282,93 +227,6 @@ def stored_statement(
     return head + "\n".join(clauses) + "\n"
 
 
-def _stored_columns(schema: Schema, masking: Masking) -> list[str]:
-    """Return columns, watermarks and key as they are stored."""
-    key = schema.primary_key
-    lines = [
-        *map(_stored_line, schema.columns),
-        *(
-            f"WATERMARK FOR {quote_identifier(spec.column_name)} "
-            f"AS {written(spec.watermark_expression)}"
-            for spec in schema.watermark_specs
-        ),
-        *([str(key)] if key is not None else []),
-    ]
-    return [block(lines), *_beyond_sql(schema, masking)]
-
-
-def _stored_line(column: UnresolvedColumn) -> str:
-    parts = [quote_identifier(column.name)]
-    if not isinstance(column, UnresolvedComputedColumn):
-        type_ = column.data_type
-        parts.append(type_.as_serializable_string() if isinstance(type_, DataType) else str(type_))
-    if extras := extras_of(column):
-        parts.append(extras)
-    return f"{' '.join(parts)}{_remark(column.comment)}"
-
-
-def extras_of(column: UnresolvedColumn) -> str | None:
-    """Return what a statement has after the type of a column, or in place of it."""
-    match column:
-        case UnresolvedComputedColumn(expression=expression):
-            return f"AS {written(expression)}"
-        case UnresolvedMetadataColumn(metadata_key=key, virtual=virtual):
-            parts = ["METADATA", *([f"FROM {quote_string(key)}"] if key is not None else [])]
-            return " ".join([*parts, *(["VIRTUAL"] if virtual else [])])
-        case _:
-            return None
-
-
-def written(expression: Written) -> str:
-    """Return the SQL of an expression as it is stored."""
-    if isinstance(expression, ResolvedExpression):
-        return expression.written.text
-    return expression.text
-
-
-def schema_lines(schema: ResolvedSchema) -> list[str]:
-    """Return the lines of columns, watermark and key."""
-    key = schema.primary_key
-    return [
-        *(column_line(column) for column in schema.columns),
-        *(
-            f"WATERMARK FOR {quote_identifier(spec.rowtime_attribute)} "
-            f"AS {spec.watermark_expression.as_serializable_string()}"
-            for spec in schema.watermark_specs
-        ),
-        *([str(key)] if key is not None else []),
-    ]
-
-
-def column_line(column: AnyColumn) -> str:
-    """Return the line of a column; a computed one has its expression instead of a type."""
-    computed, extras = isinstance(column, ComputedColumn), column.explain_extras()
-    parts = [
-        quote_identifier(column.name),
-        *([] if computed else [column.data_type.as_serializable_string()]),
-        *([extras] if extras else []),
-    ]
-    return f"{' '.join(parts)}{_remark(column.comment)}"
-
-
-def _remark(comment: str | None) -> str:
-    return f" COMMENT {quote_string(comment)}" if comment else ""
-
-
-def _comment(comment: str | None) -> list[str]:
-    return [f"COMMENT {quote_string(comment)}"] if comment else []
-
-
-def _partitioned(keys: Iterable[str]) -> list[str]:
-    names = ", ".join(map(quote_identifier, keys))
-    return [f"PARTITIONED BY ({names})"] if names else []
-
-
-def _with(options: Mapping[str, str]) -> list[str]:
-    pairs = [f"{quote_string(key)} = {quote_string(options[key])}" for key in sorted(options)]
-    return [f"WITH {block(pairs)}"] if pairs else []
-
-
 # --- catalogs and models -------------------------------------------------------------------
 
 
@@ -377,7 +235,7 @@ def catalog_statement(session: Session, name: str) -> str:
     descriptor = session.registry.descriptor(name)
     comment = descriptor.comment
     noted = [] if comment is None else [f"COMMENT {quote_string(comment)}"]
-    clauses = [*noted, *_with(masked_configuration(descriptor))]
+    clauses = [*noted, *with_clause(masked_configuration(descriptor))]
     return "\n".join([f"CREATE CATALOG {quote_identifier(name)}", *clauses]) + "\n"
 
 
@@ -398,13 +256,13 @@ def model_statement(session: Session, statement: ShowCreate) -> str:
         if stored is None:
             raise
         model = stored
-        taken = [*map(_stored_line, stored.input_schema.columns)]
-        given = [*map(_stored_line, stored.output_schema.columns)]
+        taken = [*map(stored_line, stored.input_schema.columns)]
+        given = [*map(stored_line, stored.output_schema.columns)]
     sides = [
         f"{word} ({', '.join(lines)})"
         for word, lines in (("INPUT", taken), ("OUTPUT", given))
         if lines
     ]
-    clauses = [*sides, *_comment(model.comment), *_with(mask(model.options))]
+    clauses = [*sides, *comment_clause(model.comment), *with_clause(mask(model.options))]
     head = f"CREATE {temporary}MODEL {identifier.as_serializable_string()}"
     return "\n".join([head, *clauses]) + "\n"

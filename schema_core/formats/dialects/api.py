@@ -1,4 +1,4 @@
-"""Convert CREATE TABLE statements of other SQL engines to schemas and back.
+"""Convert CREATE TABLE statements of SQL engines, Flink among them, to schemas and back.
 
 This is the only module that uses sqlglot, for the tokens of a dialect and the trees of expressions.
 Columns and types are parsed and printed by this package, from tables with one row for each type.
@@ -9,33 +9,41 @@ one, except for its losses.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from schema_core.arguments import require_instance
+from schema_core.arguments import require_instance, require_names
+from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
 from schema_core.cursor import Cursor, check_size
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
+from schema_core.formats.dialects.flink import FLINK, DeclaredTable, read_script, write_table
 from schema_core.formats.dialects.grammar import foreign_type
+from schema_core.formats.dialects.printer import IN_FULL, Masking
 from schema_core.formats.dialects.schemas import DdlStatements, build_schema, write_schema
-from schema_core.formats.dialects.statements import ScriptDefinitions, parse_script, without_data
+from schema_core.formats.dialects.statements import (
+    ScriptDefinitions,
+    TableDefinition,
+    parse_script,
+    without_data,
+)
 from schema_core.formats.dialects.types import ForeignType, loss_of
 from schema_core.formats.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
+from schema_core.secrets import mask
 from schema_core.text import MAX_DEPTH, Span
 from schema_core.tokenizer import Token
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schema_core.formats.dialects.statements import TableDefinition
-
 #: The names of the dialects that `from_ddl` and `to_ddl` accept.
-DIALECTS: tuple[str, ...] = tuple(ENGINES)
+DIALECTS: tuple[str, ...] = (*ENGINES, FLINK)
+
+#: A table as a script declares it: an engine's or Flink's.
+Declared = TypeVar("Declared", TableDefinition, DeclaredTable)
 
 #: The maximum number of tokens of an expression that sqlglot parses.
 MAX_TOKENS = 1_000
@@ -43,17 +51,35 @@ MAX_TOKENS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ForeignTable:
-    """A CREATE TABLE of another engine: its path, schema, comment, and losses."""
+    """A CREATE TABLE of another engine or of Flink: its path, schema, comment, and losses.
+
+    Partitions, distribution and options are read from Flink's statements, the partitions also from
+    those of Hive and Spark; the options of other engines are losses.
+    """
 
     path: tuple[str, ...]
     schema: Schema
     losses: tuple[Loss, ...]
     comment: str | None = None
+    partition_keys: tuple[str, ...] = ()
+    distribution: TableDistribution | None = None
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+
+    @property
+    def table(self) -> CatalogTable:
+        """The table as catalogs store it."""
+        return CatalogTable(
+            self.schema,
+            self.partition_keys,
+            options=self.options,
+            comment=self.comment,
+            distribution=self.distribution,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignScript:
-    """The tables of a script of another engine.
+    """The tables of a script, in its order.
 
     `losses` are the statements that belong to none of its tables, such as views and sequences.
     """
@@ -61,9 +87,14 @@ class ForeignScript:
     tables: tuple[ForeignTable, ...]
     losses: tuple[Loss, ...]
 
+    @property
+    def by_path(self) -> dict[tuple[str, ...], CatalogTable]:
+        """The tables as catalogs store them, by their paths."""
+        return {one.path: one.table for one in self.tables}
+
 
 def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error") -> Schema:
-    """Return the schema of a CREATE TABLE of another engine.
+    """Return the schema of a CREATE TABLE of another engine, or of Flink.
 
     Comments, a primary key and other changes may follow in separate statements, as in dumps;
     `read_tables` reads a script with several tables.
@@ -83,6 +114,10 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
       CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
     )
     """
+    require_instance(dialect, str, "dialect")
+    if dialect.lower() == FLINK:
+        enforce((), on_loss)
+        return _only(list(read_script(text).tables.values()), text).table.schema
     found = read_table(text, dialect)
     enforce(found.losses, on_loss)
     return found.schema
@@ -93,24 +128,36 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
 
     Raises:
         SchemaCoreError: as `from_ddl`, except for losses.
+        SchemaError: with code `masked-secret` for an option of Flink whose value is masked.
 
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
     n: bigint unsigned becomes DECIMAL(20, 0) (another type with the same values)
     n: DEFAULT 1 is dropped: the target cannot represent it
     """
+    require_instance(dialect, str, "dialect")
+    if dialect.lower() == FLINK:
+        script = read_script(text)
+        table, rest = _flink_table(_only(list(script.tables.values()), text), text), script.dropped
+        return replace(table, losses=_beside(rest))
     found = engine(dialect)
     with within(text):
         written = _script(text, found)
-        if len(written.tables) > 1:
-            raise ParseError(
-                "the script has more than one CREATE TABLE",
-                code="multiple-tables",
-                hint="use schema_core.formats.dialects.api.read_tables",
-                span=written.tables[1].span,
-            )
-        table, rest = _table(text, written, written.tables[0]), _beside(written)
-    return replace(table, losses=(*table.losses, *rest))
+        table = _table(text, written, _only(written.tables, text))
+    return replace(table, losses=(*table.losses, *_beside(written.dropped)))
+
+
+def _only(tables: list[Declared], text: str) -> Declared:
+    """Return the only table of a script."""
+    if len(tables) > 1:
+        raise ParseError(
+            "the script has more than one CREATE TABLE",
+            code="multiple-tables",
+            hint="use schema_core.dialects.read_tables",
+            span=tables[1].span,
+            text=text,
+        )
+    return tables[0]
 
 
 def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
@@ -144,16 +191,24 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
       CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
     )
     """
-    found = engine(dialect)
+    require_instance(dialect, str, "dialect")
     gathering = Gathering()
     tables = []
+    if dialect.lower() == FLINK:
+        script = read_script(text)
+        for declared in script.tables.values():
+            with gathering.catching():
+                tables.append(_flink_table(declared, text))
+        gathering.raise_all()
+        return ForeignScript(tuple(tables), _beside(script.dropped))
+    found = engine(dialect)
     with within(text):
         written = _script(text, found)
         for one in written.tables:
             with gathering.catching(), at(f"table {'.'.join(one.path)!r}"):
                 tables.append(_table(text, written, one))
         gathering.raise_all()
-    return ForeignScript(tuple(tables), _beside(written))
+    return ForeignScript(tuple(tables), _beside(written.dropped))
 
 
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
@@ -172,25 +227,46 @@ def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> For
     return ForeignTable(table.path, schema, losses, table.comment)
 
 
-def _beside(written: ScriptDefinitions) -> tuple[Loss, ...]:
-    return tuple(loss_of(("script",), "member", rest, "") for rest in written.dropped)
+def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
+    declared.require_unmasked(text)
+    table = declared.table
+    return ForeignTable(
+        declared.path,
+        table.schema,
+        (),
+        table.comment,
+        table.partition_keys,
+        table.distribution,
+        table.options,
+    )
+
+
+def _beside(dropped: Iterable[str]) -> tuple[Loss, ...]:
+    return tuple(loss_of(("script",), "member", rest, "") for rest in dropped)
 
 
 def to_ddl(
-    schema: Schema | ResolvedSchema,
+    schema: Schema | ResolvedSchema | CatalogTable,
     dialect: str = "postgres",
     name: str | tuple[str, ...] = "t",
     *,
     on_loss: Policy = "error",
+    mask_secrets: bool = False,
+    secret_keys: Iterable[str] = (),
 ) -> str:
     """Return statements of another engine, separated by semicolons, that create a table.
 
     `name` is an identifier, or the parts of a path. With the policy `note` the comment of a column
     ends with the exact type if the engine's type differs; `from_ddl` uses it while the declared
-    type matches.
+    type matches. Only `flink` has the partitions, distribution and options of a table.
+
+    `mask_secrets` masks the values of options in the statement for people; `secret_keys` are keys
+    that are secret beside those with a secret word. Such a statement is not read as a table:
+    `read_table` refuses the masked values.
 
     Raises:
-        SchemaError: for a schema that cannot be resolved.
+        SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options of
+            which the values are masked already.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
             engine does not support, `lossy` if values would change and the policy is `error`.
@@ -200,29 +276,74 @@ def to_ddl(
     CREATE TABLE "m" (
       "a" map(varchar, integer)
     )
+    >>> table = CatalogTable(schema, options={"connector": "jdbc", "password": "hunter2"})
+    >>> print(to_ddl(table, "flink", ("d", "m"), mask_secrets=True))
+    CREATE TABLE `d`.`m` (
+      `a` MAP<VARCHAR(2147483647) NOT NULL, INT>
+    )
+    WITH (
+      'connector' = 'jdbc',
+      'password' = '******'
+    )
     """
-    written = _written(schema, dialect, name, notes=on_loss == "note")
+    require_instance(mask_secrets, bool, "mask_secrets")
+    secret = frozenset(key.lower() for key in require_names(secret_keys, "secret_keys"))
+    masking = Masking(secret) if mask_secrets else IN_FULL
+    written = _written(schema, dialect, name, masking, notes=on_loss == "note")
     enforce(written.losses, on_loss)
     return written.text
 
 
-def ddl_losses(schema: Schema | ResolvedSchema, dialect: str = "postgres") -> tuple[Loss, ...]:
+def ddl_losses(
+    schema: Schema | ResolvedSchema | CatalogTable, dialect: str = "postgres"
+) -> tuple[Loss, ...]:
     """Return what `to_ddl` would omit or change.
 
     Raises:
         SchemaCoreError: as `to_ddl`, except for losses.
     """
-    return _written(schema, dialect, "t", notes=False).losses
+    return _written(schema, dialect, "t", Masking(), notes=False).losses
 
 
 def _written(
-    schema: Schema | ResolvedSchema, dialect: str, name: str | tuple[str, ...], *, notes: bool
+    schema: Schema | ResolvedSchema | CatalogTable,
+    dialect: str,
+    name: str | tuple[str, ...],
+    masking: Masking,
+    *,
+    notes: bool,
 ) -> DdlStatements:
-    require_instance(schema, (Schema, ResolvedSchema), "schema")
+    require_instance(schema, (Schema, ResolvedSchema, CatalogTable), "schema")
     require_instance(name, (str, tuple), "name")
-    resolved = SchemaResolver().resolve(schema) if isinstance(schema, Schema) else schema
-    path = (name,) if isinstance(name, str) else name
-    return write_schema(resolved, engine(dialect), path, notes=notes)
+    require_instance(dialect, str, "dialect")
+    path = (name,) if isinstance(name, str) else require_names(name, "name")
+    if isinstance(schema, ResolvedSchema) and dialect.lower() != FLINK:
+        return write_schema(schema, engine(dialect), path, notes=notes)
+    if isinstance(schema, CatalogTable):
+        table = schema
+    elif isinstance(schema, ResolvedSchema):
+        table = CatalogTable(Schema.new_builder().from_resolved_schema(schema).build())
+    else:
+        table = CatalogTable(schema)
+    if dialect.lower() == FLINK:
+        return write_table(table, path, masking)
+    found = engine(dialect)
+    written = write_schema(SchemaResolver().resolve(table.schema), found, path, notes=notes)
+    return replace(written, losses=(*written.losses, *_members(table)))
+
+
+def _members(table: CatalogTable) -> Iterator[Loss]:
+    """Yield the parts of a table that are not written for other engines."""
+    if table.comment is not None:
+        yield loss_of(("table",), "member", f"the comment {table.comment!r}", "")
+    if table.partition_keys:
+        yield loss_of(("partitions",), "member", ", ".join(table.partition_keys), "")
+    if table.distribution is not None:
+        yield loss_of(("distribution",), "member", str(table.distribution), "")
+    for key, value in mask(table.options).items():
+        yield loss_of(("options", key), "member", repr(value), "")
+    if table.snapshot is not None:
+        yield loss_of(("table",), "member", f"the snapshot {table.snapshot}", "")
 
 
 # --- sqlglot --------------------------------------------------------------------------------------

@@ -227,10 +227,10 @@ def engine(name: str) -> Engine:
     key = name.lower()
     found = ENGINES.get(ALIASES.get(key, key))
     if found is None:
-        known = [*ENGINES, *ALIASES]
+        known = [*ENGINES, *ALIASES, "flink"]
         raise NotFoundError(
             f"unknown dialect {name!r}",
             code="unknown-dialect",
-            hint=similar(key, known) or f"use one of {', '.join(ENGINES)}",
+            hint=similar(key, known) or f"use one of {', '.join(ENGINES)}, flink",
         )
     return found

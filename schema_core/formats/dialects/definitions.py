@@ -215,6 +215,13 @@ def table_with(statement: CreateTable, schema: Schema) -> CatalogTable:
     )
 
 
+def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
+    """Return a table with the schema and all other clauses of the statement."""
+    key = schema.primary_key.column_names if schema.primary_key else ()
+    columns = with_key_not_null(schema.columns, key)
+    return table_with(statement, replace(schema, columns=columns))
+
+
 def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:
     """Return names of columns."""
     return tuple(".".join(name.parts) for name in names)
