@@ -11,25 +11,6 @@ _STEP = "created by a method of the step before"
 _WORKERS = "conversion between the Python workers of Flink and Java"
 _JAVA = "handles exceptions of Java"
 
-#: Exception of PyFlink -> the error here.
-_ERRORS = {
-    "CatalogException": "`ExternalError` for a failure of the store, else the error of the case",
-    "DatabaseAlreadyExistException": "`AlreadyExistsError` with code `database-exists`",
-    "DatabaseNotEmptyException": "`SchemaError` with code `database-not-empty`",
-    "DatabaseNotExistException": "`NotFoundError` with code `database-not-found`",
-    "FunctionAlreadyExistException": "`AlreadyExistsError` with code `function-exists`",
-    "FunctionNotExistException": "`NotFoundError` with code `function-not-found`",
-    "ModelAlreadyExistException": "`AlreadyExistsError` with code `model-exists`",
-    "ModelNotExistException": "`NotFoundError` with code `model-not-found`",
-    "PartitionAlreadyExistsException": "`AlreadyExistsError` with code `partition-exists`",
-    "PartitionNotExistException": "`NotFoundError` with code `partition-not-found`",
-    "PartitionSpecInvalidException": "`SchemaError` with code `invalid-partition-spec`",
-    "TableAlreadyExistException": "`AlreadyExistsError` with code `table-exists`",
-    "TableException": "`SchemaError` or `UnsupportedError`, with a code for each case",
-    "TableNotExistException": "`NotFoundError` with code `table-not-found`",
-    "TableNotPartitionedException": "`SchemaError` with code `not-partitioned`",
-}
-
 #: Name in PyFlink, or the beginning of it -> why it differs or is absent.
 REASONS: dict[str, str] = {
     "*.__hash__": "it can be changed, so it has no hash",
@@ -98,8 +79,9 @@ REASONS: dict[str, str] = {
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
     "pyflink.table.window": _STEP,
     # --- pyflink.util
-    **{f"pyflink.util.exceptions.{name}": ours for name, ours in _ERRORS.items()},
-    "pyflink.util.exceptions.JavaException": _JAVA,
+    "pyflink.util.exceptions.JavaException": (
+        "no error is one of Java; `TableException` is the class of all errors"
+    ),
     "pyflink.util.exceptions.capture_java_exception": _JAVA,
     "pyflink.util.exceptions.convert_py4j_exception": _JAVA,
     "pyflink.util.exceptions.install_exception_handler": _JAVA,
@@ -117,5 +99,6 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
     "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.util.exceptions.TableException": "the base class of all errors",
     "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",
 }

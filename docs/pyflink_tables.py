@@ -18,7 +18,7 @@ from docs.pyflink_reasons import BEHAVIOR, REASONS
 HOMES = {
     "pyflink.common.": "schema_core.common",
     "pyflink.common": "schema_core.common",
-    "pyflink.util.exceptions": "schema_core.errors",
+    "pyflink.util.exceptions": "schema_core.util.exceptions",
 }
 
 #: Where PyFlink inherits from a class that is not one of its own, its members are not compared.

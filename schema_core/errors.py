@@ -14,13 +14,14 @@ from difflib import get_close_matches
 from functools import lru_cache
 from heapq import nlargest
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from schema_core.masking import mask_text
 from schema_core.text import Span, line_starts, position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 #: Maximum length of a problem or a hint, and of one step of a path; longer ones are truncated.
@@ -95,12 +96,17 @@ class Diagnostic:
 class SchemaCoreError(Exception):
     """Base class of all errors of the library.
 
-    `problem` is the message without its location, `code` a stable name in kebab-case, `hint` a
-    suggestion, `path` the steps to the location, `span` the range of characters of `text`.
+    An error with a code of `BY_CODE` has the class of that code, a subclass of the one that is
+    raised. `problem` is the message without its location, `code` a stable name in kebab-case,
+    `hint` a suggestion, `path` the steps to the location, `span` the range of characters of `text`.
     `diagnostics` contains this error and, if several were reported at once, the others after it.
     """
 
     default_code = "unclassified-error"
+
+    def __new__(cls, *_: Any, code: str | None = None, **__: Any) -> Self:
+        found = BY_CODE.get(code or cls.default_code, cls)
+        return super().__new__(found if issubclass(found, cls) else cls)
 
     def __init__(
         self,
@@ -204,6 +210,154 @@ class ExternalError(SchemaCoreError):
     """An external system failed: a file, a store, a Spark job."""
 
     default_code = "external-failure"
+
+
+# --- classes with the names of PyFlink, by code --------------------------------------------------
+
+
+class CatalogException(SchemaCoreError):
+    """A catalog or its store failed, or does not exist."""
+
+    default_code = "catalog-store-failed"
+
+
+class CatalogStoreException(ExternalError, CatalogException):
+    """The store of a catalog failed, or its content is malformed."""
+
+    default_code = "catalog-store-failed"
+
+
+class CatalogNotExistException(NotFoundError, CatalogException):
+    """A catalog does not exist."""
+
+    default_code = "catalog-not-found"
+
+
+class CatalogAlreadyExistException(AlreadyExistsError, CatalogException):
+    """A catalog of that name already exists."""
+
+    default_code = "catalog-exists"
+
+
+class CatalogInUseException(SchemaError, CatalogException):
+    """The current catalog cannot be dropped."""
+
+    default_code = "catalog-in-use"
+
+
+class DatabaseNotExistException(NotFoundError, CatalogException):
+    """A database does not exist. Flink raises `CatalogException` where it is selected."""
+
+    default_code = "database-not-found"
+
+
+class DatabaseAlreadyExistException(AlreadyExistsError):
+    """A database of that name already exists."""
+
+    default_code = "database-exists"
+
+
+class DatabaseNotEmptyException(SchemaError):
+    """A database that holds objects is dropped without CASCADE."""
+
+    default_code = "database-not-empty"
+
+
+class TableNotExistException(NotFoundError):
+    """A table or view does not exist."""
+
+    default_code = "table-not-found"
+
+
+class TableAlreadyExistException(AlreadyExistsError):
+    """A table or view of that name already exists."""
+
+    default_code = "table-exists"
+
+
+class TableNotPartitionedException(SchemaError):
+    """A table has no partitions."""
+
+    default_code = "not-partitioned"
+
+
+class PartitionNotExistException(NotFoundError):
+    """A partition does not exist."""
+
+    default_code = "partition-not-found"
+
+
+class PartitionAlreadyExistsException(AlreadyExistsError):
+    """A partition of that specification already exists."""
+
+    default_code = "partition-exists"
+
+
+class PartitionSpecInvalidException(SchemaError):
+    """The keys of a partition are not those of its table."""
+
+    default_code = "invalid-partition-spec"
+
+
+class FunctionNotExistException(NotFoundError):
+    """A function does not exist."""
+
+    default_code = "function-not-found"
+
+
+class FunctionAlreadyExistException(AlreadyExistsError):
+    """A function of that name already exists."""
+
+    default_code = "function-exists"
+
+
+class ModelNotExistException(NotFoundError):
+    """A model does not exist."""
+
+    default_code = "model-not-found"
+
+
+class ModelAlreadyExistException(AlreadyExistsError):
+    """A model of that name already exists."""
+
+    default_code = "model-exists"
+
+
+#: Error code -> the class of errors with that code. No class is raised by its own name.
+BY_CODE: Mapping[str, type[SchemaCoreError]] = MappingProxyType({
+    "catalog-store-failed":               CatalogStoreException,
+    "corrupt-catalog-file":               CatalogStoreException,
+    "corrupt-entry":                      CatalogStoreException,
+    "hive-metastore-failed":              CatalogStoreException,
+    "catalog-not-found":                  CatalogNotExistException,
+    "catalog-exists":                     CatalogAlreadyExistException,
+    "catalog-in-use":                     CatalogInUseException,
+    "database-not-found":                 DatabaseNotExistException,
+    "database-exists":                    DatabaseAlreadyExistException,
+    "database-not-empty":                 DatabaseNotEmptyException,
+    "table-not-found":                    TableNotExistException,
+    "view-not-found":                     TableNotExistException,
+    "materialized-table-not-found":       TableNotExistException,
+    "temporary-table-not-found":          TableNotExistException,
+    "temporary-view-not-found":           TableNotExistException,
+    "table-exists":                       TableAlreadyExistException,
+    "view-exists":                        TableAlreadyExistException,
+    "materialized-table-exists":          TableAlreadyExistException,
+    "not-partitioned":                    TableNotPartitionedException,
+    "partition-not-found":                PartitionNotExistException,
+    "partition-exists":                   PartitionAlreadyExistsException,
+    "invalid-partition-spec":             PartitionSpecInvalidException,
+    "function-not-found":                 FunctionNotExistException,
+    "temporary-function-not-found":       FunctionNotExistException,
+    "temporary-system-function-not-found": FunctionNotExistException,
+    "function-exists":                    FunctionAlreadyExistException,
+    "temporary-function-exists":          FunctionAlreadyExistException,
+    "temporary-system-function-exists":   FunctionAlreadyExistException,
+    "model-not-found":                    ModelNotExistException,
+    "temporary-model-not-found":          ModelNotExistException,
+    "model-exists":                       ModelAlreadyExistException,
+    "temporary-model-exists":             ModelAlreadyExistException,
+})  # fmt: skip
 
 
 def with_notes(

@@ -4,7 +4,12 @@ import pickle
 
 import pytest
 
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import CatalogDatabase
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
+    BY_CODE,
     Gathering,
     NotFoundError,
     ParseError,
@@ -14,7 +19,9 @@ from schema_core.errors import (
     similar,
     within,
 )
+from schema_core.paths import ObjectPath
 from schema_core.text import Span
+from schema_core.util import exceptions
 
 
 def caught(problem: str) -> SchemaCoreError:
@@ -76,6 +83,35 @@ def test_every_kind_has_its_own_code() -> None:
 
     assert [kind.default_code for kind in kinds] == codes
     assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("code", BY_CODE)
+def test_an_error_has_the_class_of_its_code(code: str) -> None:
+    kind = BY_CODE[code]
+    for raised in kind.__mro__:
+        if issubclass(raised, SchemaCoreError) and raised is not kind:
+            error = raised("gone", code=code)
+            assert type(error) is kind
+            assert error.code == code
+            assert type(pickle.loads(pickle.dumps(error))) is kind
+    assert BY_CODE[kind("gone").code] is kind
+    assert type(ParseError("gone", code=code)) is ParseError, "not a class of this code"
+
+
+def test_a_program_for_pyflink_catches_errors_by_their_classes() -> None:
+    catalog = InMemoryCatalog("c")
+    with pytest.raises(exceptions.TableNotExistException):
+        catalog.get_table(ObjectPath("default", "t"))
+    with pytest.raises(exceptions.DatabaseNotExistException):
+        catalog.list_tables("d")
+    with pytest.raises(exceptions.DatabaseAlreadyExistException):
+        catalog.create_database("default", CatalogDatabase(), False)
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    for use in (environment.use_catalog, environment.use_database):
+        with pytest.raises(exceptions.CatalogException):
+            use("nowhere")
+    with pytest.raises(exceptions.TableException):
+        environment.execute_sql("SELEC")
 
 
 def test_errors_can_be_pickled() -> None:

@@ -26,7 +26,8 @@ MODULES = (
     "schema_core.sql_dialect", "schema_core.statement_set", "schema_core.table",
     "schema_core.table_config", "schema_core.table_descriptor", "schema_core.table_environment",
     "schema_core.table_pipeline", "schema_core.table_result", "schema_core.table_schema",
-    "schema_core.testing", "schema_core.types", "schema_core.udf", "schema_core.window",
+    "schema_core.testing", "schema_core.types", "schema_core.udf", "schema_core.util.exceptions",
+    "schema_core.window",
 )  # fmt: skip
 
 ADVICE = """

@@ -76,7 +76,7 @@ FRONT_DOOR = {
     "dialects", "environment_settings", "explain_detail", "expression", "model_descriptor",
     "module", "plan_reference", "planner", "properties", "resolved_expression", "result_kind",
     "sql_dialect", "statement_set", "table", "table_config", "table_descriptor",
-    "table_environment", "table_pipeline", "table_result", "table_schema", "udf", "window",
+    "table_environment", "table_pipeline", "table_result", "table_schema", "udf", "util", "window",
 }  # fmt: skip
 
 #: third party -> the only files that may import it

@@ -1,0 +1,1 @@
+"""Utilities by the names of `pyflink.util`."""
