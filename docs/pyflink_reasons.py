@@ -27,7 +27,6 @@ REASONS: dict[str, str] = {
     ),
     "pyflink.common.types.RowKind.to_j_row_kind": "it wraps no Java object",
     # --- pyflink.table
-    "pyflink.table.AsyncScalarFunction": "see `pyflink.table.udf`",
     "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"

@@ -118,6 +118,9 @@ from schema_core.expressions.user_functions import (
     AggregateFunction as AggregateFunction,
 )
 from schema_core.expressions.user_functions import (
+    AsyncScalarFunction as AsyncScalarFunction,
+)
+from schema_core.expressions.user_functions import (
     FunctionContext as FunctionContext,
 )
 from schema_core.expressions.user_functions import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schema_core.expressions.user_functions import (
     AggregateFunction,
+    AsyncScalarFunction,
     FunctionContext,
     ImperativeAggregateFunction,
     ScalarFunction,
@@ -18,6 +19,7 @@ from schema_core.expressions.user_functions import (
 
 __all__ = [
     "AggregateFunction",
+    "AsyncScalarFunction",
     "FunctionContext",
     "ImperativeAggregateFunction",
     "ScalarFunction",

@@ -56,6 +56,18 @@ def integer(text: str) -> int:
     return _integer(text, MAX_INT)
 
 
+def positive(text: str) -> int:
+    """An integer of 32 bits that is greater than 0.
+
+    >>> positive("12")
+    12
+    """
+    value = integer(text)
+    if value < 1:
+        raise refused("an integer greater than 0", text)
+    return value
+
+
 def long(text: str) -> int:
     """An integer of 64 bits, as Java's ``Long.parseLong`` reads it.
 
@@ -560,6 +572,36 @@ DYNAMIC_OPTIONS = ConfigOption(
     True,
     "whether OPTIONS hints may change the options of a table for one statement",
 )
+ASYNC_CONCURRENCY = ConfigOption(
+    "table.exec.async-scalar.max-concurrent-operations",
+    positive,
+    10,
+    "how many calls of an AsyncScalarFunction a worker runs at once",
+)
+ASYNC_TIMEOUT = ConfigOption(
+    "table.exec.async-scalar.timeout",
+    duration,
+    timedelta(minutes=3),
+    "how long a call of an AsyncScalarFunction may take, with its retries; 0 for any time",
+)
+ASYNC_RETRIES = ConfigOption(
+    "table.exec.async-scalar.retry-strategy",
+    choice("FIXED_DELAY", "NO_RETRY"),
+    "FIXED_DELAY",
+    "whether a call of an AsyncScalarFunction that fails is repeated",
+)
+ASYNC_DELAY = ConfigOption(
+    "table.exec.async-scalar.retry-delay",
+    duration,
+    timedelta(milliseconds=100),
+    "how long to wait before a call of an AsyncScalarFunction is repeated",
+)
+ASYNC_ATTEMPTS = ConfigOption(
+    "table.exec.async-scalar.max-attempts",
+    positive,
+    3,
+    "how often a call of an AsyncScalarFunction that fails is repeated, as in PyFlink",
+)
 JOB_PARAMETERS = ConfigOption(
     "pipeline.global-job-parameters",
     string_map,
@@ -627,6 +669,11 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     SHADOWING,
     METADATA_CHECK,
     SQL_DIALECT,
+    ASYNC_CONCURRENCY,
+    ASYNC_TIMEOUT,
+    ASYNC_RETRIES,
+    ASYNC_DELAY,
+    ASYNC_ATTEMPTS,
     JOB_PARAMETERS,
     MAX_CODE_LENGTH,
     STATE_RETENTION,

@@ -81,6 +81,18 @@ class ScalarFunction(UserDefinedFunction, ABC):
         """Return the value; each overload of `typing.overload` is a signature."""
 
 
+class AsyncScalarFunction(UserDefinedFunction, ABC):
+    """A function that returns one value per row, and waits for others meanwhile.
+
+    Several calls run at once: `eval` is a coroutine. The options ``table.exec.async-scalar.*``
+    limit their number and time, and set whether a call that fails is repeated.
+    """
+
+    @abstractmethod
+    async def eval(self, *arguments: Any, **named: Any) -> Any:
+        """Return the value; each overload of `typing.overload` is a signature."""
+
+
 class TableFunction(UserDefinedFunction, ABC):
     """A function that returns any number of rows per row."""
 
@@ -265,7 +277,8 @@ def udf(
     """Return a scalar function, or a decorator if `f` is omitted.
 
     Args:
-        f: A function, a callable object, or a `ScalarFunction` or its class.
+        f: A function, a callable object, a `ScalarFunction` or its class; a coroutine function or
+            an `AsyncScalarFunction` is called for several rows at once.
         input_types: The types of the arguments, which are cast to them. Without it, those of the
             type hints; a parameter without a hint takes any argument.
         result_type: The type of the result; without it, that of the type hint.
@@ -274,7 +287,8 @@ def udf(
         func_type: ``general``, or ``pandas`` for a function of series, which returns a series.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another `func_type`; others as `user_function`.
+        SchemaError: with code `wrong-argument` for another `func_type`, and for a coroutine
+            function of series; others as `user_function`.
 
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
     plus(INT)
@@ -443,10 +457,30 @@ def _decorated(
     vectorized = func_type == "pandas"
 
     def decorate(function: Python) -> UserFunction:
+        if vectorized and is_asynchronous(_instance(function)):
+            raise SchemaError(
+                "a function of series cannot be asynchronous",
+                code="wrong-argument",
+                hint="omit func_type, or write a function without async",
+            )
         found = _declared(function, kind, parameters, returns, deterministic, name)
         return replace(found, vectorized=vectorized) if vectorized else found
 
     return decorate if f is None else decorate(f)
+
+
+def is_asynchronous(implementation: object) -> bool:
+    """Return whether a call of a function returns an object to wait for.
+
+    >>> async def look_up(key: int) -> str: ...
+    >>> is_asynchronous(look_up), is_asynchronous(len)
+    (True, False)
+    """
+    if isinstance(implementation, UserDefinedFunction):
+        return isinstance(implementation, AsyncScalarFunction)
+    is_plain = inspect.isroutine(implementation) or isinstance(implementation, partial)
+    called = implementation if is_plain else type(implementation).__call__
+    return inspect.iscoroutinefunction(called)
 
 
 def _type(type_like: TypeLike) -> DataType:
@@ -509,6 +543,7 @@ class Methods(NamedTuple):
 
 KINDS: dict[type[UserDefinedFunction], Kind] = {
     ScalarFunction: Kind.SCALAR,
+    AsyncScalarFunction: Kind.SCALAR,
     TableFunction: Kind.TABLE,
     AggregateFunction: Kind.AGGREGATE,
     TableAggregateFunction: Kind.TABLE_AGGREGATE,

@@ -113,7 +113,7 @@ from schema_core.spark.streaming import (
 )
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
-from schema_core.spark.user_functions import UserCalls, job_parameters
+from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
     MAX_LENGTH,
     DataType,
@@ -659,7 +659,7 @@ class SparkPlanner:
                     f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
         demands = scan_demands(query)
-        user = UserCalls(names, self._zone, job_parameters(self.context.options))
+        user = UserCalls(names, self._zone, self.context.options)
         return query_text(
             query,
             lambda scan: self._input(names, scan, demands.get(id(scan)), reads, noted),

@@ -315,6 +315,13 @@ class TemporaryNames:
         evaluated.__annotations__ = {"series": pd.Series, "return": pd.Series}
         return self._register(pandas_udf(evaluated, spark_type(result)))
 
+    @needs("pyarrow")
+    def function_of_columns(self, function: Callable[..., Any], result: str) -> str:
+        """Register a function of Arrow columns, which returns a column, as `function`."""
+        from pyspark.sql.functions import arrow_udf
+
+        return self._register(arrow_udf(function, spark_type(result)))
+
     def _register(self, function: Any, *result: Any) -> str:
         name = f"{PREFIX}user_{uuid.uuid4().hex}"
         self.is_repeatable = False

@@ -5,22 +5,32 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from schema_core.environment.options import JOB_PARAMETERS
+from schema_core.environment.options import (
+    ASYNC_ATTEMPTS,
+    ASYNC_CONCURRENCY,
+    ASYNC_DELAY,
+    ASYNC_RETRIES,
+    ASYNC_TIMEOUT,
+    JOB_PARAMETERS,
+)
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
+    AsyncScalarFunction,
     FunctionContext,
     PythonImplementation,
     ScalarFunction,
     TableAggregateFunction,
     TableFunction,
     UserDefinedFunction,
+    is_asynchronous,
 )
 from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.spark.async_functions import AsyncCalls, of_batches
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.aggregates import aggregated
@@ -34,12 +44,17 @@ from schema_core.types import (
     AnyTimestampType,
     ArrayType,
     DataType,
+    IntType,
     LocalZonedTimestampType,
     MultisetType,
+    TimeType,
     TypeFamily,
     VariantType,
 )
 from schema_core.types.values import lossless
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +68,7 @@ class UserCalls:
 
     names: TemporaryNames
     zone: str = "UTC"
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, called: TranslatedCall) -> Node:
         """Return the node of a call of a scalar function or an aggregate.
@@ -75,6 +90,8 @@ class UserCalls:
         if function.spark.vectorized:
             return self._vectorized(called, function.spark, arguments)
         scalar = _scalar(_required(called), self._context())
+        if is_asynchronous(function.spark.implementation):
+            return self._asynchronous(called, scalar, arguments)
         return self._python(called, scalar, called.type, arguments)
 
     def rows(self, called: TranslatedCall) -> Node:
@@ -99,7 +116,7 @@ class UserCalls:
         )
 
     def _context(self) -> FunctionContext:
-        return FunctionContext(self.parameters)
+        return FunctionContext(JOB_PARAMETERS.of(self.options))
 
     def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
         """Return the arguments as Python receives them."""
@@ -121,13 +138,34 @@ class UserCalls:
     ) -> Node:
         """Return the call of a Python function whose results are converted to a type."""
         _require_returned(type_)
-        instant = isinstance(type_, LocalZonedTimestampType)
-        gives = "TIMESTAMP_NTZ" if instant else sql_type(type_)
         declared = called.call.function
         checked = checked_result(function, declared.name, type_, self.zone)
-        name = self.names.function(checked, gives)
-        result = PythonUdf(name, arguments, declared.deterministic, total=False)
+        name = self.names.function(checked, _exchanged(type_))
+        return self._result(called, name, type_, arguments)
+
+    def _result(
+        self, called: TranslatedCall, name: str, type_: DataType, arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a registered function, whose local datetimes are instants."""
+        result = PythonUdf(name, arguments, called.call.function.deterministic, total=False)
+        instant = isinstance(type_, LocalZonedTimestampType)
         return datetimes.instant(result, self.zone) if instant else result
+
+    def _asynchronous(
+        self, called: TranslatedCall, function: Callable[..., Any], arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a function that is called for several rows at once."""
+        _require_returned(called.type)
+        name, types, call = called.call.function.name, called.types, function
+        if not arguments:  # a batch is as long as its columns, so there must be one
+            arguments, types, call = (node_of(1),), (IntType(),), lambda _: function()
+        checked = checked_result(lambda value: value, name, called.type, self.zone)
+        received = _in_arrow(called.type)
+        columns, result = _columns(types), _columns([received])
+        evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
+        name = self.names.function_of_columns(evaluate, _exchanged(received))
+        node = self._result(called, name, called.type, arguments)
+        return node if received == called.type else called.cast(node)
 
     def _vectorized(
         self, called: TranslatedCall, spark: PythonImplementation, arguments: tuple[Node, ...]
@@ -170,9 +208,35 @@ def _row(arguments: Sequence[Node]) -> Node:
     return call("named_struct", *named) if named else node_of(1)
 
 
-def job_parameters(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that `FunctionContext.get_job_parameter` reads."""
-    return dict(JOB_PARAMETERS.of(options) or {})
+def async_calls(options: Mapping[str, str]) -> AsyncCalls:
+    """Return how asynchronous functions are called, by the options of a session."""
+    values = [one.of(options) for one in (ASYNC_TIMEOUT, ASYNC_DELAY)]
+    timeout, delay = (one.total_seconds() if one is not None else 0.0 for one in values)
+    is_repeated = ASYNC_RETRIES.of(options) != "NO_RETRY"
+    retries = (ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
+    return AsyncCalls(ASYNC_CONCURRENCY.of(options) or 1, timeout, retries, delay)
+
+
+def _columns(types: Sequence[DataType]) -> StructType:
+    """Return the Spark types that values are exchanged with Python as, as columns."""
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType(
+        [StructField(f"a{place}", spark_type(_exchanged(one))) for place, one in enumerate(types)]
+    )
+
+
+def _in_arrow(type_: DataType) -> DataType:
+    """Return the type that Spark reads values of a type from Arrow as: times have microseconds."""
+    if isinstance(type_, TimeType):
+        return TimeType(6, type_.is_nullable)
+    return type_.rebuild(tuple(map(_in_arrow, type_.children())))
+
+
+def _exchanged(type_: DataType) -> str:
+    """Return the Spark type of values that Python receives or returns."""
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return "TIMESTAMP_NTZ" if is_instant else sql_type(type_)
 
 
 def _require_handed(type_: DataType) -> None:
@@ -254,7 +318,7 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
     if not isinstance(implementation, UserDefinedFunction):
         assert callable(implementation)  # noqa: S101 - declared functions are one or the other
         return implementation
-    assert isinstance(implementation, ScalarFunction | TableFunction)  # noqa: S101 - by its kind
+    assert isinstance(implementation, ScalarFunction | AsyncScalarFunction | TableFunction)  # noqa: S101 - by its kind
     open_once, evaluate = _opened(implementation, context), implementation.eval
 
     def evaluated(*arguments: Any) -> Any:
