@@ -26,7 +26,7 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Packages in the order of the layers.
 LAYERS = (
     "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats",
-    "environment", "spark", "catalogs", "cli", "testing",
+    "environment", "spark", "catalogs", "migration", "cli", "testing",
 )  # fmt: skip
 
 

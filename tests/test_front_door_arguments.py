@@ -40,7 +40,7 @@ from schema_core.properties import decode_table, encode_table
 #: The public modules whose functions, classes and static methods are called.
 MODULES = (
     "schema_core", "schema_core.catalog", "schema_core.catalogs", "schema_core.dialects",
-    "schema_core.expressions", "schema_core.properties",
+    "schema_core.expressions", "schema_core.migration", "schema_core.properties",
 )  # fmt: skip
 
 #: Values of many types, most of which are wrong for any parameter.

@@ -1,0 +1,552 @@
+"""The changes between two definitions, in execution order.
+
+Laws, in normal form: ``apply(diff(a, b), a) == b``, and ``apply(invert(diff(a, b), a), b) == a``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from schema_core.arguments import require_instance, require_sequence
+from schema_core.catalog.apply_changes import (
+    PARTS,
+    applied,
+    apply,
+    as_table,
+    normalized,
+    steps_of,
+)
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.table_changes import (
+    AddColumn,
+    AddField,
+    AddIndex,
+    ColumnPosition,
+    DropColumn,
+    DropField,
+    DropIndex,
+    ModifyColumn,
+    ModifyColumnComment,
+    ModifyColumnName,
+    ModifyColumnPosition,
+    ModifyFieldComment,
+    ModifyFieldName,
+    ModifyFieldPosition,
+    ModifyNestedType,
+    ModifyPhysicalColumnType,
+    ResetOption,
+    SetOption,
+    TableChange,
+)
+from schema_core.errors import SchemaError
+from schema_core.schema.columns import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.rules import repeated
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, RowField, RowType
+
+#: A path of names from a column to a part of its type.
+Path: TypeAlias = tuple[str, ...]
+
+#: Path of a column or field in the old definition -> its new name.
+Renames: TypeAlias = Mapping[Path, str]
+
+#: What `diff` accepts as renames: names of columns, or paths.
+RenameHints: TypeAlias = Mapping[str, str] | Mapping[Path, str] | Mapping[str | Path, str]
+
+#: What `diff` compares.
+Definition: TypeAlias = Schema | ResolvedSchema | CatalogTable
+
+
+def diff(
+    old: Definition, new: Definition, *, renames: RenameHints | None = None
+) -> tuple[TableChange, ...]:
+    """Return the changes that lead from one definition to another, in execution order.
+
+    Both are compared in their normal form: a type string equals the type that it denotes, and
+    expressions are compared by syntax. Resolved tables are compared by their resolved types and
+    expressions. The order is: parts that are dropped, columns that are changed and renamed, columns
+    that are added and moved, other parts, columns that are dropped, options. For one column it is
+    that of Flink: comment, type, name, position. Of the columns that keep their relative order as
+    many as possible are not moved.
+
+    Args:
+        old: The current definition.
+        new: The definition to reach, of the same kind.
+        renames: The columns and fields that are renamed: the name of a column, or the path of a
+            field, to its new name. All others of which one has no namesake are dropped and added;
+            `likely_renames` returns candidates.
+
+    Returns:
+        The changes; none if both are the same in normal form.
+
+    Raises:
+        SchemaError: with code `duplicate-column`, `duplicate-index` or `multiple-watermarks` for an
+            ambiguous definition, `unknown-column` for a rename of or to a name that does not exist,
+            `wrong-argument` for arguments of other types.
+
+    >>> from schema_core import Schema
+    >>> old = Schema.new_builder().column("id", "INT").column("name", "STRING").build()
+    >>> new = Schema.new_builder().column("id", "BIGINT").column("label", "STRING").build()
+    >>> for change in diff(old, new, renames={"name": "label"}):
+    ...     print(change)
+    ModifyPhysicalColumnType{Column=`id` INT, newType=BIGINT}
+    ModifyColumnName{Column=`name` STRING, newName='label'}
+    """
+    hints = _hints(renames)
+    progress = _changes(*_comparable(old, new), hints)
+    for path in hints.keys() - progress.used:
+        raise SchemaError(
+            f"cannot rename {'.'.join(path)!r} to {hints[path]!r}",
+            code="unknown-column",
+            hint="a rename names a column or field of the old definition and one of the new",
+        )
+    return tuple(progress.changes)
+
+
+def invert(changes: Iterable[TableChange], table: Definition) -> tuple[TableChange, ...]:
+    """Return the changes that undo others.
+
+    Args:
+        changes: The changes to undo.
+        table: The definition that they apply to.
+
+    Returns:
+        The changes back, in execution order. Columns that were renamed are renamed back. Data of
+        columns that the given changes drop is not restored.
+
+    Raises:
+        SchemaError: as `apply` for changes that do not fit the table.
+
+    >>> from schema_core import Schema
+    >>> old = Schema.new_builder().column("id", "INT").build()
+    >>> new = Schema.new_builder().column("id", "INT").column("name", "STRING").build()
+    >>> print(*invert(diff(old, new), old))
+    DropColumn{columnName='name'}
+    """
+    steps = require_sequence(changes, "the changes")
+    old = as_table(table)
+    new = apply(steps, old)
+    return tuple(_changes(*_comparable(new, old), _renames_back(steps)).changes)
+
+
+def likely_renames(old: Definition, new: Definition) -> dict[Path, str]:
+    """Return columns and fields that may have been renamed, as hints for `diff`.
+
+    A column or field is a candidate if it has no namesake, and exactly one new one of its table or
+    row without a namesake has the same definition.
+
+    Raises:
+        SchemaError: as `diff`.
+
+    >>> from schema_core import Schema
+    >>> old = Schema.new_builder().column("id", "INT").column("name", "STRING").build()
+    >>> new = Schema.new_builder().column("id", "INT").column("label", "STRING").build()
+    >>> likely_renames(old, new)
+    {('name',): 'label'}
+    """
+    first, second = _comparable(old, new)
+    return dict(_candidates((), first.schema.columns, second.schema.columns))
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, CatalogTable]:
+    """Return two tables in normal form, in which every name occurs once."""
+    tables = normalized(as_table(old)), normalized(as_table(new))
+    for table in tables:
+        if twice := repeated(one.name for one in table.schema.columns):
+            raise SchemaError(f"duplicate column {twice[0]!r}", code="duplicate-column")
+        if twice := repeated(one.name for one in table.schema.indexes):
+            raise SchemaError(f"duplicate index {twice[0]!r}", code="duplicate-index")
+        if len(table.schema.watermark_specs) > 1:
+            raise SchemaError("a table has at most one watermark", code="multiple-watermarks")
+    return tables
+
+
+def _hints(renames: RenameHints | None) -> dict[Path, str]:
+    """Return the renames by path."""
+    if renames is None:
+        return {}
+    require_instance(renames, Mapping, "the renames")
+    found: dict[Path, str] = {}
+    for path, name in renames.items():
+        require_instance(path, (str, tuple), "the path of a rename", "a name or a tuple of names")
+        require_instance(name, str, "the new name of a rename")
+        found[(path,) if isinstance(path, str) else path] = name
+    for (path, name), count in Counter((one[:-1], name) for one, name in found.items()).items():
+        if count > 1:
+            where = ".".join((*path, name))
+            raise SchemaError(f"{count} columns are renamed to {where!r}", code="duplicate-column")
+    return found
+
+
+# --- changes of a table --------------------------------------------------------------------------
+
+
+class Progress:
+    """The changes so far, the table after them, and the renames that they include."""
+
+    def __init__(self, table: CatalogTable, hints: Renames) -> None:
+        self.table = table
+        self.hints = hints
+        self.changes: list[TableChange] = []
+        self.used: set[Path] = set()
+
+    def make(self, change: TableChange) -> None:
+        """Append a change and apply it."""
+        self.table = applied(self.table, change)
+        self.changes.append(change)
+
+    @property
+    def columns(self) -> dict[str, UnresolvedColumn]:
+        """The columns by name, in order."""
+        return {one.name: one for one in self.table.schema.columns}
+
+    def type_at(self, path: Path) -> DataType:
+        """Return the type of a column or of a part of it."""
+        found: Any = getattr(self.columns[path[0]], "data_type", None)
+        for step in path[1:]:
+            found = found.children()[steps_of(found).index(step)]
+        type_: DataType = found
+        return type_
+
+
+def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
+    """Return the changes between two tables in normal form."""
+    progress = Progress(old, hints)
+    columns, target = progress.columns, {one.name: one for one in new.schema.columns}
+    pairs = _pairs(progress, (), list(columns), list(target))
+    _drop_parts(progress, new)
+    for before, after in pairs.items():
+        _modify_column(progress, columns[before], target[after])
+    _rename_columns(progress, pairs)
+    _place_columns(progress, target)
+    _set_parts(progress, new)
+    _set_indexes(progress, new)
+    gone = [one for name, one in progress.columns.items() if name not in target]
+    for column in sorted(gone, key=lambda one: not isinstance(one, UnresolvedComputedColumn)):
+        progress.make(DropColumn(column))
+    _set_options(progress, new)
+    return progress
+
+
+def _pairs(
+    progress: Progress, path: Path, old: Sequence[str], new: Sequence[str]
+) -> dict[str, str]:
+    """Return the old name of each column, or field of the row at a path, that stays, and its new.
+
+    Renames that do not name a member of both are ignored.
+    """
+    here, there = set(old), set(new)
+    named = {
+        member[-1]: name
+        for member, name in progress.hints.items()
+        if member[:-1] == path and member[-1:] and member[-1] in here and name in there
+    }
+    progress.used |= {(*path, name) for name in named}
+    taken = set(named.values())
+    return {
+        name: named.get(name, name)
+        for name in old
+        if name in named or (name in there and name not in taken)
+    }
+
+
+def _drop_parts(progress: Progress, new: CatalogTable) -> None:
+    """Drop the parts that the new table does not have: they refer to columns."""
+    names = {one.name for one in new.schema.indexes}
+    for index in progress.table.schema.indexes:
+        if index.name not in names:
+            progress.make(DropIndex(index))
+    for row in reversed(PARTS):
+        part = row.get(progress.table)
+        if row.drop is not None and part is not None and row.get(new) is None:
+            progress.make(row.drop(part))
+
+
+def _set_parts(progress: Progress, new: CatalogTable) -> None:
+    """Add and replace the parts that differ."""
+    for row in PARTS:
+        before, after = row.get(progress.table), row.get(new)
+        if before == after:
+            continue
+        if row.add is not None and before is None:
+            progress.make(row.add(after))
+        else:
+            progress.make(row.modify(before, after))
+
+
+def _set_indexes(progress: Progress, new: CatalogTable) -> None:
+    """Drop and append indexes; those at the start that are in the right order stay."""
+    wanted, found = new.schema.indexes, progress.table.schema.indexes
+    kept = 0
+    for index in found:
+        if kept < len(wanted) and index == wanted[kept]:
+            kept += 1
+        else:
+            progress.make(DropIndex(index))
+    for index in wanted[kept:]:
+        progress.make(AddIndex(index))
+
+
+def _set_options(progress: Progress, new: CatalogTable) -> None:
+    old = progress.table.options
+    for key, value in old.items():
+        if key not in new.options:
+            progress.make(ResetOption(key, value))
+    for key, value in new.options.items():
+        if old.get(key) != value:
+            progress.make(SetOption(key, value, old.get(key)))
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _modify_column(progress: Progress, column: UnresolvedColumn, target: UnresolvedColumn) -> None:
+    """Give a column its new definition under its old name."""
+    name = column.name
+    if isinstance(target, UnresolvedMetadataColumn):
+        target = replace(target, metadata_key=None if target.key == name else target.key)
+    wanted = replace(target, name=name)
+    if not isinstance(column, UnresolvedPhysicalColumn) or not isinstance(
+        wanted, UnresolvedPhysicalColumn
+    ):
+        if column != wanted:
+            progress.make(ModifyColumn(column, wanted))
+        return
+    if column.comment != wanted.comment:
+        progress.make(ModifyColumnComment(column, wanted.comment))
+    old, new = column.data_type, wanted.data_type
+    if isinstance(old, DataType) and isinstance(new, DataType):
+        _modify_type(progress, (name,), (name,), new)
+    elif old != new:
+        progress.make(ModifyPhysicalColumnType(progress.columns[name], new))
+
+
+def _rename_columns(progress: Progress, pairs: Mapping[str, str]) -> None:
+    """Rename columns; one that is dropped makes way before."""
+    taken = {new for old, new in pairs.items() if new != old}
+    for name, column in progress.columns.items():
+        if name not in pairs and name in taken:
+            progress.make(DropColumn(column))
+    for old, new in rename_steps(pairs, set(progress.columns)):
+        progress.make(ModifyColumnName(progress.columns[old], new))
+
+
+def _place_columns(progress: Progress, target: Mapping[str, UnresolvedColumn]) -> None:
+    """Move columns and add new ones: the computed ones last, since they refer to the others."""
+    computed = {name for name, one in target.items() if isinstance(one, UnresolvedComputedColumn)}
+    late = computed - progress.columns.keys()
+    for order in ([name for name in target if name not in late], list(target)):
+        for name, position in placements(progress.columns, order):
+            column = progress.columns.get(name)
+            if column is None:
+                progress.make(AddColumn(target[name], position))
+            else:
+                progress.make(ModifyColumnPosition(column, position or ColumnPosition.first()))
+
+
+# --- parts of types ------------------------------------------------------------------------------
+
+
+def _modify_type(progress: Progress, path: Path, origin: Path, new: DataType) -> None:
+    """Give the column or the part of its type at a path a new type.
+
+    `origin` is the path in the old table, by which renames are found.
+    """
+    old = progress.type_at(path)
+    if old == new:
+        return
+    if isinstance(old, RowType) and isinstance(new, RowType):
+        _modify_row(progress, path, origin, new)
+    elif type(old) is type(new) and (steps := steps_of(old)):
+        for step, child in zip(steps, new.children(), strict=True):
+            _modify_type(progress, (*path, step), (*origin, step), child)
+    old = progress.type_at(path)
+    if old == new:
+        return
+    if len(path) == 1:
+        progress.make(ModifyPhysicalColumnType(progress.columns[path[0]], new))
+    else:
+        progress.make(ModifyNestedType(path, old, new))
+
+
+def _modify_row(progress: Progress, path: Path, origin: Path, new: RowType) -> None:
+    """Give the row at a path new fields; they are dropped first, since nothing refers to them."""
+
+    def fields() -> dict[str, RowField]:
+        row = progress.type_at(path)
+        return {one.name: one for one in row} if isinstance(row, RowType) else {}
+
+    target = {one.name: one for one in new}
+    pairs = _pairs(progress, origin, list(fields()), list(target))
+    for name, field in fields().items():
+        if name not in pairs:
+            progress.make(DropField(path, field))
+    for before, after in pairs.items():
+        field, wanted = fields()[before], target[after]
+        if field.description != wanted.description:
+            progress.make(ModifyFieldComment(path, field, wanted.description))
+        _modify_type(progress, (*path, before), (*origin, before), wanted.data_type)
+    for before, after in rename_steps(pairs, set(pairs)):
+        progress.make(ModifyFieldName(path, fields()[before], after))
+    for name, position in placements(fields(), list(target)):
+        if name in fields():
+            where = position or ColumnPosition.first()
+            progress.make(ModifyFieldPosition(path, fields()[name], where))
+        else:
+            progress.make(AddField(path, target[name], position))
+
+
+# --- names and positions -------------------------------------------------------------------------
+
+
+def rename_steps(pairs: Mapping[str, str], present: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield renames in an order in which no two columns ever have the same name.
+
+    Where names are exchanged, one of them gets an unused name in between.
+
+    >>> list(rename_steps({"a": "b", "b": "c"}, {"a", "b"}))
+    [('b', 'c'), ('a', 'b')]
+    >>> list(rename_steps({"a": "b", "b": "a"}, {"a", "b"}))
+    [('a', 'a_'), ('b', 'a'), ('a_', 'b')]
+    """
+    pending = {old: new for old, new in pairs.items() if old != new}
+    names = set(present)
+    while pending:
+        old = next((old for old, new in pending.items() if new not in names), None)
+        if old is None:
+            old = next(iter(pending))
+            new = old
+            while new in names or new in pending.values():
+                new += "_"
+            pending[new] = pending.pop(old)
+        else:
+            new = pending.pop(old)
+        names = names - {old} | {new}
+        yield old, new
+
+
+def placements(
+    present: Iterable[str], order: Sequence[str]
+) -> Iterator[tuple[str, ColumnPosition | None]]:
+    """Yield the names to move or to add, from left to right, each with its position.
+
+    The present names of a longest increasing subsequence of positions are not moved. A position is
+    None for a new name that is appended.
+
+    Args:
+        present: The present names; those that are not in `order` stay where they are.
+        order: The names in the order to reach.
+
+    >>> [(name, str(where)) for name, where in placements("abc", "cabd")]
+    [('c', 'FIRST'), ('d', 'None')]
+    """
+    current = list(present)
+    index = {name: position for position, name in enumerate(current)}
+    kept = [name for name in order if name in index]
+    still = {kept[one] for one in longest_increasing([index[name] for name in kept])}
+    before: str | None = None
+    for name in order:
+        if name not in still:
+            if name in index:
+                current.remove(name)
+            place = 0 if before is None else current.index(before) + 1
+            appended = name not in index and place == len(current)
+            current.insert(place, name)
+            yield name, None if appended else ColumnPosition(before)
+        before = name
+
+
+def longest_increasing(values: Sequence[int]) -> list[int]:
+    """Return the indexes of a longest increasing subsequence of distinct values.
+
+    >>> longest_increasing([3, 1, 2, 5, 4])
+    [1, 2, 4]
+    """
+    ends: list[int] = []  # the smallest last value of a subsequence of each length
+    indexes: list[int] = []
+    previous: list[int] = []
+    for index, one in enumerate(values):
+        length = bisect_left(ends, one)
+        previous.append(indexes[length - 1] if length else -1)
+        ends[length : length + 1] = [one]
+        indexes[length : length + 1] = [index]
+    found = []
+    index = indexes[-1] if indexes else -1
+    while index >= 0:
+        found.append(index)
+        index = previous[index]
+    return found[::-1]
+
+
+# --- renames -------------------------------------------------------------------------------------
+
+
+def _candidates(path: Path, old: Sequence[Any], new: Sequence[Any]) -> Iterator[tuple[Path, str]]:
+    """Yield the likely renames of columns or fields, and those within the ones that stay."""
+    here, there = {one.name: one for one in old}, {one.name: one for one in new}
+    gone = Counter(_definition(one) for name, one in here.items() if name not in there)
+    added = Counter(_definition(one) for name, one in there.items() if name not in here)
+    for name, one in here.items():
+        if name in there:
+            types = getattr(one, "data_type", None), getattr(there[name], "data_type", None)
+            yield from _candidates_within((*path, name), *types)
+        elif gone[_definition(one)] == 1 == added[_definition(one)]:
+            yield from (
+                ((*path, name), other)
+                for other, found in there.items()
+                if other not in here and _definition(found) == _definition(one)
+            )
+
+
+def _candidates_within(path: Path, old: object, new: object) -> Iterator[tuple[Path, str]]:
+    if isinstance(old, RowType) and isinstance(new, RowType):
+        yield from _candidates(path, old.fields, new.fields)
+    elif isinstance(old, DataType) and isinstance(new, DataType) and type(old) is type(new):
+        for step, *types in zip(steps_of(old), old.children(), new.children(), strict=False):
+            yield from _candidates_within((*path, step), *types)
+
+
+def _definition(member: Any) -> Any:
+    """Return a column or field without its name; a metadata column keeps its key."""
+    if isinstance(member, UnresolvedMetadataColumn):
+        return replace(member, name="", metadata_key=member.key)
+    return replace(member, name="")
+
+
+def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
+    """Return the renames that undo those of some changes: path after all of them -> first name."""
+    back: dict[Path, str] = {}
+    for change in changes:
+        match change:
+            case ModifyColumnName(column, name):
+                path, old = (), column.name
+            case ModifyColumn(column, target):
+                path, old, name = (), column.name, target.name
+            case ModifyFieldName(path, field, name):
+                old = field.name
+            case _:
+                continue
+        first = back.pop((*path, old), old)
+        back = {_moved(one, (*path, old), name): there for one, there in back.items()}
+        back[*path, name] = first
+    return {path: name for path, name in back.items() if path[-1] != name}
+
+
+def _moved(path: Path, parent: Path, name: str) -> Path:
+    """Return a path after one of its parents was renamed."""
+    if path[: len(parent)] != parent:
+        return path
+    return (*parent[:-1], name, *path[len(parent) :])
