@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from docs import (
+    compatibility_tables,
     connector_tables,
     dialect_tables,
     function_tables,
@@ -64,6 +65,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "properties": property_tables.tables,
     "pyflink": pyflink_tables.tables,
     "functions": function_tables.tables,
+    **compatibility_tables.PARTS,
     **connector_tables.PARTS,
 }
 

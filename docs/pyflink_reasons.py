@@ -32,6 +32,13 @@ REASONS: dict[str, str] = {
         "the flag is named for what it ignores, and `cascade` is added"
     ),
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
+    "pyflink.table.catalog.HiveCatalog": (
+        "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI"
+    ),
+    "pyflink.table.catalog.JdbcCatalog": (
+        "`schema_core.catalogs.SqlCatalog` stores Flink's tables in a database; tables of a "
+        "database are declared with the connector `jdbc`"
+    ),
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "plans are JSON",
@@ -82,10 +89,6 @@ REASONS: dict[str, str] = {
 
 #: Name in PyFlink -> how it behaves otherwise with the same arguments.
 BEHAVIOR: dict[str, str] = {
-    "pyflink.table.catalog.JdbcCatalog": (
-        "refused: columns are not read from databases; tables of a database are declared with the "
-        "connector `jdbc`, and `schema_core.catalogs.SqlCatalog` stores definitions in one"
-    ),
     "pyflink.table.types.DataType.__str__": "the type as SQL writes it: `DECIMAL(10, 2)`",
     "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
     "pyflink.table.types.RowField.__str__": "the same as its `repr`",

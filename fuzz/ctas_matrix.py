@@ -219,7 +219,7 @@ class World:
         else:
             from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 
-            made.register_catalog("c", HiveCatalog("c", connect=lambda: connection(session)))
+            made.register_catalog("c", HiveCatalog("c", lambda: connection(session)))
         made.use_catalog("c")
         made.execute_sql(f"CREATE DATABASE IF NOT EXISTS w{self.number}")
         made.use_database(f"w{self.number}")

@@ -110,9 +110,9 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
 
 
 def layer_of(file: Path) -> str:
-    """The first name below the package; files of public names, as stubs are, are the front door."""
+    """The first name below the package; its own files of public names are the front door."""
     first = file.relative_to(PACKAGE).parts[0].partition(".")[0]
-    return "front door" if first in FRONT_DOOR or file.suffix == ".pyi" else first
+    return "front door" if first in FRONT_DOOR else first
 
 
 def modules(file: Path) -> Iterator[str]:

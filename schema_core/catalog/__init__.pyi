@@ -154,12 +154,6 @@ from schema_core.catalog.statistics import (
 from schema_core.catalog.statistics import (
     ColumnStatisticsData as ColumnStatisticsData,
 )
-from schema_core.catalogs.hive.catalog import (
-    HiveCatalog as HiveCatalog,
-)
-from schema_core.catalogs.jdbc import (
-    JdbcCatalog as JdbcCatalog,
-)
 from schema_core.paths import (
     ObjectIdentifier as ObjectIdentifier,
 )

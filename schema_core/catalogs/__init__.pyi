@@ -1,9 +1,6 @@
 from schema_core.catalogs.hive.catalog import (
     HiveCatalog as HiveCatalog,
 )
-from schema_core.catalogs.jdbc import (
-    JdbcCatalog as JdbcCatalog,
-)
 from schema_core.catalogs.sql.catalog import (
     SqlCatalog as SqlCatalog,
 )

@@ -17,6 +17,7 @@ from rich.text import Text
 from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.compatibility import compat
 from schema_core.cli.progress import follow
 from schema_core.cli.recover import recover
 from schema_core.cli.resolve import check_script, resolve
@@ -51,7 +52,7 @@ def application() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
-    for command in (run, compile_plan, run_plan, recover, resolve, explain, doctor):
+    for command in (run, compile_plan, run_plan, recover, resolve, compat, explain, doctor):
         app.command()(command)
     app.command("check")(check_script)
     version_option = typer.Option(

@@ -38,7 +38,7 @@ def made(kind: str, directory: Path) -> Catalog:
     if kind == "memory":
         return InMemoryCatalog("mine")
     if kind == "hive":
-        return HiveCatalog("mine", connect=nobody_connects)
+        return HiveCatalog("mine", nobody_connects)
     catalog = SqlCatalog("mine", f"sqlite:///{directory}/c.db")
     catalog.open()
     return catalog

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,8 @@ from schema_core.catalog.registry import (
     make_catalog,
     masked_configuration,
 )
-from schema_core.catalogs.hive.catalog import HiveCatalog
-from schema_core.catalogs.jdbc import JdbcCatalog
 from schema_core.environment.options import ConfigOption, integer
-from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 
 URL = ConfigOption("url", str, required=True)
 SIZE = ConfigOption("size", integer, 3, fallback_keys=("length",), deprecated_keys=("width",))
@@ -135,20 +132,3 @@ def test_an_entry_point_must_name_a_factory(monkeypatch: pytest.MonkeyPatch) -> 
 
     assert caught.value.code == "not-loadable"
     assert isinstance(caught.value, SchemaCoreError)
-
-
-def test_a_hive_catalog_takes_the_arguments_of_pyflink(tmp_path: Path) -> None:
-    assert "default" == HiveCatalog("lake").get_default_database()
-    (tmp_path / "hive-site.xml").write_text("<configuration/>")
-    made = HiveCatalog("lake", "sales", str(tmp_path), None, "3.1.3")
-    assert "sales" == made.get_default_database()
-    with pytest.raises(NotFoundError, match="there is no hive-site"):
-        HiveCatalog("lake", hive_conf_dir=str(tmp_path / "none"))
-    with pytest.raises(SchemaError, match="hadoop_conf_dir must be a string"):
-        HiveCatalog("lake", None, None, 1)  # type: ignore[arg-type]
-
-
-def test_a_catalog_of_the_tables_of_a_database_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="are not supported") as caught:
-        JdbcCatalog("c", "postgres", "me", "hunter2", "jdbc:postgresql://localhost:5432")
-    assert "unknown-catalog-type" == caught.value.code

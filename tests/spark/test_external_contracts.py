@@ -182,7 +182,7 @@ class TestHive(ExternalContract):
     def environment(cls, spark_session: SparkSession) -> Iterator[TableEnvironment]:
         settings = EnvironmentSettings.in_batch_mode()
         made = TableEnvironment.create(settings, spark=spark_session)
-        catalog = HiveCatalog("lake", connect=lambda: connection(spark_session))
+        catalog = HiveCatalog("lake", lambda: connection(spark_session))
         made.register_catalog("lake", catalog)
         catalog.create_database("contract", CatalogDatabase(), ignore_if_exists=True)
         made.use_catalog("lake")

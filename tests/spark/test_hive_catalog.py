@@ -48,7 +48,7 @@ def at(name: str) -> ObjectPath:
 @pytest.fixture(scope="module")
 def catalog(session: SparkSession) -> Iterator[HiveCatalog]:
     """A catalog with a database of its own in the metastore that all tests of a process share."""
-    catalog = HiveCatalog("h", connect=lambda: connection(session))
+    catalog = HiveCatalog("h", lambda: connection(session))
     catalog.open()
     catalog.create_database(DATABASE, CatalogDatabase(), ignore_if_exists=False)
     yield catalog
@@ -349,7 +349,7 @@ def test_concurrent_writers_lose_no_update(catalog: HiveCatalog, session: SparkS
     catalog.create_table(at("counter"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
 
     def count_up(_: int) -> int:
-        mine = HiveCatalog("h", connect=lambda: connection(session))
+        mine = HiveCatalog("h", lambda: connection(session))
         mine.open()
         done = lost = 0
         while done < 5:

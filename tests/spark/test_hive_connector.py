@@ -23,7 +23,7 @@ HIVE = "WITH ('connector' = 'hive', 'hive.storage.file-format' = '{}')"
 @pytest.fixture
 def lake(environment: TableEnvironment, session: SparkSession) -> Iterator[TableEnvironment]:
     """An environment whose current database is one of the metastore."""
-    catalog = HiveCatalog("lake", connect=lambda: connection(session))
+    catalog = HiveCatalog("lake", lambda: connection(session))
     environment.register_catalog("lake", catalog)
     catalog.create_database("rows", CatalogDatabase(), ignore_if_exists=True)
     environment.use_catalog("lake")

@@ -40,7 +40,7 @@ def wipe(catalog: HiveCatalog) -> None:
 def _tidy(session: SparkSession) -> Iterator[None]:
     """Other tests of this process share the metastore."""
     yield
-    wipe(HiveCatalog("mine", connect=lambda: connection(session)))
+    wipe(HiveCatalog("mine", lambda: connection(session)))
     HOLDS.clear()
 
 
@@ -82,7 +82,7 @@ class TestHiveCatalog(CatalogContract):
         catalog.close()
 
     def make_catalog(self, directory: Path) -> Catalog:
-        catalog = HiveCatalog("mine", connect=lambda: connection(self.session))
+        catalog = HiveCatalog("mine", lambda: connection(self.session))
         if [directory] != HOLDS:
             wipe(catalog)
             HOLDS[:] = [directory]

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from schema_core.arguments import require_instance, validate_methods
+from schema_core.arguments import validate_methods
 from schema_core.catalog import managed
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import ManagedStorage
@@ -269,7 +268,7 @@ def _values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
 
 @validate_methods(Catalog)
 class HiveCatalog(StoredCatalog[HiveObject]):
-    """A catalog in a Hive metastore, to which it connects when it is opened.
+    """A catalog in a Hive metastore; `connect` is called when it is opened.
 
     Names consist of ASCII letters, digits and underscores; they are not case-sensitive and are
     listed in lower case. A table without ``'connector' = 'hive'`` is generic: its definition is
@@ -278,41 +277,20 @@ class HiveCatalog(StoredCatalog[HiveObject]):
 
     Hive can compare and set the definitions of tables and views only: `expected` is refused for
     databases, partitions and functions.
-
-    Args:
-        catalog_name: The name of the catalog.
-        default_database: The current database when the catalog is used; by default `default`.
-        hive_conf_dir: The directory of `hive-site.xml`, which configures the metastore.
-        hadoop_conf_dir: The directory of `core-site.xml` or `hdfs-site.xml`.
-        hive_version: Flink's option, without effect: pyspark includes the client.
-        connect: Returns the connection, instead of the one that the directories configure.
-        storage: Where it keeps the rows of tables without a connector.
-
-    Raises:
-        NotFoundError: with code `not-found` for a directory without configuration files.
     """
 
     capabilities = frozenset({Capability.PARTITIONS, Capability.FUNCTIONS, Capability.VERSIONS})
 
     def __init__(
         self,
-        catalog_name: str,
-        default_database: str | None = None,
-        hive_conf_dir: str | None = None,
-        hadoop_conf_dir: str | None = None,
-        hive_version: str | None = None,
-        *,
-        connect: Callable[[], Connection] | None = None,
+        name: str,
+        connect: Callable[[], Connection],
+        default_database: str = "default",
         storage: ManagedStorage | None = None,
     ) -> None:
-        require_instance(hive_conf_dir, (str, NoneType), "hive_conf_dir", "a string")
-        require_instance(hadoop_conf_dir, (str, NoneType), "hadoop_conf_dir", "a string")
-        require_instance(hive_version, (str, NoneType), "hive_version", "a string")
-        directories = {CONF_DIR: hive_conf_dir, HADOOP_CONF_DIR: hadoop_conf_dir}
-        given = {key: value for key, value in directories.items() if value is not None}
         self.storage = storage
-        self.hive = HiveStore(connect or connecting(given))
-        super().__init__(catalog_name, self.hive, default_database or "default")
+        self.hive = HiveStore(connect)
+        super().__init__(name, self.hive, default_database)
 
     def open(self) -> None:
         """Connect.
@@ -360,16 +338,16 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
             `invalid-catalog-option` for a `warehouse` that is not an absolute local path.
         NotFoundError: with code `not-found` for a directory without configuration files.
     """
-    connect, storage = connecting(options), ManagedStorage.of(options)
-    return HiveCatalog(name, options.get(DEFAULT_DATABASE), connect=connect, storage=storage)
-
-
-def connecting(options: Mapping[str, str]) -> Callable[[], Connection]:
-    """Return a function that connects to the metastore that options of a catalog configure."""
-    settings, profile = settings_of(options), options.get(PROFILE)
+    settings = settings_of(options)
+    profile = options.get(PROFILE)
     if profile is not None:
         store_named(profile)
-    return lambda: connection(hive_session(settings), profile=profile)
+
+    def connect() -> Connection:
+        return connection(hive_session(settings), profile=profile)
+
+    default = options.get(DEFAULT_DATABASE, "default")
+    return HiveCatalog(name, connect, default, ManagedStorage.of(options))
 
 
 def connection(

@@ -1,0 +1,529 @@
+"""Compatibility of two definitions of a table with old rows, old readers and running jobs.
+
+One function answers each question with findings; `check_compatibility` combines them to the modes
+of schema registries (BACKWARD, FORWARD, FULL, each also TRANSITIVE). The severity of a finding is a
+row of `FINDINGS`, which callers may override; intended breaks are accepted by kind, column, reason
+and date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import Enum
+from types import NoneType
+from typing import NamedTuple, TypeAlias
+
+from schema_core.arguments import require_instance
+from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.errors import SchemaError, similar
+from schema_core.migration.rules import FLINK, RULE_SETS, RuleSet, TypeFinding
+from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.secrets import masked_value
+
+#: What is compared: a schema, or a table with its keys of partitions and its options.
+Definition: TypeAlias = ResolvedSchema | ResolvedCatalogTable
+
+
+class Severity(Enum):
+    """How a finding is reported; only ERROR makes definitions incompatible."""
+
+    ALLOW = "allow"
+    WARN = "warn"
+    ERROR = "error"
+
+
+class Question(Enum):
+    """What is asked of two definitions of a table."""
+
+    OLD_DATA = "reading old data"
+    OLD_READERS = "old readers"
+    RUNNING_JOBS = "running jobs"
+
+
+class FindingKind(NamedTuple):
+    """The severity of a kind of finding, and what it means."""
+
+    severity: Severity
+    meaning: str
+
+
+ALLOW, WARN, ERROR = Severity
+
+#: Kind -> severity and meaning.
+FINDINGS: Mapping[str, FindingKind] = {
+    # the rows, by the rule set of their format
+    "type-changed": FindingKind(ERROR, "the format does not read the stored type as the other one"),
+    "nullability-narrowed": FindingKind(ERROR, "rows may have NULL where the reader has NOT NULL"),
+    "required-field-added": FindingKind(ERROR, "rows do not have a field that is NOT NULL"),
+    "range-narrowed": FindingKind(ERROR, "values may be outside the range of the type"),
+    "precision-narrowed": FindingKind(WARN, "digits of a value may be lost"),
+    "length-narrowed": FindingKind(WARN, "strings may be longer or shorter than the type"),
+    "zone-dependent": FindingKind(WARN, "the value depends on the time zone of the session"),
+    "type-promoted": FindingKind(ALLOW, "every value is read as the same value of a wider type"),
+    "field-added": FindingKind(ALLOW, "rows do not have a field, which is read as NULL"),
+    "field-dropped": FindingKind(ALLOW, "rows have a field that is not read"),
+    "fields-moved": FindingKind(ALLOW, "fields are read by name"),
+    # the table
+    "format-changed": FindingKind(ERROR, "another connector or format does not read the rows"),
+    "option-changed": FindingKind(WARN, "an option may change where and how rows are read"),
+    "partitions-changed": FindingKind(ERROR, "rows are stored by other partition keys"),
+    "key-changed": FindingKind(WARN, "rows may not be unique by the new primary key"),
+    # queries that were written for the old definition
+    "column-gone": FindingKind(ERROR, "queries that name the column fail"),
+    "column-type-changed": FindingKind(WARN, "queries get another type"),
+    "watermark-gone": FindingKind(ERROR, "queries that use event time fail"),
+    # the state of jobs
+    "state-type-changed": FindingKind(ERROR, "a column in the state of the job has another type"),
+    "state-columns-changed": FindingKind(ERROR, "rows in the state of the job have other columns"),
+    "plan-changed": FindingKind(ERROR, "the job is compiled to other operators"),
+    "event-time-changed": FindingKind(WARN, "the state is restored; rows may be late or early"),
+    "source-changed": FindingKind(ERROR, "the positions of the source belong to another connector"),
+    "job-option-changed": FindingKind(WARN, "the job uses the option from its next start on"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One difference between two definitions, and how severe it is.
+
+    `path` starts with the name of a column or option and goes into types: fields, `element`, `key`
+    and `value`. `version` is the position of the old definition in its history. `accepted` is the
+    reason for which an error was accepted.
+    """
+
+    question: Question
+    kind: str
+    path: tuple[str, ...]
+    severity: Severity
+    reason: str
+    version: int = 0
+    accepted: str | None = None
+
+    def __str__(self) -> str:
+        place = ".".join(self.path) or "the table"
+        accepted = f" (accepted: {self.accepted})" if self.accepted is not None else ""
+        return f"{self.severity.value}: {place}: {self.reason} [{self.kind}]{accepted}"
+
+
+# --- the three questions -------------------------------------------------------------------------
+
+
+def can_read_old_data(old: Definition, new: Definition, rules: RuleSet = FLINK) -> list[Finding]:
+    """Return what readers with the new definition meet in data of the old one.
+
+    Args:
+        old: The schema or table with which the rows were written.
+        new: The schema or table with which they are read.
+        rules: The rule set of their format or engine; see `RULE_SETS`.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything but a resolved schema or table.
+
+    >>> from schema_core import DataTypes, ResolvedSchema
+    >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.BIGINT(), DataTypes.STRING()])
+    >>> new = ResolvedSchema.physical(["id", "name"], [DataTypes.INT(), DataTypes.STRING()])
+    >>> print(*can_read_old_data(old, new))
+    error: id: flink does not read BIGINT as INT [type-changed]
+    """
+    return [
+        *_data(Question.OLD_DATA, old, new, rules),
+        *_storage(Question.OLD_DATA, old, new, rules),
+    ]
+
+
+def can_old_readers_read(old: Definition, new: Definition, rules: RuleSet = FLINK) -> list[Finding]:
+    """Return what readers and queries with the old definition meet in data of the new one.
+
+    Args and errors are those of `can_read_old_data`.
+
+    >>> from schema_core import DataTypes, ResolvedSchema
+    >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.INT(), DataTypes.STRING()])
+    >>> new = ResolvedSchema.physical(["id"], [DataTypes.INT()])
+    >>> for found in can_old_readers_read(old, new):
+    ...     print(found)
+    allow: name: the rows do not have it: NULL [field-added]
+    error: name: queries that name it fail [column-gone]
+    """
+    question = Question.OLD_READERS
+    return [
+        *_data(question, new, old, rules),
+        *_storage(question, new, old, rules),
+        *_queries(question, schema_of(old), schema_of(new)),
+    ]
+
+
+def can_jobs_restart(
+    old: Definition, new: Definition, uses: Collection[str] | None = None
+) -> list[Finding]:
+    """Return what prevents Flink from restoring the state of a job over the table.
+
+    Flink restores a table program from a savepoint only if query and version stay the same
+    ("Stateful Upgrades and Evolution" of its documentation); rows in state are restored only
+    if the types of their columns are equal, nullability included.
+
+    Args:
+        old: The table when the savepoint was taken.
+        new: The table when the job starts again.
+        uses: The names of the columns that the job uses; None for all of them, as by ``SELECT *``.
+
+    Raises:
+        SchemaError: as `can_read_old_data`; `unknown-column` for a name that `old` does not have.
+    """
+    before, after = schema_of(old), schema_of(new)
+    names = before.get_column_names()
+    for name in uses or ():
+        if name not in names:
+            raise SchemaError(
+                f"the old table does not have a column {name!r}",
+                code="unknown-column",
+                hint=similar(name, names),
+            )
+    return [
+        *_state(before, after, uses),
+        *_event_time(before, after),
+        *_job_storage(old, new),
+    ]
+
+
+def schema_of(definition: Definition) -> ResolvedSchema:
+    """Return the schema of a definition."""
+    require_instance(
+        definition,
+        (ResolvedSchema, ResolvedCatalogTable),
+        "a definition",
+        "a resolved schema or table",
+    )
+    if isinstance(definition, ResolvedCatalogTable):
+        return definition.get_resolved_schema()
+    return definition
+
+
+def _finding(question: Question, kind: str, path: tuple[str, ...], reason: str) -> Finding:
+    return Finding(question, kind, path, FINDINGS[kind].severity, reason)
+
+
+def _data(
+    question: Question, written: Definition, read: Definition, rules: RuleSet
+) -> Iterator[Finding]:
+    """Yield what a reader meets in the physical columns, and in metadata that it writes."""
+    require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
+    found: Iterator[TypeFinding] = rules.findings(
+        schema_of(written).to_persisted_row_data_type(),
+        schema_of(read).to_persisted_row_data_type(),
+    )
+    for one in found:
+        yield _finding(question, one.kind, one.path, one.reason)
+
+
+def _options(definition: Definition) -> Mapping[str, str]:
+    return definition.options if isinstance(definition, ResolvedCatalogTable) else {}
+
+
+def _changed_options(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
+    """Yield the keys of options that differ, and how, with secrets masked."""
+    before, after = _options(old), _options(new)
+    for key in sorted(before.keys() | after.keys()):
+        values = [
+            repr(masked_value(key, options[key])) if key in options else "not set"
+            for options in (before, after)
+        ]
+        if before.get(key) != after.get(key):
+            yield key, f"{values[0]} becomes {values[1]}"
+
+
+#: Options by which rows are read at all.
+FORMATS = frozenset({"connector", "format", "key.format", "value.format"})
+
+
+def _storage(
+    question: Question, written: Definition, read: Definition, rules: RuleSet
+) -> Iterator[Finding]:
+    """Yield differences of options, partitions and keys."""
+    is_read_by_old = question is Question.OLD_READERS
+    old, new = (read, written) if is_read_by_old else (written, read)
+    for key, change in _changed_options(old, new):
+        kind = "format-changed" if key in FORMATS else "option-changed"
+        yield _finding(question, kind, (key,), change)
+    if isinstance(written, ResolvedCatalogTable) and isinstance(read, ResolvedCatalogTable):
+        keys, others = written.partition_keys, read.partition_keys
+        if keys != others and not rules.partitions_evolve:
+            reason = f"partitioned by ({', '.join(keys)}), read by ({', '.join(others)})"
+            yield _finding(question, "partitions-changed", (), reason)
+    key_of = [schema_of(one).get_primary_key() for one in (written, read)]
+    columns = [key.columns if key else () for key in key_of]
+    if columns[1] and columns[0] != columns[1]:
+        yield _finding(question, "key-changed", columns[1], "rows were written without this key")
+
+
+def _queries(question: Question, old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
+    """Yield what queries meet that name columns and watermarks of the old schema."""
+    for column in old.get_columns():
+        now = new.get_column(column.name)
+        if now is None:
+            yield _finding(question, "column-gone", (column.name,), "queries that name it fail")
+        elif now.data_type != column.data_type and not (
+            isinstance(now, PhysicalColumn) and isinstance(column, PhysicalColumn)
+        ):
+            reason = f"{column.data_type} becomes {now.data_type}"
+            yield _finding(question, "column-type-changed", (column.name,), reason)
+    rowtimes = [one.rowtime_attribute for one in new.get_watermark_specs()]
+    for spec in old.get_watermark_specs():
+        if spec.rowtime_attribute not in rowtimes:
+            path = (spec.rowtime_attribute,)
+            yield _finding(question, "watermark-gone", path, "the column has no watermark any more")
+
+
+def _state(
+    old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
+) -> Iterator[Finding]:
+    """Yield differences of the columns that a job has in its state."""
+    question = Question.RUNNING_JOBS
+    for column in old.get_columns():
+        path, now = (column.name,), new.get_column(column.name)
+        if uses is not None and column.name not in uses:
+            continue
+        if now is None:
+            yield _finding(question, "state-columns-changed", path, "the job uses it, it is gone")
+        elif type(now) is not type(column):
+            reason = "the column is of another kind"
+            yield _finding(question, "plan-changed", path, reason)
+        elif now.data_type != column.data_type:
+            reason = f"{column.data_type} becomes {now.data_type}"
+            yield _finding(question, "state-type-changed", path, reason)
+        elif _source_of(now) != _source_of(column):
+            reason = f"{_source_of(column)} becomes {_source_of(now)}"
+            yield _finding(question, "plan-changed", path, reason)
+    kept = [name for name in new.get_column_names() if name in old.get_column_names()]
+    if uses is None:
+        for name in new.get_column_names():
+            if name not in kept:
+                reason = "a query of all columns has another row"
+                yield _finding(question, "state-columns-changed", (name,), reason)
+        if kept != [name for name in old.get_column_names() if name in kept]:
+            reason = "a query of all columns has them in another order"
+            yield _finding(question, "state-columns-changed", (), reason)
+    keys = [schema.get_primary_key() for schema in (old, new)]
+    columns = [key.columns if key else () for key in keys]
+    if columns[0] != columns[1]:
+        reason = f"primary key ({', '.join(columns[0])}) becomes ({', '.join(columns[1])})"
+        yield _finding(question, "plan-changed", (), reason)
+
+
+def _source_of(column: object) -> str:
+    """Return where the values of a column come from."""
+    match column:
+        case ComputedColumn(expression=expression):
+            return str(expression)
+        case MetadataColumn(name=name, metadata_key=key):
+            return f"metadata {key or name!r}"
+        case _:
+            return "a physical column"
+
+
+def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
+    question = Question.RUNNING_JOBS
+    before, after = (
+        {
+            one.rowtime_attribute: str(one.watermark_expression)
+            for one in schema.get_watermark_specs()
+        }
+        for schema in (old, new)
+    )
+    for name in sorted(before.keys() | after.keys()):
+        was, becomes = before.get(name), after.get(name)
+        if was is None or becomes is None:
+            reason = "the watermark is dropped" if becomes is None else "a watermark is added"
+            yield _finding(question, "plan-changed", (name,), reason)
+        elif was != becomes:
+            yield _finding(question, "event-time-changed", (name,), f"{was} becomes {becomes}")
+
+
+def _job_storage(old: Definition, new: Definition) -> Iterator[Finding]:
+    for key, change in _changed_options(old, new):
+        kind = "source-changed" if key in FORMATS else "job-option-changed"
+        yield _finding(Question.RUNNING_JOBS, kind, (key,), change)
+
+
+# --- modes ---------------------------------------------------------------------------------------
+
+
+class CompatibilityMode(Enum):
+    """What a new definition must keep, by the names of schema registries.
+
+    BACKWARD: it reads data of the old definition; FORWARD: readers with the old definition read its
+    data; FULL: both. The transitive modes compare with the whole history, the others with its last
+    definition.
+    """
+
+    NONE = "NONE"
+    BACKWARD = "BACKWARD"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD = "FORWARD"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL = "FULL"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
+
+    @property
+    def is_transitive(self) -> bool:
+        return self.value.endswith("TRANSITIVE")
+
+
+#: Word of a mode -> its questions.
+ASKED = {
+    "NONE": (),
+    "BACKWARD": (can_read_old_data,),
+    "FORWARD": (can_old_readers_read,),
+    "FULL": (can_read_old_data, can_old_readers_read),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """An intended break: findings of a kind at a path are accepted until a day, for a reason.
+
+    An empty path accepts the kind everywhere; otherwise the path is that of the finding or of a
+    column or field that contains it.
+    """
+
+    kind: str
+    path: tuple[str, ...]
+    reason: str
+    until: date
+
+    def __post_init__(self) -> None:
+        _require_kind(self.kind)
+        require_instance(self.path, tuple, "the path", "a tuple of names")
+        if not require_instance(self.reason, str, "the reason").strip():
+            raise SchemaError("an acceptance requires a reason", code="wrong-argument")
+        require_instance(self.until, date, "the last day")
+
+    def covers(self, finding: Finding) -> bool:
+        """Return whether a finding is of this kind and within this path."""
+        return self.kind == finding.kind and finding.path[: len(self.path)] == self.path
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityReport:
+    """The findings of a check, and the acceptances that were not needed or have expired."""
+
+    mode: CompatibilityMode
+    rules: str
+    findings: tuple[Finding, ...]
+    unused: tuple[Acceptance, ...] = ()
+    expired: tuple[Acceptance, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that make the definitions incompatible."""
+        return tuple(one for one in self.findings if one.severity is ERROR and one.accepted is None)
+
+    @property
+    def is_compatible(self) -> bool:
+        """Return whether there is no error that was not accepted."""
+        return not self.errors
+
+    def __str__(self) -> str:
+        verdict = "compatible" if self.is_compatible else "incompatible"
+        lines = [f"{verdict} ({self.mode.value}, {self.rules})"]
+        lines += [f"  {one.question.value}, version {one.version}: {one}" for one in self.findings]
+        lines += [f"  not needed: acceptance of {one.kind}" for one in self.unused]
+        lines += [f"  expired on {one.until}: acceptance of {one.kind}" for one in self.expired]
+        return "\n".join(lines)
+
+
+def check_compatibility(
+    history: Sequence[Definition],
+    new: Definition,
+    mode: CompatibilityMode = CompatibilityMode.BACKWARD,
+    rules: RuleSet | str = FLINK,
+    *,
+    severities: Mapping[str, Severity] | None = None,
+    accepted: Sequence[Acceptance] = (),
+    today: date | None = None,
+) -> CompatibilityReport:
+    """Compare a new definition of a table with its history.
+
+    Args:
+        history: The definitions until now, the oldest first; may be empty.
+        new: The definition to check.
+        mode: What must be kept.
+        rules: A rule set, or its name: `flink`, `spark`, `iceberg` or `avro`.
+        severities: Severities by kind, in place of those of `FINDINGS`.
+        accepted: Intended breaks.
+        today: The day on which acceptances expire; today unless given.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for other arguments, `finding-unknown` for an
+            unknown kind, `rule-set-unknown` for an unknown name.
+
+    >>> from schema_core import DataTypes as T, ResolvedSchema
+    >>> versions = [
+    ...     ResolvedSchema.physical(["id"], [T.INT()]),
+    ...     ResolvedSchema.physical(["id", "tag"], [T.INT(), T.STRING()]),
+    ... ]
+    >>> new = ResolvedSchema.physical(["id", "tag"], [T.BIGINT(), T.STRING(False)])
+    >>> print(check_compatibility(versions, new, rules="avro"))
+    incompatible (BACKWARD, avro)
+      reading old data, version 1: allow: id: INT is read as BIGINT [type-promoted]
+      reading old data, version 1: error: tag: the rows may have NULL [nullability-narrowed]
+    """
+    require_instance(mode, CompatibilityMode, "the mode")
+    rule_set = _rule_set(rules)
+    levels = _severities(severities or {})
+    require_instance(accepted, Sequence, "the acceptances")
+    require_instance(today, (date, NoneType), "the day")
+    compared = list(enumerate(require_instance(history, Sequence, "the history")))
+    if not mode.is_transitive:
+        compared = compared[-1:]
+    findings = [
+        replace(one, version=version, severity=levels.get(one.kind, one.severity))
+        for version, old in compared
+        for ask in ASKED[mode.value.removesuffix("_TRANSITIVE")]
+        for one in ask(old, new, rule_set)
+    ]
+    now = today or date.today()  # noqa: DTZ011 - the day where the check runs
+    current = [
+        one for one in accepted if require_instance(one, Acceptance, "accepted").until >= now
+    ]
+    used: set[Acceptance] = set()
+    for place, finding in enumerate(findings):
+        for acceptance in current:
+            if finding.severity is ERROR and acceptance.covers(finding):
+                findings[place] = replace(finding, accepted=acceptance.reason)
+                used.add(acceptance)
+    return CompatibilityReport(
+        mode,
+        rule_set.name,
+        tuple(findings),
+        tuple(one for one in current if one not in used),
+        tuple(one for one in accepted if one not in current),
+    )
+
+
+def _rule_set(rules: RuleSet | str) -> RuleSet:
+    if isinstance(rules, str):
+        if rules not in RULE_SETS:
+            raise SchemaError(
+                f"unknown rule set {rules!r}",
+                code="rule-set-unknown",
+                hint=similar(rules, RULE_SETS) or f"use one of {', '.join(RULE_SETS)}",
+            )
+        return RULE_SETS[rules]
+    return require_instance(rules, RuleSet, "the rules", "a RuleSet or its name")
+
+
+def _severities(severities: Mapping[str, Severity]) -> Mapping[str, Severity]:
+    for kind, severity in require_instance(severities, Mapping, "the severities").items():
+        _require_kind(kind)
+        require_instance(severity, Severity, "the severity")
+    return severities
+
+
+def _require_kind(kind: str) -> None:
+    if require_instance(kind, str, "the kind of finding") not in FINDINGS:
+        raise SchemaError(
+            f"unknown finding {kind!r}", code="finding-unknown", hint=similar(kind, FINDINGS)
+        )

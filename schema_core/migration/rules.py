@@ -1,0 +1,357 @@
+"""Rule sets: how a format or an engine reads rows of an old type by a new type.
+
+Each step is a table. A format stores a data type as a *physical type*: Avro stores TINYINT,
+SMALLINT and INT as `int`. It *promotes* some physical types to others. And a value that it can read
+may not be a value of the new data type: an `int` of 1000 is not a TINYINT.
+
+The rules are those of "Schema Resolution" and "Decimal" in the Avro specification 1.12, of "Schema
+Evolution" in the Iceberg table specification (versions 1 and 2), of Spark 4.3's reader of parquet,
+which was measured, and of Flink's implicit casts. `tests/cases/compatibility.jsonl` has the answers
+of the real tools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from schema_core.types.atomic import DecimalType, LengthType
+from schema_core.types.base import MAX_LENGTH
+from schema_core.types.casts import CASTS
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+from schema_core.types.nested import ArrayType, MapType, MultisetType, RowType
+from schema_core.types.temporal import AnyTimestampType, TimeType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from schema_core.types.base import DataType
+
+R = TypeRoot
+
+
+class TypeFinding(NamedTuple):
+    """What a reader by a new type meets in rows of an old type, and where in the type.
+
+    `kind` is a key of `schema_core.migration.compatibility.FINDINGS`.
+    """
+
+    kind: str
+    path: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """How a format or an engine reads rows of an old type by a new type.
+
+    `physical` has the physical type of each type without children, with its parameters in braces;
+    roots that are missing cannot be stored. `promotions` has the other physical types as which the
+    values of one are read; `promotes_decimal` decides where one of both is a decimal. Where
+    `reads_null_as_not_null` is true, the reader does not compare nullability; where
+    `partitions_evolve` is true, files keep the partitions with which they were written.
+    """
+
+    name: str
+    source: str
+    physical: Mapping[TypeRoot, str]
+    promotions: Mapping[str, frozenset[str]]
+    promotes_decimal: Callable[[DataType, DataType], bool]
+    reads_null_as_not_null: bool = False
+    partitions_evolve: bool = False
+
+    def physical_type(self, type_: DataType) -> str | None:
+        """Return the physical type of a type without children, or None without one.
+
+        >>> from schema_core.types import DataTypes as T
+        >>> ICEBERG.physical_type(T.BINARY(3)), AVRO.physical_type(T.TIMESTAMP(3))
+        ('fixed(3)', 'long local-timestamp-millis')
+        """
+        template = self.physical.get(type_.root)
+        digits = getattr(type_, "precision", 0)
+        return template and template.format(type_, unit="millis" if digits <= 3 else "micros")
+
+    def promotes(self, old: DataType, new: DataType) -> bool:
+        """Return whether values of a type are read by another, both without children.
+
+        >>> from schema_core.types import DataTypes as T
+        >>> AVRO.promotes(T.INT(), T.DOUBLE()), ICEBERG.promotes(T.INT(), T.DOUBLE())
+        (True, False)
+        """
+        stored, read = self.physical_type(old), self.physical_type(new)
+        if stored is None or read is None:
+            return False
+        if stored == read:
+            return True
+        if isinstance(old, DecimalType) or isinstance(new, DecimalType):
+            return self.promotes_decimal(old, new)
+        return read in self.promotions.get(stored, ())
+
+    def findings(
+        self, old: DataType, new: DataType, path: tuple[str, ...] = ()
+    ) -> Iterator[TypeFinding]:
+        """Yield what a reader by the new type meets in rows of the old type, at any depth.
+
+        >>> from schema_core.types import parse_type
+        >>> old, new = parse_type("ROW<a INT, b STRING>"), parse_type("ROW<a BIGINT, c DATE>")
+        >>> for found in AVRO.findings(old, new):
+        ...     print(*found, sep=" | ")
+        type-promoted | ('a',) | INT is read as BIGINT
+        field-dropped | ('b',) | the rows have it
+        field-added | ('c',) | the rows do not have it: NULL
+        """
+        if old == new:
+            return
+        if old.is_nullable and not new.is_nullable and not self.reads_null_as_not_null:
+            yield TypeFinding("nullability-narrowed", path, "the rows may have NULL")
+        match old, new:
+            case RowType(), RowType():
+                yield from self._row_findings(old, new, path)
+            case ArrayType(), ArrayType():
+                yield from self.findings(old.element_type, new.element_type, (*path, "element"))
+            case MultisetType(), MultisetType():
+                yield from self.findings(old.element_type, new.element_type, (*path, "element"))
+            case MapType(), MapType():
+                yield from self.findings(old.key_type, new.key_type, (*path, "key"))
+                yield from self.findings(old.value_type, new.value_type, (*path, "value"))
+            case _ if old.nullable() != new.nullable():
+                yield self._leaf_finding(old, new, path)
+
+    def _row_findings(
+        self, old: RowType, new: RowType, path: tuple[str, ...]
+    ) -> Iterator[TypeFinding]:
+        types = {field.name: field.data_type for field in new.fields}
+        for field in old.fields:
+            if field.name in types:
+                inner = (*path, field.name)
+                yield from self.findings(field.data_type, types.pop(field.name), inner)
+            else:
+                yield TypeFinding("field-dropped", (*path, field.name), "the rows have it")
+        for name, type_ in types.items():
+            required = not (type_.is_nullable or self.reads_null_as_not_null)
+            kind = "required-field-added" if required else "field-added"
+            missing = "the rows do not have it"
+            reason = missing if required else f"{missing}: NULL"
+            yield TypeFinding(kind, (*path, name), reason)
+        kept = [field.name for field in new.fields if field.name not in types]
+        if kept != [field.name for field in old.fields if field.name in set(kept)]:
+            yield TypeFinding("fields-moved", path, "columns are read by name")
+
+    def _leaf_finding(self, old: DataType, new: DataType, path: tuple[str, ...]) -> TypeFinding:
+        was, becomes = old.as_summary_string(), new.as_summary_string()
+        if not self.promotes(old, new):
+            stored, read = self.physical_type(old), self.physical_type(new)
+            is_other = stored and read and stored != old.root.value
+            as_stored = f" ({stored} to {read})" if is_other else ""
+            return TypeFinding(
+                "type-changed", path, f"{self.name} does not read {was} as {becomes}{as_stored}"
+            )
+        if narrowed := narrowing(old, new):
+            return TypeFinding(narrowed, path, f"a value of {was} may not be one of {becomes}")
+        return TypeFinding("type-promoted", path, f"{was} is read as {becomes}")
+
+
+# --- values --------------------------------------------------------------------------------------
+
+#: Root -> the largest integer below which it has all of them, and whether it is a floating point.
+INTEGERS = {R.TINYINT: 2**7, R.SMALLINT: 2**15, R.INTEGER: 2**31, R.BIGINT: 2**63}
+FLOATS = {R.FLOAT: 2**24, R.DOUBLE: 2**53}
+#: Types of exactly as many characters or bytes as their length.
+FIXED = frozenset({R.CHAR, R.BINARY})
+CHARACTERS = frozenset({R.CHAR, R.VARCHAR})
+DIGITS = (AnyTimestampType, TimeType)
+INSTANTS = MEMBERS[TypeFamily.TIMESTAMP]
+
+
+def narrowing(old: DataType, new: DataType) -> str | None:
+    """Return the kind of finding about values that the new type does not have, or None.
+
+    Both types are ones that a format reads as each other.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> narrowing(T.INT(), T.SMALLINT()), narrowing(T.STRING(), T.VARCHAR(5))
+    ('range-narrowed', 'length-narrowed')
+    >>> narrowing(T.BIGINT(), T.DOUBLE()), narrowing(T.INT(), T.DOUBLE())
+    ('precision-narrowed', None)
+    """
+    if isinstance(old, LengthType) and isinstance(new, LengthType):
+        return length_narrowing(old, new)
+    if old.root in INSTANTS and new.root in INSTANTS and old.root is not new.root:
+        return "zone-dependent"
+    if isinstance(old, DIGITS):
+        shorter = not isinstance(new, DIGITS) or new.precision < old.precision
+        return "precision-narrowed" if shorter else None
+    if new.root in FLOATS:
+        return float_narrowing(old, new)
+    if old.root in FLOATS:
+        return "range-narrowed"
+    return exact_narrowing(old, new)
+
+
+def length_narrowing(old: LengthType, new: LengthType) -> str | None:
+    """Compare lengths; a character is at most four bytes, and not all bytes are characters."""
+    if old.root in CHARACTERS and new.root not in CHARACTERS:
+        fits = new.root not in FIXED and new.length >= min(4 * old.length, MAX_LENGTH)
+        return None if fits else "length-narrowed"
+    if new.root in CHARACTERS and old.root not in CHARACTERS:
+        return "range-narrowed"
+    exactly = new.root not in FIXED or (old.root in FIXED and old.length == new.length)
+    return None if exactly and new.length >= old.length else "length-narrowed"
+
+
+def float_narrowing(old: DataType, new: DataType) -> str | None:
+    """Compare a number with a floating point number, which has all integers up to a bound."""
+    if old.root in FLOATS:
+        return "precision-narrowed" if FLOATS[old.root] > FLOATS[new.root] else None
+    if not is_exact(old):
+        return "range-narrowed"
+    largest, scale = exact_numbers(old)
+    return None if scale == 0 and largest <= FLOATS[new.root] else "precision-narrowed"
+
+
+def exact_narrowing(old: DataType, new: DataType) -> str | None:
+    """Compare integers and decimals; other types have all values of each other."""
+    if not (is_exact(old) and is_exact(new)):
+        return None
+    (largest, scale), (new_largest, new_scale) = exact_numbers(old), exact_numbers(new)
+    if new_largest < largest:
+        return "range-narrowed"
+    return "precision-narrowed" if new_scale < scale else None
+
+
+def is_exact(type_: DataType) -> bool:
+    """Return whether a type is an integer or a decimal."""
+    return type_.root in INTEGERS or isinstance(type_, DecimalType)
+
+
+def exact_numbers(type_: DataType) -> tuple[int, int]:
+    """Return a bound of the integers of an exact number, and its digits after the point."""
+    if isinstance(type_, DecimalType):
+        return 10 ** (type_.precision - type_.scale), type_.scale
+    return INTEGERS[type_.root], 0
+
+
+# --- the rule sets -------------------------------------------------------------------------------
+
+
+def to(text: str) -> Mapping[str, frozenset[str]]:
+    """Return promotions from lines ``stored: read, read``."""
+    rows = (line.partition(":") for line in text.strip().splitlines())
+    return {old.strip(): frozenset(map(str.strip, new.split(","))) for old, _, new in rows}
+
+
+def never(old: DataType, new: DataType) -> bool:
+    """Avro: decimals are only read as equal ones."""
+    return False
+
+
+def more_digits(old: DataType, new: DataType) -> bool:
+    """Iceberg: decimals are read by a higher precision."""
+    if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
+        return False
+    return new.scale == old.scale and new.precision >= old.precision
+
+
+#: Root -> digits before the point that Spark requires of a decimal to read its integers.
+INTEGER_DIGITS = {R.TINYINT: 10, R.SMALLINT: 10, R.INTEGER: 10, R.BIGINT: 20}
+
+
+#: Root -> digits of a decimal without a scale whose stored integers Spark reads as the type.
+DECIMAL_DIGITS = {
+    R.TINYINT: 9, R.SMALLINT: 9, R.INTEGER: 9, R.BIGINT: 18, R.DOUBLE: 9,
+}  # fmt: skip
+
+
+def more_digits_in_both(old: DataType, new: DataType) -> bool:
+    """Spark: decimals are read by more digits before and after the point, integers by enough."""
+    if not isinstance(new, DecimalType):
+        digits = DECIMAL_DIGITS.get(new.root, 0)
+        return isinstance(old, DecimalType) and old.scale == 0 and old.precision <= digits
+    digits = new.precision - new.scale
+    if isinstance(old, DecimalType):
+        return new.scale >= old.scale and digits >= old.precision - old.scale
+    return digits >= INTEGER_DIGITS.get(old.root, MAX_LENGTH)
+
+
+AVRO = RuleSet(
+    "avro",
+    "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution",
+    {
+        R.BOOLEAN: "boolean", R.TINYINT: "int", R.SMALLINT: "int", R.INTEGER: "int",
+        R.BIGINT: "long", R.FLOAT: "float", R.DOUBLE: "double",
+        R.DECIMAL: "bytes decimal({0.precision}, {0.scale})",
+        R.CHAR: "string", R.VARCHAR: "string", R.BINARY: "bytes", R.VARBINARY: "bytes",
+        R.DATE: "int date", R.TIME_WITHOUT_TIME_ZONE: "int time-millis",
+        R.TIMESTAMP_WITHOUT_TIME_ZONE: "long local-timestamp-{unit}",
+        R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "long timestamp-{unit}",
+    },
+    to("""
+        int: long, float, double
+        long: float, double
+        float: double
+        string: bytes
+        bytes: string
+    """),
+    never,
+)  # fmt: skip
+
+ICEBERG = RuleSet(
+    "iceberg",
+    "https://iceberg.apache.org/spec/#schema-evolution",
+    {
+        R.BOOLEAN: "boolean", R.TINYINT: "int", R.SMALLINT: "int", R.INTEGER: "int",
+        R.BIGINT: "long", R.FLOAT: "float", R.DOUBLE: "double",
+        R.DECIMAL: "decimal({0.precision}, {0.scale})",
+        R.CHAR: "string", R.VARCHAR: "string",
+        R.BINARY: "fixed({0.length})", R.VARBINARY: "binary",
+        R.DATE: "date", R.TIME_WITHOUT_TIME_ZONE: "time",
+        R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
+        R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "timestamptz",
+    },
+    to("""
+        int: long
+        float: double
+    """),
+    more_digits,
+    partitions_evolve=True,
+)  # fmt: skip
+
+#: Spark checks nullability when it writes, not when it reads files.
+SPARK = RuleSet(
+    "spark",
+    "https://spark.apache.org/docs/latest/sql-data-sources-parquet.html",
+    {
+        R.BOOLEAN: "boolean", R.TINYINT: "tinyint", R.SMALLINT: "smallint", R.INTEGER: "int",
+        R.BIGINT: "bigint", R.FLOAT: "float", R.DOUBLE: "double",
+        R.DECIMAL: "decimal({0.precision}, {0.scale})",
+        R.CHAR: "string", R.VARCHAR: "string", R.BINARY: "binary", R.VARBINARY: "binary",
+        R.DATE: "date", R.TIME_WITHOUT_TIME_ZONE: "time",
+        R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp_ntz",
+        R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "timestamp",
+    },
+    to("""
+        tinyint: smallint, int, bigint, double
+        smallint: tinyint, int, bigint, double
+        int: tinyint, smallint, bigint, double
+        float: double
+        date: timestamp_ntz
+        timestamp_ntz: timestamp
+        timestamp: timestamp_ntz
+    """),
+    more_digits_in_both,
+    reads_null_as_not_null=True,
+)  # fmt: skip
+
+FLINK = RuleSet(
+    "flink",
+    "https://nightlies.apache.org/flink/flink-docs-stable/docs/dev/table/types/#casting",
+    {root: root.value for root in CASTS},
+    {
+        old.value: frozenset(new.value for new, sources in CASTS.items() if old in sources.implicit)
+        for old in CASTS
+    },
+    lambda old, new: old.root in CASTS[new.root].implicit,
+)
+
+#: Name -> rule set.
+RULE_SETS: Mapping[str, RuleSet] = {one.name: one for one in (FLINK, SPARK, ICEBERG, AVRO)}
