@@ -21,7 +21,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from schema_core.arguments import require_instance, type_name
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -223,6 +235,29 @@ def as_aggregate(call: Call) -> tuple[Call, DataType]:
 Python: TypeAlias = Callable[..., Any] | UserDefinedFunction | type[UserDefinedFunction]
 Decorator: TypeAlias = Callable[[Python], UserFunction]
 
+#: The parameters of a function such as `udf`, after the first.
+Options = ParamSpec("Options")
+
+
+class Declares(Protocol[Options]):
+    """The type of functions such as `udf`: without `f` they return a decorator."""
+
+    @overload
+    def __call__(
+        self, f: Python, *args: Options.args, **kwargs: Options.kwargs
+    ) -> UserFunction: ...
+    @overload
+    def __call__(
+        self, f: None = ..., *args: Options.args, **kwargs: Options.kwargs
+    ) -> Decorator: ...
+
+
+def _typed(
+    function: Callable[Concatenate[Python | None, Options], UserFunction | Decorator],
+) -> Declares[Options]:
+    """Return the function itself, for type checkers with its overloads."""
+    return cast("Declares[Options]", function)
+
 
 def user_function(function: object, name: str | None = None) -> UserFunction:
     """Return the user-defined function of a class, an object or a plain Python function.
@@ -248,24 +283,7 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
 # --- PyFlink's decorators ------------------------------------------------------------------------
 
 
-@overload
-def udf(
-    f: Python,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> UserFunction: ...
-@overload
-def udf(
-    f: None = ...,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> Decorator: ...
+@_typed
 def udf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -296,22 +314,7 @@ def udf(
     return _decorated(f, Kind.SCALAR, input_types, result_type, deterministic, name, func_type)
 
 
-@overload
-def udtf(
-    f: Python,
-    input_types: TypeLike = ...,
-    result_types: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-) -> UserFunction: ...
-@overload
-def udtf(
-    f: None = ...,
-    input_types: TypeLike = ...,
-    result_types: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-) -> Decorator: ...
+@_typed
 def udtf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -341,26 +344,7 @@ def udtf(
     return _decorated(f, Kind.TABLE, input_types, result, deterministic, name)
 
 
-@overload
-def udaf(
-    f: Python,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    accumulator_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> UserFunction: ...
-@overload
-def udaf(
-    f: None = ...,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    accumulator_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> Decorator: ...
+@_typed
 def udaf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -388,26 +372,7 @@ def udaf(
     return _decorated(f, Kind.AGGREGATE, input_types, result_type, deterministic, name, func_type)
 
 
-@overload
-def udtaf(
-    f: Python,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    accumulator_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> UserFunction: ...
-@overload
-def udtaf(
-    f: None = ...,
-    input_types: TypeLike = ...,
-    result_type: TypeLike = ...,
-    accumulator_type: TypeLike = ...,
-    deterministic: bool | None = ...,
-    name: str | None = ...,
-    func_type: str = ...,
-) -> Decorator: ...
+@_typed
 def udtaf(
     f: Python | None = None,
     input_types: TypeLike = None,
