@@ -16,7 +16,7 @@ from pathlib import Path
 NAMES = Path(__file__).with_name("pyflink_names.json")
 
 #: The modules of PyFlink that users import: all of these packages, except those left out.
-PACKAGES = ("pyflink/table/", "pyflink/common/", "pyflink/util/exceptions.py")
+PACKAGES = ("pyflink/table/", "pyflink/common/", "pyflink/metrics/", "pyflink/util/exceptions.py")
 LEFT_OUT = ("serializers", "utils", "constants", "io", "serializer")
 
 #: Special methods that belong to the interface of a class.

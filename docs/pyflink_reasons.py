@@ -45,7 +45,9 @@ REASONS: dict[str, str] = {
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "plans have a version of their own format"
     ),
-    "pyflink.table.descriptors": "deprecated in PyFlink for `TableDescriptor`",
+    "pyflink.table.descriptors": (
+        "deprecated for `TableDescriptor`: nothing takes them since `connect` was removed"
+    ),
     "pyflink.table.module.HiveModule": "the functions of Hive are not included",
     "pyflink.table.plan_reference.BytesContentPlanReference": "plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
@@ -76,6 +78,8 @@ REASONS: dict[str, str] = {
     "pyflink.table.types.from_arrow_type": "`schema_core.arrow.from_arrow`",
     "pyflink.table.types.to_arrow_type": "`schema_core.arrow.to_arrow`",
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
+    "pyflink.table.udf.FunctionContext": "Spark does not pass it to its workers",
+    "pyflink.table.udf.FunctionContext.__init__": "made by the engine with what Spark has",
     "pyflink.table.window": _STEP,
     # --- pyflink.util
     "pyflink.util.exceptions.JavaException": (

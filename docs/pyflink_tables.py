@@ -18,6 +18,8 @@ from docs.pyflink_reasons import BEHAVIOR, REASONS
 HOMES = {
     "pyflink.common.": "schema_core.common",
     "pyflink.common": "schema_core.common",
+    "pyflink.metrics": "schema_core.metrics",
+    "pyflink.metrics.": "schema_core.metrics",
     "pyflink.util.exceptions": "schema_core.util.exceptions",
 }
 
@@ -219,7 +221,7 @@ def summary(group: Callable[[str], bool]) -> str:
 def tables() -> str:
     """A summary, and a section for each module of PyFlink."""
     lines = ["", "| package | same | differ | absent | names |", "|---|---|---|---|---|"]
-    for package in ("pyflink.table", "pyflink.common", "pyflink.util"):
+    for package in ("pyflink.table", "pyflink.common", "pyflink.metrics", "pyflink.util"):
         lines += [f"| `{package}` | {summary(lambda one: one.startswith(package))} |"]  # noqa: B023
     lines += [""]
     for module in recorded():

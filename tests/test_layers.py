@@ -73,7 +73,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 #: The modules of public names that have no layer of their own.
 FRONT_DOOR = {
     "__init__", "arrow", "changelog_mode", "common", "compiled_plan", "connectors", "data_view",
-    "dialects", "environment_settings", "explain_detail", "expression", "model_descriptor",
+    "dialects", "environment_settings", "explain_detail", "expression", "metrics",
+    "model_descriptor",
     "module", "plan_reference", "planner", "properties", "resolved_expression", "result_kind",
     "sql_dialect", "statement_set", "table", "table_config", "table_descriptor",
     "table_environment", "table_pipeline", "table_result", "table_schema", "udf", "util", "window",

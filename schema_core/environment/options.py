@@ -602,6 +602,12 @@ ASYNC_ATTEMPTS = ConfigOption(
     3,
     "how often a call of an AsyncScalarFunction that fails is repeated, as in PyFlink",
 )
+PYTHON_METRICS = ConfigOption(
+    "python.metric.enabled",
+    boolean,
+    True,
+    "whether the metrics of functions in Python are collected, and logged as schema_core.metrics",
+)
 JOB_PARAMETERS = ConfigOption(
     "pipeline.global-job-parameters",
     string_map,
@@ -674,6 +680,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     ASYNC_RETRIES,
     ASYNC_DELAY,
     ASYNC_ATTEMPTS,
+    PYTHON_METRICS,
     JOB_PARAMETERS,
     MAX_CODE_LENGTH,
     STATE_RETENTION,

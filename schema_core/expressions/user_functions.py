@@ -38,6 +38,7 @@ from typing import (
 from schema_core.arguments import require_instance, type_name
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
+from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
 from schema_core.expressions.signatures import Declared, Function, Kind, Signature
 from schema_core.sql.syntax import Call
@@ -56,15 +57,53 @@ Accumulator = TypeVar("Accumulator")
 
 
 class FunctionContext:
-    """What a function may know about the job that calls it.
+    """What `open` receives of the job that calls the function.
 
-    >>> FunctionContext({"country": "FR"}).get_job_parameter("country", "?")
+    >>> FunctionContext(job_parameters={"country": "FR"}).get_job_parameter("country", "?")
     'FR'
     """
 
-    def __init__(self, job_parameters: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        base_metric_group: MetricGroup | None = None,
+        job_parameters: Mapping[str, str] | None = None,
+        *,
+        index_of_this_subtask: int = 0,
+        attempt_number: int = 0,
+    ) -> None:
+        require_instance(base_metric_group, (MetricGroup, NoneType), "base_metric_group")
         require_instance(job_parameters, (Mapping, NoneType), "job_parameters", "a mapping")
+        self._group = base_metric_group
         self._parameters = dict(job_parameters or {})
+        self._index = index_of_this_subtask
+        self._attempt = attempt_number
+
+    def in_task(self, index: int, attempt: int) -> FunctionContext:
+        """Return the context in a task of the job, by its index and the number of its attempt."""
+        return FunctionContext(
+            self._group, self._parameters, index_of_this_subtask=index, attempt_number=attempt
+        )
+
+    def get_metric_group(self) -> MetricGroup:
+        """Return the group of the metrics of the function.
+
+        Raises:
+            UnsupportedError: with code `unsupported` if the option ``python.metric.enabled`` is
+                false.
+        """
+        if self._group is None:
+            raise UnsupportedError(
+                "metrics are not collected", hint="SET 'python.metric.enabled' = 'true'"
+            )
+        return self._group
+
+    def get_index_of_this_subtask(self) -> int:
+        """Return the number of the task, from 0."""
+        return self._index
+
+    def get_attempt_number(self) -> int:
+        """Return how many attempts of the task have failed."""
+        return self._attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """Return a value of the option ``pipeline.global-job-parameters``, or the default."""

@@ -15,6 +15,7 @@ from schema_core.environment.options import (
     ASYNC_RETRIES,
     ASYNC_TIMEOUT,
     JOB_PARAMETERS,
+    PYTHON_METRICS,
 )
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import Kind
@@ -37,6 +38,7 @@ from schema_core.spark.compiler.functions.aggregates import aggregated
 from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
 from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
+from schema_core.spark.metric_accumulators import metric_group
 from schema_core.spark.session import TemporaryNames
 from schema_core.spark.udf_registration import spark_type
 from schema_core.text import show
@@ -82,14 +84,14 @@ class UserCalls:
             return user_call(called)
         if function.kind is Kind.AGGREGATE:
             rows = aggregated("collect_list", called, _row(self._arguments(called)))
-            aggregate = _aggregate(function.spark, self._context(), len(called.arguments))
+            aggregate = _aggregate(function.spark, self._context(called), len(called.arguments))
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not Kind.SCALAR:
             raise self._refusal(called)
         arguments = self._arguments(called)
         if function.spark.vectorized:
             return self._vectorized(called, function.spark, arguments)
-        scalar = _scalar(_required(called), self._context())
+        scalar = _scalar(_required(called), self._context(called))
         if is_asynchronous(function.spark.implementation):
             return self._asynchronous(called, scalar, arguments)
         return self._python(called, scalar, called.type, arguments)
@@ -105,7 +107,7 @@ class UserCalls:
             raise self._refusal(called)
         type_ = ArrayType(called.type)
         _require_handed(type_)
-        table = _table(_required(called), self._context())
+        table = _table(_required(called), self._context(called))
         return self._python(called, table, type_, self._arguments(called))
 
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
@@ -115,8 +117,14 @@ class UserCalls:
             code="not-executable",
         )
 
-    def _context(self) -> FunctionContext:
-        return FunctionContext(JOB_PARAMETERS.of(self.options))
+    def _context(self, called: TranslatedCall) -> FunctionContext:
+        """Return the context of a function, with metrics if its class has a method `open`."""
+        spark, group = called.call.function.spark, None
+        kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
+        opens = getattr(kind, "open", None) not in (None, UserDefinedFunction.open)
+        if opens and PYTHON_METRICS.of(self.options):
+            group = metric_group(self.names.session, called.call.function.name)
+        return FunctionContext(group, JOB_PARAMETERS.of(self.options))
 
     def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
         """Return the arguments as Python receives them."""
@@ -186,7 +194,7 @@ class UserCalls:
                 hint="declare a nullable type without length or precision, and cast the result; "
                 "or declare func_type='general'",
             )
-        function = _scalar(spark.implementation, self._context())
+        function = _scalar(spark.implementation, self._context(called))
         name = self.names.function_of_series(function, sql_type(called.type))
         return PythonUdf(name, arguments, called.call.function.deterministic, total=False)
 
@@ -307,10 +315,18 @@ def _opened(implementation: object, context: FunctionContext) -> Callable[[], No
 
     def open_once() -> None:
         if not opened and isinstance(implementation, UserDefinedFunction):
-            implementation.open(context)
+            implementation.open(_in_task(context))
             opened.append(True)
 
     return open_once
+
+
+def _in_task(context: FunctionContext) -> FunctionContext:
+    """Return the context in the task of Spark that this worker runs."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return context if task is None else context.in_task(task.partitionId(), task.attemptNumber())
 
 
 def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
