@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 #: Where Debian keeps the programs that are not on the path, newest last.
 DEBIAN = "/usr/lib/postgresql"
@@ -58,6 +59,23 @@ def server() -> Iterator[Server]:
             yield reached
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def client(reached: Server, program: str, *arguments: str) -> str:
+    """Run a client program of PostgreSQL, such as pg_dump, and return what it printed."""
+    url = urlsplit(reached.url)
+    environment = {
+        **os.environ,
+        "PGHOST": str(url.hostname),
+        "PGPORT": str(url.port),
+        "PGDATABASE": url.path.removeprefix("/"),
+        "PGUSER": reached.username,
+        "PGPASSWORD": reached.password,
+    }
+    ran = subprocess.run(
+        [_program(program), *arguments], env=environment, capture_output=True, text=True, check=True
+    )
+    return ran.stdout
 
 
 @contextmanager

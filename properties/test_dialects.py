@@ -187,6 +187,8 @@ PIECES = (
     "'x'", "array<", "struct<", "map(", "row(", "GENERATED ALWAYS AS (", "AS (", "a + 1", "CASE",
     "DEFAULT", "numeric(10, 2)", "timestamp", "with time zone", "COMMENT ON COLUMN t.a IS",
     "ALTER TABLE t ADD", "CHECK (", "PARTITIONED BY (", "--", "/*", "$$", "\\", "ENGINE =", "{{",
+    "DROP TABLE", "RENAME TABLE", "USE", "SET search_path =", "/*!50001", "*/", "t", "TO", ";",
+    "OWNER TO", "SELECT", "INTO", "DELIMITER ;;", "COPY t FROM stdin;", "\\.", "SET SCHEMA",
 )  # fmt: skip
 
 strings = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)

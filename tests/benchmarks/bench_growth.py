@@ -37,7 +37,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions import Expression, col, concat, row
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.formats.dialects.api import from_ddl
+from schema_core.formats.dialects.api import from_ddl, read_tables
 from schema_core.formats.properties.property_map import decode_table
 from schema_core.masking import mask_text
 from schema_core.paths import parse_path
@@ -635,6 +635,73 @@ for _name, _parts in {
     "mistakes": ("CREATE TABLE t (", "a a a", ", ", ")"),
 }.items():
     SHAPES[f"dump: {_name}"] = of_text(partial(from_ddl, dialect="postgres"), *_parts)
+
+for _name, (_dialect, *_clauses) in {
+    "tables": ("postgres", "", "CREATE TABLE s{}.t (a int)", ";", ""),
+    "comments": ("postgres", "CREATE TABLE s.t (a int);", "COMMENT ON TABLE r{}.t IS 'x'", ";", ""),
+    "changes": (
+        "postgres",
+        "CREATE TABLE t (a int);",
+        "ALTER TABLE t ADD c{} int, DROP c{}",
+        ";",
+        "",
+    ),
+    "dropped tables": (
+        "postgres",
+        "CREATE TABLE k (a int);",
+        "CREATE TABLE t{} (a int); DROP TABLE t{}",
+        ";",
+        "",
+    ),
+    "dropped schemas": (
+        "postgres",
+        "CREATE TABLE r.t (a int);",
+        "CREATE TABLE s{}.t (a int); DROP SCHEMA s",
+        ";",
+        "",
+    ),
+    "databases": (
+        "mysql",
+        "CREATE TABLE t (a int);",
+        "USE d{}; ALTER TABLE t ADD KEY (a)",
+        ";",
+        "",
+    ),
+    "version comments": ("mysql", "CREATE TABLE t (a int);", "/*!50001 SET a = {} */", ";", ""),
+    "open comments": ("mysql", "CREATE TABLE t (a int);", "/*!50001 ", "", ""),
+    "sections": ("mysql", "CREATE TABLE t (a int);\n", "DELIMITER ;;\nx ;;\nDELIMITER ;\n", "", ""),
+    "data": (
+        "postgres",
+        "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n",
+        "{}\tit's",
+        "\n",
+        "\n\\.\n",
+    ),
+    "COPY": ("postgres", "CREATE TABLE t (a int);\n", "COPY t FROM stdin;\n\\.\n", "", ""),
+    "grants": ("postgres", "CREATE TABLE t (a int);", "GRANT SELECT ON t TO r{}", ";", ""),
+    "secrets": (
+        "postgres",
+        "CREATE TABLE t (a int);",
+        "CREATE SERVER s{} OPTIONS (password 'x')",
+        ";",
+        "",
+    ),
+    "queries": ("postgres", "CREATE TABLE t (a int);SELECT ", "{} INTO", ",", ""),
+    "partitions": ("spark", "CREATE TABLE t (a int) PARTITIONED BY (", "a", ", ", ")"),
+    "tables of Flink": ("flink", "", "CREATE TABLE s{}.t (a INT)", ";", ""),
+    "mistakes of Flink": ("flink", "", "CREATE TABLE t (a INT", ";", ""),
+    "dropped databases of Flink": (
+        "flink",
+        "CREATE TABLE r.t (a INT);",
+        "CREATE TABLE s{}.t (a INT); DROP DATABASE s",
+        ";",
+        "",
+    ),
+}.items():
+    SHAPES[f"dump: {_name}"] = of_text(partial(read_tables, dialect=_dialect), *_clauses)
+SHAPES["dump: renamed tables"] = doubling(
+    partial(read_tables, dialect="mysql"), "CREATE TABLE t0 (a int);", "RENAME TABLE t{-} TO t{};"
+)
 
 # --- measuring -----------------------------------------------------------------------------------
 

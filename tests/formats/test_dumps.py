@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from schema_core.errors import ParseError, SchemaCoreError, UnsupportedError
+from fuzz.postgres_server import client, server, why_not
+from schema_core.errors import AlreadyExistsError, ParseError, SchemaCoreError, UnsupportedError
 from schema_core.formats.dialects.api import ForeignScript, ForeignTable, read_table, read_tables
 
+DUMPS = Path(__file__).parent / "dumps"
+
 #: Written by pg_dump 15: COPY data with quotes, dollar signs, comments and statements.
-PG_DUMP = (Path(__file__).parent / "dumps" / "pg_dump.sql").read_text(encoding="utf-8")
+PG_DUMP = (DUMPS / "pg_dump.sql").read_text(encoding="utf-8")
 
 MYSQL_DUMP = r"""-- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)
 /*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
@@ -94,6 +98,113 @@ def test_a_dump_of_mysql() -> None:
     assert comments(script) == {"people": "who's here; all", "orders": "what was ordered"}
     assert "ENGINE=InnoDB AUTO_INCREMENT=3 DEFAULT CHARSET=utf8mb4" in lost(script.tables[0])
     assert "ADD KEY `s` (`state`)" in lost(script.tables[1])
+
+
+def starts(part: str, table: ForeignTable | ForeignScript) -> bool:
+    """Whether a loss begins with this text."""
+    return any(loss.source.startswith(part) for loss in table.losses)
+
+
+# --- dumps of databases with many features --------------------------------------------------------
+
+#: The tables of `features.sql`, as every dump of them has them.
+FEATURES = {
+    "Odd Schema.Odd; Table": "`a b` INT COMMENT 'spaces', `select` STRING, `x\"y` FLOAT",
+    "public.cache": "`key` STRING NOT NULL, `value` BYTES, "
+    "CONSTRAINT `cache_pkey` PRIMARY KEY (`key`) NOT ENFORCED",
+    "shop.animals": "`name` STRING NOT NULL, `legs` INT",
+    "shop.customers": "`id` BIGINT NOT NULL, `Full Name` VARCHAR(80) NOT NULL "
+    "COMMENT 'as in E''\\n'' passports \\ ok', `mail` STRING, "
+    "`home` ROW<`street` STRING, `Zip Code` VARCHAR(10), `state` STRING>, "
+    "`balance` DECIMAL(12, 2) NOT NULL, `tags` ARRAY<STRING>, `grid` ARRAY<INT>, `data` STRING, "
+    "`since` TIMESTAMP_LTZ(6) NOT NULL, `born` DATE, `tz` TIME(6), "
+    "`wait` INTERVAL DAY(6) TO SECOND(3), `ip` STRING, `uid` CHAR(36), `photo` BYTES, "
+    "`flags` STRING, `lower_name` AS [LOWER(`mail`)], `twice` DECIMAL(12, 2), "
+    "CONSTRAINT `customers_pkey` PRIMARY KEY (`id`) NOT ENFORCED",
+    "shop.dogs": "`name` STRING NOT NULL, `legs` INT, `breed` STRING",
+    "shop.orders": "`no` INT NOT NULL, `customer` BIGINT NOT NULL, `state` STRING NOT NULL, "
+    "`states` ARRAY<STRING>, `amount` DECIMAL(12, 2) NOT NULL, `order` SMALLINT, `note` CHAR(3), "
+    "`at` TIMESTAMP(3), CONSTRAINT `orders_key` PRIMARY KEY (`no`, `customer`) NOT ENFORCED",
+    **{
+        f"shop.{name}": "`day` DATE NOT NULL, `place` INT NOT NULL, `value` DOUBLE, "
+        f"CONSTRAINT `{name}_pkey` PRIMARY KEY (`day`, `place`) NOT ENFORCED"
+        for name in ("measurements", "measurements_2025", "measurements_rest")
+    },
+}
+
+#: Parts of a table of `features.sql` that Flink does not have: each is a loss of its table.
+LOST = {
+    "shop.customers": ["GENERATED ALWAYS AS IDENTITY", 'COLLATE pg_catalog."C"', "CHECK ((mail",
+                       "UNIQUE (mail)", "DEFAULT now()", "CREATE UNIQUE INDEX", "jsonb", "inet"],
+    "shop.orders": ["FOREIGN KEY (customer)", "UNIQUE (customer, at)", "EXCLUDE USING", "nextval",
+                    "CREATE INDEX orders_at", "CREATE TRIGGER stamp", "CREATE POLICY own", "enum("],
+    "shop.measurements": ["PARTITION BY RANGE", "ATTACH PARTITION shop.measurements_2025"],
+    "shop.dogs": ["INHERITS"],
+    "public.cache": ["fillfactor"],
+}  # fmt: skip
+
+
+def check_features(script: ForeignScript) -> None:
+    """Require the tables of `features.sql`, with their comments and losses."""
+    found = {".".join(table.path): table for table in script.tables}
+
+    assert {name: members(table) for name, table in found.items()} == FEATURES
+    assert found["shop.customers"].comment == "who's who; -- all\nof them"
+    for name, parts in LOST.items():
+        assert [part for part in parts if part not in lost(found[name])] == []
+    for part in ("CREATE VIEW shop.open_orders", "CREATE SEQUENCE shop.free", "CREATE FUNCTION"):
+        assert part in lost(script)
+    for part in ("GRANT", "OWNER TO", "COPY", "INSERT", "REPLICA", "SET STAT"):
+        assert not any(map(partial(starts, part), (script, *script.tables)))
+
+
+def members(table: ForeignTable) -> str:
+    """The schema of a table on one line."""
+    return " ".join(str(table.schema).split()).removeprefix("( ").removesuffix(" )")
+
+
+def test_a_dump_of_postgres_with_many_features() -> None:
+    check_features(read_tables((DUMPS / "pg_dump_features.sql").read_text(encoding="utf-8")))
+
+
+#: Options of pg_dump.
+KINDS_OF_DUMPS = (
+    "", "--schema-only", "--clean --if-exists --create", "--inserts", "--column-inserts --no-owner",
+    "--no-privileges --disable-dollar-quoting",
+)  # fmt: skip
+
+
+def test_dumps_of_a_server_with_many_features() -> None:
+    if (reason := why_not()) is not None:
+        pytest.skip(reason)
+    with server() as reached:
+        client(reached, "psql", "-v", "ON_ERROR_STOP=1", "-f", str(DUMPS / "features.sql"))
+        dumps = [client(reached, "pg_dump", *kind.split()) for kind in KINDS_OF_DUMPS]
+        everything = client(reached, "pg_dumpall")
+    for text in (*dumps, everything):
+        check_features(read_tables(text))
+
+
+def test_a_dump_of_mariadb_with_several_databases() -> None:
+    script = read_tables((DUMPS / "mariadb_dump.sql").read_text(encoding="utf-8"), "mysql")
+    customers, *_ = script.tables
+
+    assert [one.path for one in script.tables] == [
+        ("shop", "customers"), ("shop", "history"), ("shop", "items"), ("shop", "orders"),
+        ("other", "customers"),
+    ]  # fmt: skip
+    assert customers.comment == "who's who; /* all */"
+    assert "`full ``name` VARCHAR(80) NOT NULL COMMENT 'it''s; \"the\" name \\ -- /*'" in members(
+        customers
+    )
+    assert "`twice` AS [CAST(`price` * 2 AS DECIMAL(12, 2))]" in members(customers)
+    assert "UNIQUE KEY `mail` (`mail`(20))" in lost(customers)
+    assert "FOREIGN KEY (`customer`)" in lost(script.tables[2])
+    assert "PARTITION BY RANGE" in lost(script.tables[3])
+    for part in ("CREATE SEQUENCE", "CREATE VIEW", "PROCEDURE `p`", "TRIGGER tr"):
+        assert part in lost(script)
+    for part in ("SET ", "LOCK TABLES", "INSERT", "DISABLE KEYS", "SETVAL"):
+        assert not any(map(partial(starts, part), (script, *script.tables)))
 
 
 def test_a_dump_of_sqlite() -> None:
@@ -339,3 +450,119 @@ def test_sequences_of_snowflake(option: str) -> None:
 
     assert str(found.schema) == "(\n  `ID` DECIMAL(38, 0) NOT NULL COMMENT 'n'\n)"
     assert lost(found) == option
+
+
+# --- statements of scripts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "tables"),
+    [
+        ("CREATE TABLE a (x int); DROP TABLE a; CREATE TABLE b (x int)", "postgres", ["b"]),
+        ("CREATE TABLE a (x int); DROP TABLE IF EXISTS s.a, c RESTRICT; CREATE TABLE b (x int)",
+         "postgres", ["b"]),
+        ("CREATE TABLE s.a (x int); CREATE TABLE r.a (x int); DROP SCHEMA s CASCADE", "postgres",
+         ["r.a"]),
+        ("CREATE TABLE c.s.a (x int); CREATE TABLE d.s.a (x int); DROP SCHEMA c.s", "trino",
+         ["d.s.a"]),
+        ("CREATE TABLE a (x int); CREATE TABLE IF NOT EXISTS a (y int)", "mysql", ["a"]),
+        ("CREATE TABLE a (x int); CREATE OR REPLACE TABLE a (y int)", "duckdb", ["a"]),
+        ("CREATE TABLE a (x int); RENAME TABLE a TO b; CREATE TABLE a (x int)", "mysql",
+         ["b", "a"]),
+        ("USE s; CREATE TABLE a (x int); USE r; CREATE TABLE a (x int); DROP TABLE a", "mysql",
+         ["s.a"]),
+        ("USE SCHEMA d.s; CREATE TABLE a (x int)", "snowflake", ["D.S.A"]),
+        ("USE DATABASE d; CREATE TABLE a (x int)", "spark", ["d.a"]),
+        ("SET search_path = s, r; CREATE TABLE a (x int)", "postgres", ["s.a"]),
+        ("SET search_path = s; SET search_path TO DEFAULT; CREATE TABLE a (x int)", "postgres",
+         ["a"]),
+        ("SET LOCAL search_path TO '$user', r; CREATE TABLE a (x int)", "postgres", ["r.a"]),
+        ("CREATE TABLE s.a (x int); ALTER TABLE a SET SCHEMA r", "postgres", ["r.a"]),
+        ("/*!50001 CREATE TABLE v (x int) */; /*!50001 DROP TABLE v */; CREATE TABLE a (x int)",
+         "mysql", ["a"]),
+        ("/*M!999999\\- CREATE TABLE v (x int) */; CREATE TABLE a (x int)", "mysql", ["a"]),
+    ],
+)  # fmt: skip
+def test_a_script_gives_the_tables_that_it_leaves(
+    text: str, dialect: str, tables: list[str]
+) -> None:
+    assert [".".join(path) for path in read_tables(text, dialect).by_path] == tables
+
+
+def test_a_table_that_is_created_twice_is_refused() -> None:
+    with pytest.raises(AlreadyExistsError) as found:
+        read_tables("CREATE TABLE s.a (x int);\nCREATE TABLE s.a (y int)")
+    (one,) = found.value.diagnostics
+
+    assert (one.code, one.line, one.column) == ("table-exists", 2, 1)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["SELECT 1 AS x INTO u", "IMPORT FOREIGN SCHEMA s",
+     "SELECT pg_catalog.set_config('search_path', 's', false)",
+     "DO $$ BEGIN EXECUTE 'DROP TABLE t'; END $$", "CALL change()", "EXECUTE change",
+     "DROP TYPE mood CASCADE", "DROP TABLE t2 CASCADE", "ALTER TYPE mood ADD VALUE 'x'",
+     "ALTER SCHEMA s RENAME TO r", "CREATE SCHEMA s CREATE TABLE u (a int)",
+     "WITH x AS (SELECT 1) SELECT * INTO u FROM x", "something else"],
+)  # fmt: skip
+def test_statements_that_can_change_a_table_are_losses(statement: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a int); CREATE TABLE t2 (a int); {statement};")
+
+    assert statement[:40] in lost(script)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["GRANT SELECT ON t TO ann", "REVOKE ALL ON t FROM ann", "ALTER VIEW v OWNER TO ann",
+     "ALTER TABLE t OWNER TO ann", "ALTER TABLE u OWNER TO ann",
+     "ALTER TABLE IF EXISTS u ADD x int",
+     "SET a = 1", "BEGIN", "COMMIT", "INSERT INTO t VALUES (1)", "DROP INDEX i", "DROP VIEW v",
+     "SELECT pg_catalog.set_config('search_path', '', false)", "CREATE ROLE ann PASSWORD 'x'",
+     "ALTER TABLE t ALTER a SET STATISTICS 5", "ALTER TABLE t CLUSTER ON i", "VACUUM t",
+     "ALTER DEFAULT PRIVILEGES IN SCHEMA s GRANT SELECT ON TABLES TO ann"],
+)  # fmt: skip
+def test_statements_that_cannot_change_a_table_are_skipped(statement: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a int); {statement};")
+
+    assert (script.losses, script.tables[0].losses) == ((), ())
+    assert schemas(script) == {"t": "`a` INT"}
+
+
+def test_a_partition_of_a_version_comment_is_a_loss() -> None:
+    script = read_tables("CREATE TABLE t (a int) /*!50100 PARTITION BY HASH (a) */", "mysql")
+
+    assert "PARTITION BY HASH (a)" in lost(script.tables[0])
+
+
+def test_secrets_of_statements_are_masked() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a int); CREATE SUBSCRIPTION s CONNECTION 'password=hunter2' PUBLICATION p"
+    )
+
+    assert "CREATE SUBSCRIPTION s CONNECTION ****" in lost(script)
+    assert "hunter2" not in lost(script)
+
+
+def test_partitions_of_hive_and_spark_are_read() -> None:
+    hive = read_table(
+        "CREATE TABLE t (a int) PARTITIONED BY (day date, h int) STORED AS orc", "hive"
+    )
+    spark = read_table("CREATE TABLE t (a int, day date) USING delta PARTITIONED BY (DAY)", "spark")
+    iceberg = read_table(
+        "CREATE TABLE t (a int, day date) USING iceberg PARTITIONED BY (bucket(4, a), day)", "spark"
+    )
+
+    assert hive.table.partition_keys == ("day", "h")
+    assert lost(hive) == "STORED AS orc"
+    assert spark.table.partition_keys == ("day",)
+    assert lost(spark) == "USING delta"
+    assert iceberg.table.partition_keys == ()
+    assert "PARTITIONED BY (bucket(4, a), day)" in lost(iceberg)
+
+
+def test_a_dump_with_too_many_rows_is_refused_with_a_hint() -> None:
+    with pytest.raises(ParseError, match="exceeds the maximum") as found:
+        read_tables(PG_DUMP + " " * 1_000_000)
+    assert found.value.code == "text-too-long"
+    assert "--schema-only" in str(found.value.hint)

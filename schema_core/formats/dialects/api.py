@@ -18,17 +18,17 @@ from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
 from schema_core.cursor import Cursor, check_size
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
+from schema_core.formats.dialects.dumps import routines, without_data
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
 from schema_core.formats.dialects.flink import FLINK, DeclaredTable, read_script, write_table
-from schema_core.formats.dialects.grammar import foreign_type
+from schema_core.formats.dialects.grammar import foreign_type, shortened
 from schema_core.formats.dialects.printer import IN_FULL, Masking
 from schema_core.formats.dialects.schemas import DdlStatements, build_schema, write_schema
 from schema_core.formats.dialects.statements import (
     ScriptDefinitions,
     TableDefinition,
     parse_script,
-    without_data,
 )
 from schema_core.formats.dialects.types import ForeignType, loss_of
 from schema_core.formats.loss import Loss, Policy, enforce
@@ -36,7 +36,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
-from schema_core.text import MAX_DEPTH, Span
+from schema_core.text import MAX_DEPTH, MAX_TEXT, Span
 from schema_core.tokenizer import Token
 
 #: The names of the dialects that `from_ddl` and `to_ddl` accept.
@@ -212,9 +212,18 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
 
 
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
-    check_size(text)
+    if len(require_instance(text, str, "text")) > MAX_TEXT:
+        raise ParseError(
+            f"a script of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
+            code="text-too-long",
+            hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
+            span=Span(0, 1),
+        )
     code = without_data(text, dialect.name)
-    return parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
+    script = parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
+    if dialect.name == "mysql":
+        script.dropped += [shortened(text[one.start : one.stop]) for one in routines(text)]
+    return script
 
 
 def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
@@ -224,7 +233,7 @@ def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> For
         expression=lambda span: _expression(text[span.start : span.stop], written.engine),
         type_text=lambda type_: _type(type_, written.engine),
     )
-    return ForeignTable(table.path, schema, losses, table.comment)
+    return ForeignTable(table.path, schema, losses, table.comment, table.partition_keys)
 
 
 def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
@@ -371,11 +380,20 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
     from sqlglot.errors import SqlglotError
 
     try:
-        found: list[Any] = tokenize(text, read=dialect.name)
+        found: list[Token] = []
+        before: Any = None
+        for foreign in tokenize(text, read=dialect.name):
+            if _is_rest_of_rename(before, foreign):  # one token up to the semicolon
+                start = before.end + 1
+                rest = tokenize(text[start : foreign.end + 1], read=dialect.name)
+                found += [token for one in rest for token in _token(text, one, start)]
+            else:
+                found += _token(text, foreign)
+            before = foreign
     except SqlglotError as error:
         raise _unclosed(text, error) from None
     depth = 0
-    for token in (one for foreign in found for one in _token(text, foreign)):
+    for token in found:
         depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
         if depth > MAX_DEPTH:
             raise ParseError(
@@ -385,9 +403,19 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
     yield Token("end", "end", "", len(text), len(text))
 
 
-def _token(text: str, foreign: Any) -> Iterator[Token]:
+def _is_rest_of_rename(before: Any, foreign: Any) -> bool:
+    """Return whether a token is all that follows RENAME: a string that is longer than its place."""
+    return (
+        before is not None
+        and before.token_type.name == "RENAME"
+        and foreign.token_type.name == "STRING"
+        and foreign.start == foreign.end
+    )
+
+
+def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
     """Yield our tokens for one of sqlglot's, which may consist of several words."""
-    start, stop = foreign.start, foreign.end + 1
+    start, stop = foreign.start + offset, foreign.end + 1 + offset
     kind = foreign.token_type.name
     if kind == "IDENTIFIER":
         yield Token("name", "", foreign.text, start, stop)

@@ -245,6 +245,7 @@ class FlinkScript:
     dropped: list[str] = field(default_factory=list)
     catalog: tuple[str, ...] = ()
     database: tuple[str, ...] = ()
+    _in_database: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
 
     def path(self, name: Name) -> tuple[str, ...]:
         """Return the path of a name, with the database of the last USE where it has none."""
@@ -269,12 +270,13 @@ class FlinkScript:
             case CreateTable():
                 self._create(statement)
             case Drop(kind=ObjectKind.TABLE, path=name):
-                self.tables.pop(self.path(name), None)
+                path = self.path(name)
+                self.tables.pop(path, None)
+                self._in_database.get(path[:-1], set()).discard(path)
             case Drop(kind=ObjectKind.DATABASE, path=name):
                 home = (*self.catalog, *name.parts)[-2:]
-                self.tables = {
-                    path: one for path, one in self.tables.items() if path[: len(home)] != home
-                }
+                for path in self._in_database.pop(home, ()):
+                    del self.tables[path]
             case syntax.Alter(kind=ObjectKind.TABLE, path=name, span=span):
                 if self.path(name) in self.tables:
                     raise UnsupportedError(
@@ -304,6 +306,7 @@ class FlinkScript:
             raise AlreadyExistsError(problem, code="table-exists", span=statement.path.span)
         with at(f"table {'.'.join(path)!r}"):
             self.tables[path] = DeclaredTable(path, statement, _table(statement, self.text))
+        self._in_database.setdefault(path[:-1], set()).add(path)
 
 
 def read_script(text: str) -> FlinkScript:

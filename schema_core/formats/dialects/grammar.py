@@ -16,6 +16,8 @@ from schema_core.cursor import Cursor, check_digits
 from schema_core.errors import UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
+from schema_core.masking import mask_text
+from schema_core.secrets import has_credentials, is_secret
 from schema_core.text import Span, quote_string
 
 #: The maximum length of an excerpt in a loss.
@@ -61,7 +63,18 @@ def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
 def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
     """Return the source from `start` to the cursor, or to `stop`, on one line and truncated."""
     end = cursor.span_from(start).stop
-    text = " ".join(cursor.text[start : end if stop is None else min(stop, end)].split())
+    return shortened(cursor.text[start : end if stop is None else min(stop, end)])
+
+
+def shortened(text: str) -> str:
+    """Return a text on one line, truncated, with its secrets masked.
+
+    >>> shortened("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
+    'CREATE SUBSCRIPTION s CONNECTION ******************* PUBLICATION p'
+    """
+    text = " ".join(text[: 10 * MAX_EXCERPT].split())
+    if is_secret(text) or has_credentials(text):
+        text = mask_text(text)
     return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
 
 

@@ -1,19 +1,17 @@
 """Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON.
 
-Clauses that a schema cannot represent are kept as strings in `dropped`. Rows in dumps (``COPY``,
-``INSERT``) are removed before the script is tokenized.
+Clauses that a schema cannot represent are kept as strings in `dropped`, and so are statements that
+are not understood. `SKIPPED` lists those that cannot change a table.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeAlias
 
 from schema_core.cursor import Cursor
-from schema_core.errors import ParseError, UnsupportedError
+from schema_core.errors import AlreadyExistsError, UnsupportedError
 from schema_core.formats.dialects.engines import Engine
 from schema_core.formats.dialects.grammar import (
     ColumnDefinition,
@@ -46,6 +44,7 @@ class TableDefinition:
     columns: list[ColumnDefinition] = field(default_factory=list)
     key: tuple[str, ...] = ()
     key_name: str | None = None
+    partition_keys: tuple[str, ...] = ()
     dropped: list[str] = field(default_factory=list)
     _by_name: dict[str, ColumnDefinition] | None = None
     _by_folded: dict[str, ColumnDefinition] = field(default_factory=dict)
@@ -62,6 +61,7 @@ class TableDefinition:
         """Rename a column."""
         old, one.name = one.name, name
         self.key = tuple(name if part == old else part for part in self.key)
+        self.partition_keys = tuple(name if part == old else part for part in self.partition_keys)
         if self._by_name is not None and self._by_name.get(old) is one:
             del self._by_name[old]
             self._by_name[name] = one
@@ -123,7 +123,7 @@ def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
         if read is None or not read(cursor, found, find):
             cursor.index = before
             skip_token(cursor)
-        elif cursor.tokens[before].key in TABLE_COMMENTS:
+        elif cursor.tokens[before].key in PARSED_TAILS:
             _keep(cursor, found, start, cursor.tokens[before].start)
             start = cursor.token.start
     _keep(cursor, found, start, cursor.token.start)
@@ -142,14 +142,28 @@ def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
 
 
 def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
-    """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``."""
+    """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``.
+
+    Transforms such as ``bucket(4, id)`` are not parsed.
+    """
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
-        found.columns += [column(cursor, found.engine) for _ in elements(cursor)]
-    else:
-        skip_until(cursor, ())
-        cursor.expect(")")
+        declared = [column(cursor, found.engine) for _ in elements(cursor)]
+        found.columns += declared
+        found.partition_keys = tuple(one.name for one in declared)
+        return True
+    names = []
+    while cursor.token.kind in {"word", "name"} and cursor.peek().key in {",", ")"}:
+        known = found.column(identifier(cursor, found.engine))
+        if known is None:
+            return False
+        names.append(known.name)
+        if not cursor.accept(","):
+            break
+    if not cursor.accept(")"):
+        return False
+    found.partition_keys = tuple(names)
     return True
 
 
@@ -215,7 +229,8 @@ TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "OPTIONS":     _tail_options,
     "INHERITS":    _inherits,
 }  # fmt: skip
-TABLE_COMMENTS = frozenset({"COMMENT", "OPTIONS"})
+#: Clauses that are no loss where they are parsed.
+PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
 
 
 # --- elements of the column list ------------------------------------------------------------------
@@ -272,7 +287,9 @@ def alter_table(cursor: Cursor, found: TableDefinition) -> None:
     while True:
         start = cursor.token
         read = ACTIONS.get(cursor.key)
-        if read is None or not read(cursor, found):
+        if _begins(cursor, SKIPPED_ACTIONS):
+            skip_until(cursor, (",", ";"))
+        elif read is None or not read(cursor, found):
             skip_until(cursor, (",", ";"))
             _keep(cursor, found, start.start, cursor.token.start)
         if not cursor.accept(","):
@@ -350,6 +367,8 @@ def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
         changed.nullable = False
     elif cursor.accept("DROP", "NOT", "NULL"):
         changed.nullable = True
+    elif _begins(cursor, SKIPPED_CHANGES):
+        skip_until(cursor, (",", ";"))
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
         changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
         skip_until(cursor, (",", ";"))
@@ -414,6 +433,14 @@ def _rename(cursor: Cursor, found: TableDefinition) -> bool:
     return True
 
 
+def _set(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``SET SCHEMA s``, which moves the table."""
+    if not cursor.accept("SET", "SCHEMA"):
+        return False
+    found.path = (*found.path[:-2], identifier(cursor, found.engine), found.path[-1])
+    return True
+
+
 def _comment(cursor: Cursor, found: TableDefinition) -> bool:
     """Parse MySQL's ``COMMENT = 'string'``."""
     return _tail_comment(cursor, found, lambda path: None)
@@ -427,8 +454,26 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "CHANGE":  _modify,
     "DROP":    _drop,
     "RENAME":  _rename,
+    "SET":     _set,
     "COMMENT": _comment,
 }  # fmt: skip
+
+#: Actions of ALTER TABLE that concern owners, indexes, triggers and storage: they are skipped.
+SKIPPED_ACTIONS = frozenset({
+    "OWNER TO", "ENABLE KEYS", "DISABLE KEYS", "ENABLE TRIGGER", "DISABLE TRIGGER", "CLUSTER ON",
+    "SET WITHOUT CLUSTER", "SET TABLESPACE", "REPLICA IDENTITY", "VALIDATE CONSTRAINT",
+    "AUTO_INCREMENT",
+})  # fmt: skip
+
+#: Changes of a column that concern its storage: they are skipped.
+SKIPPED_CHANGES = frozenset({"SET STATISTICS", "SET STORAGE", "SET COMPRESSION"})
+
+
+def _begins(cursor: Cursor, words: frozenset[str]) -> bool:
+    """Return whether one of these sequences of up to three words follows."""
+    first, second, third = (cursor.peek(ahead).key for ahead in range(3))
+    return bool({first, f"{first} {second}", f"{first} {second} {third}"} & words)
+
 
 #: Words after ADD, DROP and RENAME that do not start a column.
 NOT_COLUMNS = frozenset({
@@ -437,32 +482,91 @@ NOT_COLUMNS = frozenset({
 })  # fmt: skip
 
 
+# --- scripts --------------------------------------------------------------------------------------
+
+
+#: The maximum number of names of a path by whose last names a table is found.
+MAX_SUFFIX = 4
+
+#: Names by which tables are found: the last of their paths, all of them, or those of their schemas.
+Names: TypeAlias = tuple[str, tuple[str, ...]]
+
+
 @dataclass(slots=True)
 class ScriptDefinitions:
-    """The definitions of a script; `dropped` are statements that belong to none of its tables."""
+    """The definitions of a script; `dropped` are statements that belong to none of its tables.
+
+    `home` precedes names without a schema: the database of the last USE, the search path.
+    """
 
     engine: Engine
-    tables: list[TableDefinition] = field(default_factory=list)
     types: UserTypes = field(default_factory=UserTypes)
     dropped: list[str] = field(default_factory=list)
-    _by_name: dict[str, list[TableDefinition]] = field(default_factory=dict)
+    home: tuple[str, ...] = ()
+    _tables: dict[int, TableDefinition] = field(default_factory=dict)
+    _by_names: dict[Names, dict[int, TableDefinition]] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> list[TableDefinition]:
+        """The tables in the order of the script."""
+        return list(self._tables.values())
 
     def add(self, table: TableDefinition) -> None:
-        self.tables.append(table)
-        self._by_name.setdefault(table.path[-1], []).append(table)
+        self._tables[id(table)] = table
+        for names in _names(table.path):
+            self._by_names.setdefault(names, {})[id(table)] = table
+
+    def remove(self, table: TableDefinition) -> None:
+        del self._tables[id(table)]
+        self._forget(table, table.path)
 
     def renamed(self, table: TableDefinition, before: tuple[str, ...]) -> None:
         """Rename a table: it is found only by its new path."""
-        self._by_name[before[-1]].remove(table)
-        self._by_name.setdefault(table.path[-1], []).append(table)
+        self._forget(table, before)
+        for names in _names(table.path):
+            self._by_names.setdefault(names, {})[id(table)] = table
+
+    def _forget(self, table: TableDefinition, path: tuple[str, ...]) -> None:
+        for names in _names(path):
+            self._by_names[names].pop(id(table), None)
+
+    def qualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the path of a table."""
+        return (*self.home, *name) if len(name) == 1 else name
+
+    def latest(self) -> TableDefinition | None:
+        """Return the table that was created last."""
+        return next(reversed(self._tables.values()), None)
+
+    def at_path(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return the table at exactly this path."""
+        return self._last("path", name)
+
+    def in_schema(self, name: tuple[str, ...]) -> list[TableDefinition]:
+        """Return the tables of a schema or database."""
+        return list(self._by_names.get(("schema", name), {}).values())
 
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Return the table at a path; leading names may be omitted on either side."""
-        for table in reversed(self._by_name.get(name[-1], ())):
-            length = min(len(table.path), len(name))
-            if table.path[-length:] == name[-length:]:
-                return table
-        return None
+        name = self.qualified(name)
+        if (found := self._last("suffix", name)) is not None:
+            return found
+        shorter = (name[-length:] for length in range(min(len(name), MAX_SUFFIX), 0, -1))
+        return next(filter(None, (self._last("path", part) for part in shorter)), None)
+
+    def _last(self, kind: str, name: tuple[str, ...]) -> TableDefinition | None:
+        return next(reversed(self._by_names.get((kind, name), {}).values()), None)
+
+
+def _names(path: tuple[str, ...]) -> set[Names]:
+    """Return all names by which a table at a path is found."""
+    lengths = range(1, min(len(path), MAX_SUFFIX) + 1)
+    return {
+        ("path", path),
+        *(("suffix", path[-length:]) for length in lengths),
+        ("schema", path[:-1]),
+        ("schema", path[-2:-1]),
+    }
 
 
 #: Words that may occur between CREATE and TABLE.
@@ -473,14 +577,36 @@ MODIFIERS = frozenset(
     }
 )  # fmt: skip
 
-#: First words of statements without definitions: settings, transactions, rows.
-IGNORED_STATEMENTS = frozenset(
+#: Statements that cannot change a table, by their first words: they are skipped. SELECT INTO can.
+SKIPPED = frozenset(
     {
-        "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "DROP", "LOCK", "UNLOCK", "SELECT",
-        "PRAGMA", "DELIMITER", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "TRUNCATE",
-        "ANALYZE", "VACUUM", "REINDEX", "END",
+        # settings and sessions
+        "SET", "RESET", "USE ROLE", "USE WAREHOUSE", "USE SECONDARY ROLES", "PRAGMA", "DELIMITER",
+        "DISCARD", "LISTEN", "NOTIFY", "FLUSH",
+        # transactions and locks
+        "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "END", "LOCK", "UNLOCK",
+        "CHECKPOINT",
+        # rows
+        "SELECT", "VALUES", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "MERGE", "TRUNCATE",
+        "LOAD DATA", "REFRESH",
+        # statistics and storage
+        "ANALYZE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "REPAIR", "MSCK", "CACHE", "UNCACHE",
+        # questions
+        "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
+        # owners, grants and roles
+        "GRANT", "REVOKE", "SECURITY LABEL", "ALTER DEFAULT PRIVILEGES", "REASSIGN OWNED",
+        "CREATE ROLE", "CREATE USER", "ALTER ROLE", "ALTER USER",
+        # databases, schemas and extensions; comments on them
+        "CREATE DATABASE", "ALTER DATABASE", "CREATE EXTENSION", "COMMENT ON DATABASE",
+        "COMMENT ON SCHEMA", "COMMENT ON EXTENSION", "COMMENT ON ROLE",
     }
 )  # fmt: skip
+
+#: Engine -> statements that cannot change a table there. DO of PostgreSQL runs any statement.
+OWN_SKIPPED = {"mysql": frozenset({"DO"})}
+
+#: The table that a statement concerns, and whether all of it was parsed.
+Outcome: TypeAlias = tuple[TableDefinition | None, bool]
 
 
 def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
@@ -488,6 +614,7 @@ def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
 
     Raises:
         ParseError: for a string outside the grammar, or with code `missing-create-table`.
+        AlreadyExistsError: with code `table-exists`.
         UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
     found = ScriptDefinitions(engine)
@@ -502,41 +629,64 @@ def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
 
 
 def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
-    start = cursor.token
-    owner: TableDefinition | None = None
-    is_read = False
-    if cursor.accept("CREATE"):
-        owner, is_read = _create(cursor, found, start)
-    elif cursor.accept("COMMENT", "ON"):
-        owner, is_read = _comment_on(cursor, found)
-    elif cursor.accept("ALTER", "TABLE"):
-        owner, is_read = _alter(cursor, found)
+    start, index = cursor.token, cursor.index
+    own = OWN_SKIPPED.get(found.engine.name, frozenset())
+    is_skipped = _begins(cursor, SKIPPED) or _begins(cursor, own)
+    owner, is_read = None, False
+    for words, read in STATEMENTS.items():
+        if cursor.accept(*words):
+            owner, is_read = read(cursor, found)
+            break
     if skip_until(cursor, (";",)):
         is_read = False
-    if not is_read and start.key not in IGNORED_STATEMENTS:
-        dropped = found.dropped if owner is None else owner.dropped
-        dropped.append(excerpt(cursor, start.start))
+    if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
+        return
+    dropped = found.dropped if owner is None else owner.dropped
+    dropped.append(excerpt(cursor, start.start))
 
 
-def _create(
-    cursor: Cursor, found: ScriptDefinitions, start: Token
-) -> tuple[TableDefinition | None, bool]:
-    """Parse what follows CREATE; return the table concerned, and whether all of it was parsed."""
-    engine = found.engine
+def _can_change(cursor: Cursor, index: int) -> bool:
+    """Return whether a query creates a table, or sets the search path."""
+    if cursor.tokens[index].key != "SELECT":
+        return False
+    tokens = cursor.tokens[index : cursor.index]
+    names = [one.value for one in tokens if one.kind == "string"]
+    sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
+    return sets_path or any(one.key == "INTO" for one in tokens)
+
+
+def _changes_owner(cursor: Cursor, index: int) -> bool:
+    """Return whether the statement is ``ALTER ... OWNER TO name``."""
+    last = [one.key for one in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
+    return cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
+
+
+def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse what follows CREATE."""
+    engine, start = found.engine, cursor.tokens[cursor.index - 1]
+    replaces = cursor.key == "OR"
     while cursor.key in MODIFIERS:
         cursor.advance()
     if cursor.accept("TABLE"):
+        is_conditional = cursor.key == "IF"
         table = create_table(cursor, engine, start, found.find)
-        if table is not None:
-            found.add(table)
-            return table, True
-        cursor.expect("PARTITION", "OF")
-        return found.find(path(cursor, engine)), False
+        if table is None:
+            cursor.expect("PARTITION", "OF")
+            return found.find(path(cursor, engine)), False
+        table.path = found.qualified(table.path)
+        existing = found.at_path(table.path)
+        if existing is not None and is_conditional:
+            return existing, True  # the statement has no effect
+        if existing is not None:
+            _require_replacing(replaces, table, cursor)
+            found.remove(existing)
+        found.add(table)
+        return table, True
     if cursor.accept("TYPE"):
         return None, create_type(cursor, engine, found.types)
     if cursor.accept("DOMAIN"):
         return None, create_domain(cursor, engine, found.types)
-    while cursor.token.kind != "end" and cursor.key not in {";", "ON"}:
+    while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
         cursor.advance()
     if cursor.accept("ON"):  # an index, a trigger, a policy
         cursor.accept("ONLY")
@@ -545,7 +695,18 @@ def _create(
     return None, False
 
 
-def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
+def _require_replacing(replaces: bool, table: TableDefinition, cursor: Cursor) -> None:
+    if not replaces:
+        raise AlreadyExistsError(
+            f"the script has already created the table {'.'.join(table.path)!r}",
+            code="table-exists",
+            hint="read the dump of one database at a time",
+            span=table.span,
+            text=cursor.text,
+        )
+
+
+def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     """Parse ``COMMENT ON TABLE t IS 'string'`` or ``COMMENT ON COLUMN t.c IS 'string'``."""
     if cursor.accept("TABLE"):
         table = found.find(path(cursor, found.engine))
@@ -556,7 +717,7 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefiniti
     if not cursor.accept("COLUMN"):
         return None, False
     *home, name = path(cursor, found.engine)
-    table = found.find(tuple(home)) if home else found.tables[-1] if found.tables else None
+    table = found.find(tuple(home)) if home else found.latest()
     if table is None:
         return None, False
     if (commented := table.column(name)) is None:
@@ -568,14 +729,16 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefiniti
     return table, True
 
 
-def _alter(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
-    """Parse ALTER TABLE; a table that the script does not declare is ignored."""
-    cursor.accept("IF", "EXISTS")
+def _alter(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ALTER TABLE; that of a table which the script does not declare is a loss."""
+    is_conditional = cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
     table = found.find(path(cursor, found.engine))
     cursor.accept("*")
     if table is None:
-        return None, False
+        if is_conditional:
+            skip_until(cursor, (";",))
+        return None, is_conditional
     before = table.path
     alter_table(cursor, table)
     if table.path != before:
@@ -583,130 +746,83 @@ def _alter(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | 
     return table, True
 
 
-def without_data(text: str, engine: str) -> str:
-    r"""Return the script with everything that is not SQL replaced by blanks; line breaks are kept.
+def _rename_tables(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
+    is_known = True
+    while True:
+        table = found.find(path(cursor, found.engine))
+        cursor.expect("TO")
+        new = found.qualified(path(cursor, found.engine))
+        if table is not None:
+            before, table.path = table.path, new
+            found.renamed(table, before)
+        is_known = is_known and table is not None
+        if not cursor.accept(","):
+            return None, is_known
 
-    Raises:
-        ParseError: with code `syntax` for COPY data that is not terminated.
 
-    >>> without_data("COPY t FROM stdin;\n1\tit's\n\\.\nSELECT 1;", "postgres").split("\n")
-    ['COPY t FROM stdin;', '      ', '  ', 'SELECT 1;']
+def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse DROP: tables and those of dropped schemas leave the script.
+
+    Other objects cannot be dropped together with parts of tables, except with CASCADE.
     """
-    find = FINDERS.get(engine)
-    if find is None:
-        return text
-    pieces, done = [], 0
-    for span in find(text):
-        pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]
-        done = span.stop
-    return "".join([*pieces, text[done:]]) if pieces else text
+    while cursor.key in MODIFIERS:
+        cursor.advance()
+    kind, index = cursor.advance().key, cursor.index
+    removed = 0
+    if kind in {"TABLE", "SCHEMA", "DATABASE"}:
+        cursor.accept("IF", "EXISTS")
+        while cursor.token.kind in {"word", "name"}:
+            name = path(cursor, found.engine)
+            table = found.find(name) if kind == "TABLE" else None
+            gone = found.in_schema(name) if kind != "TABLE" else [table] if table else []
+            for one in gone:
+                found.remove(one)
+            removed += len(gone)
+            if not cursor.accept(","):
+                break
+    skip_until(cursor, (";",))
+    cascades = any(one.key == "CASCADE" for one in cursor.tokens[index : cursor.index])
+    return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
 
-_LETTERS = re.compile(r"[^\r\n]")
+def _use(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ``USE [SCHEMA] name``; a catalog or a database of schemas is a loss."""
+    kind = cursor.advance().key if cursor.peek().kind in {"word", "name"} else ""
+    if kind in {"", "SCHEMA", "NAMESPACE"} or (
+        kind == "DATABASE" and found.engine.name != "snowflake"
+    ):
+        found.home = path(cursor, found.engine)
+        return None, True
+    if kind in {"CATALOG", "DATABASE"}:
+        found.home = ()
+    return None, False
 
 
-# --- dumps of PostgreSQL --------------------------------------------------------------------------
-
-#: The start of a token that is not plain code, or the end of a statement.
-_SPECIAL = re.compile(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
-_AFTER_E = re.compile(r"(?<![\w$])[eE]\Z")
-_ESCAPED = re.compile(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
-_COMMENT = re.compile(r"/\*|\*/")
-_COPY = re.compile(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
-_LAST_LINE = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
-_CODE = re.compile(r"\S")
-
-
-def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
-    """Find the data of COPY and the commands of psql.
-
-    `escapes`: a backslash is an escape in every literal, not only in those with the prefix E.
-    """
-    position = 0
-    begin: int | None = None  # the start of the statement
-    while found := _SPECIAL.search(text, position):
-        word, start = found.group(), found.start()
-        if begin is None and (code := _CODE.search(text, position, start)):
-            begin = code.start()
-        if word == "\\":
-            position = _end_of_line(text, start)
-            yield Span(start, position)
-        elif word == ";":
-            position = found.end()
-            if begin is not None and _COPY.match(text, begin, start):
-                position = _end_of_line(text, position)
-                yield (data := _data(text, begin, position))
-                position = data.stop
-            begin = None
-        else:
-            position = _end_of(text, word, found, escapes)
+def _setting(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ``SET search_path = a, b`` of PostgreSQL; other settings are skipped."""
+    if not cursor.accept("SESSION"):
+        cursor.accept("LOCAL")
+    if found.engine.name in {"postgres", "redshift"} and cursor.accept("SEARCH_PATH"):
+        cursor.advance()  # = or TO
+        names = []
+        while cursor.token.kind in {"word", "name", "string"}:
+            token = cursor.advance()
+            names.append(found.engine.folded(token.value, quoted=token.kind != "word"))
+            cursor.accept(",")
+        known = [one for one in names if one not in {"", "$user", "default"}]
+        found.home = tuple(known[:1])
+    skip_until(cursor, (";",))
+    return None, True
 
 
-def _end_of_line(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
-def _data(text: str, begin: int, start: int) -> Span:
-    """Return the lines after a COPY, including the terminating line."""
-    last = _LAST_LINE.search(text, start)
-    if last is None:
-        raise ParseError(
-            "unterminated COPY data",
-            hint="check that the dump is complete; its data ends with the line \\.",
-            span=Span(begin, start),
-            text=text,
-        )
-    return Span(start, last.end())
-
-
-def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
-    """Return the end of a literal, quoted name or comment; of the script if unterminated."""
-    start = found.end()
-    match word:
-        case "--":
-            return _end_of_line(text, start)
-        case "/*":
-            return _end_of_comment(text, start)
-        case "'" if escapes or _AFTER_E.search(text, max(0, found.start() - 2), found.start()):
-            end = _ESCAPED.match(text, start)
-            return end.end() if end else len(text)
-        case _:
-            place = text.find(word, start)
-            return len(text) if place < 0 else place + len(word)
-
-
-def _end_of_comment(text: str, start: int) -> int:
-    """Return the end of a comment, which may be nested."""
-    depth = 1
-    for found in _COMMENT.finditer(text, start):
-        depth += 1 if found.group() == "/*" else -1
-        if depth == 0:
-            return found.end()
-    return len(text)
-
-
-# --- dumps of MySQL -------------------------------------------------------------------------------
-
-_DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-
-
-def _non_sql_in_mysql(text: str) -> Iterator[Span]:
-    """Find the sections between a DELIMITER statement and the one that restores the semicolon."""
-    start: int | None = None
-    for found in _DELIMITER.finditer(text):
-        if found[1] != ";":
-            start = found.start() if start is None else start
-        else:
-            yield Span(found.start() if start is None else start, found.end())
-            start = None
-    if start is not None:
-        yield Span(start, len(text))
-
-
-#: Engine -> the function that finds the spans of a dump that are not SQL.
-FINDERS: dict[str, Callable[[str], Iterator[Span]]] = {
-    "postgres": _non_sql_in_postgres,
-    "redshift": partial(_non_sql_in_postgres, escapes=True),
-    "mysql":    _non_sql_in_mysql,
+#: First words of a statement -> the parser of the rest.
+STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
+    ("CREATE",):         _create,
+    ("COMMENT", "ON"):   _comment_on,
+    ("ALTER", "TABLE"):  _alter,
+    ("RENAME", "TABLE"): _rename_tables,
+    ("DROP",):           _drop_objects,
+    ("USE",):            _use,
+    ("SET",):            _setting,
 }  # fmt: skip
