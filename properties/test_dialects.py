@@ -152,6 +152,21 @@ def test_names_and_comments_are_preserved(
         assert kept == found.schema.columns[0].comment
 
 
+@given(comments(), names(), dialects)
+def test_a_comment_of_a_table_is_restored_or_lost(
+    comment: str | None, path: str, dialect: str
+) -> None:
+    table = CatalogTable(Schema.new_builder().column("a", "DATE").build(), comment=comment)
+    text = refused(lambda: to_ddl(table, dialect, path))
+    if text is None:
+        return
+    (found,) = read_tables(text, dialect).tables
+    is_lost = ("table",) in [one.path for one in ddl_losses(table, dialect)]
+
+    assert found.comment == (None if is_lost else comment)
+    assert not is_lost or not comment or dialect == "sqlite"
+
+
 @given(tables(), st.lists(names(), min_size=1, max_size=3))
 def test_a_table_of_flink_is_restored_except_for_its_losses(
     table: CatalogTable, path: list[str]

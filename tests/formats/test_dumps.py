@@ -535,6 +535,12 @@ def test_a_partition_of_a_version_comment_is_a_loss() -> None:
     assert "PARTITION BY HASH (a)" in lost(script.tables[0])
 
 
+def test_a_default_of_null_is_no_loss() -> None:
+    table = read_table("CREATE TABLE t (a int DEFAULT NULL, b text DEFAULT NULL::text NOT NULL)")
+
+    assert lost(table) == "DEFAULT NULL::text"
+
+
 def test_secrets_of_statements_are_masked() -> None:
     script = read_tables(
         "CREATE TABLE t (a int); CREATE SUBSCRIPTION s CONNECTION 'password=hunter2' PUBLICATION p"

@@ -229,4 +229,21 @@ def test_a_table_written_for_another_engine_reports_what_is_lost() -> None:
     table = read_table(STATEMENT, "flink").table
     lost = {loss.path[0] for loss in ddl_losses(table, "postgres")}
 
-    assert {"table", "partitions", "distribution", "options", "watermark", "at"} <= lost
+    assert {"partitions", "distribution", "options", "watermark", "at"} <= lost
+
+
+@pytest.mark.parametrize(
+    ("dialect", "clause"),
+    [
+        ("postgres", ";\nCOMMENT ON TABLE \"s\".\"t\" IS 'it''s'"),
+        ("mysql", " COMMENT='it\\'s'"),
+        ("snowflake", " COMMENT = 'it\\'s'"),
+        ("hive", " COMMENT 'it\\'s'"),
+        ("clickhouse", " ENGINE = MergeTree ORDER BY tuple() COMMENT 'it\\'s'"),
+        ("bigquery", " OPTIONS(description='it\\'s')"),
+    ],
+)
+def test_comments_of_tables_are_written_for_other_engines(dialect: str, clause: str) -> None:
+    table = CatalogTable(Schema.new_builder().column("a", "DATE").build(), comment="it's")
+
+    assert to_ddl(table, dialect, ("s", "t")).endswith(f"\n){clause}")

@@ -267,7 +267,7 @@ def to_ddl(
 
     `name` is an identifier, or the parts of a path. With the policy `note` the comment of a column
     ends with the exact type if the engine's type differs; `from_ddl` uses it while the declared
-    type matches. Only `flink` has the partitions, distribution and options of a table.
+    type matches. Of a table, only `flink` has the partitions, distribution and options.
 
     `mask_secrets` masks the values of options in the statement for people; `secret_keys` are keys
     that are secret beside those with a secret word. Such a statement is not read as a table:
@@ -338,13 +338,31 @@ def _written(
         return write_table(table, path, masking)
     found = engine(dialect)
     written = write_schema(SchemaResolver().resolve(table.schema), found, path, notes=notes)
-    return replace(written, losses=(*written.losses, *_members(table)))
+    text = written.text
+    losses = [*written.losses, *_members(table)]
+    if table.comment is not None and _stores_comment(table.comment, found):
+        text += _table_comment(table.comment, found, path)
+    elif table.comment is not None:
+        losses.append(loss_of(("table",), "member", f"the comment {table.comment!r}", ""))
+    return DdlStatements(text, tuple(losses))
+
+
+def _stores_comment(comment: str, dialect: Engine) -> bool:
+    if not comment and not dialect.stores_empty_comments:
+        return False
+    return dialect.comment_statement or dialect.table_comment is not None
+
+
+def _table_comment(comment: str, dialect: Engine, path: tuple[str, ...]) -> str:
+    """Return what follows the table's own statement."""
+    text = dialect.quote_string(comment)
+    if dialect.comment_statement or dialect.table_comment is None:
+        return f";\nCOMMENT ON TABLE {'.'.join(map(dialect.quote_name, path))} IS {text}"
+    return dialect.table_comment.format(text=text)
 
 
 def _members(table: CatalogTable) -> Iterator[Loss]:
     """Yield the parts of a table that are not written for other engines."""
-    if table.comment is not None:
-        yield loss_of(("table",), "member", f"the comment {table.comment!r}", "")
     if table.partition_keys:
         yield loss_of(("partitions",), "member", ", ".join(table.partition_keys), "")
     if table.distribution is not None:

@@ -57,7 +57,8 @@ class Engine:
     flattens_arrays: bool = False  # the number of array dimensions is not preserved
 
     comment: str | None = " COMMENT {text}"  # follows a column; None: not supported
-    comment_statement: bool = False  # COMMENT ON COLUMN
+    table_comment: str | None = " COMMENT {text}"  # follows the table; None: not supported
+    comment_statement: bool = False  # COMMENT ON TABLE and COLUMN
     stores_empty_comments: bool = True
     key: str | None = "PRIMARY KEY ({columns})"
     no_key: str | None = None  # pattern of types that key columns cannot have
@@ -161,11 +162,12 @@ _REDSHIFT = Engine(
 
 _MYSQL = Engine(
     "mysql", type_rows.MYSQL, quote="`", string_escapes=BACKSLASH_ESCAPES, concat=True,
+    table_comment=" COMMENT={text}",
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
 )  # fmt: skip
 
 _SQLITE = Engine(
-    "sqlite", type_rows.SQLITE, comment=None, named_keys=True, free_types=True,
+    "sqlite", type_rows.SQLITE, comment=None, table_comment=None, named_keys=True, free_types=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored_column=True,
 )  # fmt: skip
 
@@ -180,13 +182,15 @@ _SNOWFLAKE = Engine(
     "snowflake", type_rows.SNOWFLAKE, string_escapes=BACKSLASH_ESCAPES, unquoted_case="upper",
     case_sensitive=True,
     array="array({})", map="map({}, {})", struct="object({})", not_null_positions=_ALL_BUT_KEYS,
-    never_null=frozenset({"key"}), named_keys=True, generated="{type} AS ({expression})",
+    table_comment=" COMMENT = {text}", never_null=frozenset({"key"}), named_keys=True,
+    generated="{type} AS ({expression})",
 )  # fmt: skip
 
 _BIGQUERY = Engine(
     "bigquery", type_rows.BIGQUERY, quote="`", string_escapes=BACKSLASH_ESCAPES,
     refused_in_names='!"$()*,./;?@[\\]^`{}~\n\r', array="array<{}>", struct=_STRUCTS,
-    comment=" OPTIONS(description={text})", field_comment=" OPTIONS(description={text})",
+    comment=" OPTIONS(description={text})", table_comment=" OPTIONS(description={text})",
+    field_comment=" OPTIONS(description={text})",
     not_null_positions=frozenset({"column", "field"}), never_null=frozenset({"element"}),
     null_arrays=False, arrays_of_arrays=False, key="PRIMARY KEY ({columns}) NOT ENFORCED",
     quoted_paths=True,

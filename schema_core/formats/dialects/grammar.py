@@ -399,6 +399,13 @@ def _expression(cursor: Cursor) -> None:
         skip_token(cursor)
 
 
+def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
+    _expression(cursor)
+    if (text := excerpt(cursor, start)).upper() != "DEFAULT NULL":
+        column.dropped.append(text)
+
+
 #: Words -> the parser of the rest of the option.
 OPTIONS: dict[str, OptionParser] = {
     "NOT NULL":                                 partial(_nullable, False),
@@ -416,7 +423,7 @@ OPTIONS: dict[str, OptionParser] = {
     "IDENTITY":                                 partial(_beside, _sequence),
     "AUTO_INCREMENT":                           partial(_beside, _no_operand),
     "AUTOINCREMENT":                            partial(_beside, _sequence),
-    "DEFAULT":                                  partial(_beside, _expression),
+    "DEFAULT":                                  _default,
     "EPHEMERAL":                                partial(_beside, _expression),
     "ON UPDATE":                                partial(_beside, _expression),
     "UNIQUE":                                   partial(_beside, _no_operand),
