@@ -75,6 +75,10 @@ def compat(
     rules: Annotated[
         str, typer.Option(help=f"The rules of a format or engine: {', '.join(RULE_SETS)}.")
     ] = "flink",
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(help="TABLE.COLUMN=NEW: a renamed column, or TABLE.COLUMN.FIELD=NEW."),
+    ] = None,
     severity: Annotated[
         list[str] | None, typer.Option(help="KIND=LEVEL, a level of allow, warn and error.")
     ] = None,
@@ -90,6 +94,7 @@ def compat(
     """
     try:
         levels, accepted = _levels(severity or []), _acceptances(accept)
+        renames = _renames(rename or [])
         before, _ = _tables(old)
         after, text = _tables(new)
         compared = [
@@ -101,12 +106,15 @@ def compat(
                     table,
                     mode,
                     rules,
+                    renames=renames.pop(path.rpartition(".")[2], None),
                     severities=levels,
                     accepted=accepted.get(path, accepted[""]),
                 ),
             )
             for path, table in after.items()
         ]
+        for name in renames:
+            raise SchemaError(f"--rename: there is no table {name!r}", code="wrong-argument")
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
@@ -134,6 +142,20 @@ def _tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
         if one is not None and isinstance(one.table, ResolvedCatalogTable)
     }
     return found, text
+
+
+def _renames(options: list[str]) -> dict[str, dict[tuple[str, ...], str]]:
+    """Return renames by the name of their table."""
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for option in options:
+        path, _, name = option.partition("=")
+        table, *names = path.split(".")
+        if not (table and names and name):
+            raise SchemaError(
+                f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
+            )
+        found.setdefault(table, {})[tuple(names)] = name
+    return found
 
 
 def _levels(options: list[str]) -> dict[str, Severity]:

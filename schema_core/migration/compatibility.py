@@ -18,7 +18,16 @@ from typing import NamedTuple, TypeAlias
 from schema_core.arguments import require_instance
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.migration.rules import FLINK, RULE_SETS, RuleSet, TypeFinding
+from schema_core.migration.differences import RenameHints, diff, likely_renames
+from schema_core.migration.rules import (
+    FLINK,
+    NO_RENAMES,
+    RULE_SETS,
+    Path,
+    Renames,
+    RuleSet,
+    TypeFinding,
+)
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.secrets import masked_value
@@ -65,6 +74,9 @@ FINDINGS: Mapping[str, FindingKind] = {
     "type-promoted": FindingKind(ALLOW, "every value is read as the same value of a wider type"),
     "field-added": FindingKind(ALLOW, "rows do not have a field, which is read as NULL"),
     "field-dropped": FindingKind(ALLOW, "rows have a field that is not read"),
+    "field-renamed": FindingKind(ERROR, "rows have a field by another name, which is read as NULL"),
+    "field-renamed-by-id": FindingKind(ALLOW, "the format knows fields by number, not by name"),
+    "likely-rename": FindingKind(WARN, "a field is dropped and an equal one added: pass `renames`"),
     "fields-moved": FindingKind(ALLOW, "fields are read by name"),
     # the table
     "format-changed": FindingKind(ERROR, "another connector or format does not read the rows"),
@@ -111,16 +123,24 @@ class Finding:
 # --- the three questions -------------------------------------------------------------------------
 
 
-def can_read_old_data(old: Definition, new: Definition, rules: RuleSet = FLINK) -> list[Finding]:
+def can_read_old_data(
+    old: Definition,
+    new: Definition,
+    rules: RuleSet = FLINK,
+    renames: RenameHints | None = None,
+) -> list[Finding]:
     """Return what readers with the new definition meet in data of the old one.
 
     Args:
         old: The schema or table with which the rows were written.
         new: The schema or table with which they are read.
         rules: The rule set of their format or engine; see `RULE_SETS`.
+        renames: The columns and fields that are renamed, as for `diff`: the name of a column, or
+            the path of a field, to its new name. Without it, likely renames are findings.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but a resolved schema or table.
+        SchemaError: with code `wrong-argument` for anything but a resolved schema or table,
+            `unknown-column` for a rename of or to a name that does not exist.
 
     >>> from schema_core import DataTypes, ResolvedSchema
     >>> old = ResolvedSchema.physical(["id", "name"], [DataTypes.BIGINT(), DataTypes.STRING()])
@@ -128,13 +148,20 @@ def can_read_old_data(old: Definition, new: Definition, rules: RuleSet = FLINK) 
     >>> print(*can_read_old_data(old, new))
     error: id: flink does not read BIGINT as INT [type-changed]
     """
+    hints = _renamed(old, new, renames)
     return [
-        *_data(Question.OLD_DATA, old, new, rules),
+        *_data(Question.OLD_DATA, old, new, rules, hints),
+        *_likely_renames(old, new, hints),
         *_storage(Question.OLD_DATA, old, new, rules),
     ]
 
 
-def can_old_readers_read(old: Definition, new: Definition, rules: RuleSet = FLINK) -> list[Finding]:
+def can_old_readers_read(
+    old: Definition,
+    new: Definition,
+    rules: RuleSet = FLINK,
+    renames: RenameHints | None = None,
+) -> list[Finding]:
     """Return what readers and queries with the old definition meet in data of the new one.
 
     Args and errors are those of `can_read_old_data`.
@@ -149,7 +176,7 @@ def can_old_readers_read(old: Definition, new: Definition, rules: RuleSet = FLIN
     """
     question = Question.OLD_READERS
     return [
-        *_data(question, new, old, rules),
+        *_data(question, new, old, rules, inverted(_renamed(old, new, renames))),
         *_storage(question, new, old, rules),
         *_queries(question, schema_of(old), schema_of(new)),
     ]
@@ -206,16 +233,47 @@ def _finding(question: Question, kind: str, path: tuple[str, ...], reason: str) 
 
 
 def _data(
-    question: Question, written: Definition, read: Definition, rules: RuleSet
+    question: Question, written: Definition, read: Definition, rules: RuleSet, renames: Renames
 ) -> Iterator[Finding]:
     """Yield what a reader meets in the physical columns, and in metadata that it writes."""
     require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
     found: Iterator[TypeFinding] = rules.findings(
         schema_of(written).to_persisted_row_data_type(),
         schema_of(read).to_persisted_row_data_type(),
+        renames=renames,
     )
     for one in found:
         yield _finding(question, one.kind, one.path, one.reason)
+
+
+def _renamed(old: Definition, new: Definition, renames: RenameHints | None) -> Renames:
+    """Return the renames by path; `diff` refuses those of names that do not exist."""
+    if not renames:
+        require_instance(renames, (Mapping, NoneType), "the renames")
+        return NO_RENAMES
+    diff(schema_of(old), schema_of(new), renames=renames)
+    return {(one,) if isinstance(one, str) else one: name for one, name in renames.items()}
+
+
+def inverted(renames: Renames) -> Renames:
+    """Return the renames back: paths by the new names, to the old names.
+
+    >>> inverted({("r",): "row", ("r", "x"): "y"})
+    {('row',): 'r', ('row', 'y'): 'x'}
+    """
+
+    def new_names(path: Path) -> Path:
+        return tuple(renames.get(path[: end + 1], name) for end, name in enumerate(path))
+
+    return {new_names(path): path[-1] for path in renames}
+
+
+def _likely_renames(old: Definition, new: Definition, hints: Renames) -> Iterator[Finding]:
+    stored = schema_of(old).to_persisted_row_data_type().names
+    for path, name in likely_renames(schema_of(old), schema_of(new)).items():
+        if path[0] in stored and path not in hints and name not in hints.values():
+            reason = f"it may have been renamed to {name!r}; if so, pass it as a rename"
+            yield _finding(Question.OLD_DATA, "likely-rename", path, reason)
 
 
 def _options(definition: Definition) -> Mapping[str, str]:
@@ -440,6 +498,7 @@ def check_compatibility(
     mode: CompatibilityMode = CompatibilityMode.BACKWARD,
     rules: RuleSet | str = FLINK,
     *,
+    renames: RenameHints | None = None,
     severities: Mapping[str, Severity] | None = None,
     accepted: Sequence[Acceptance] = (),
     today: date | None = None,
@@ -451,6 +510,7 @@ def check_compatibility(
         new: The definition to check.
         mode: What must be kept.
         rules: A rule set, or its name: `flink`, `spark`, `iceberg` or `avro`.
+        renames: The columns and fields of the last definition that are renamed, as for `diff`.
         severities: Severities by kind, in place of those of `FINDINGS`.
         accepted: Intended breaks.
         today: The day on which acceptances expire; today unless given.
@@ -476,13 +536,14 @@ def check_compatibility(
     require_instance(accepted, Sequence, "the acceptances")
     require_instance(today, (date, NoneType), "the day")
     compared = list(enumerate(require_instance(history, Sequence, "the history")))
+    last = len(compared) - 1
     if not mode.is_transitive:
         compared = compared[-1:]
     findings = [
         replace(one, version=version, severity=levels.get(one.kind, one.severity))
         for version, old in compared
         for ask in ASKED[mode.value.removesuffix("_TRANSITIVE")]
-        for one in ask(old, new, rule_set)
+        for one in ask(old, new, rule_set, renames if version == last else None)
     ]
     now = today or date.today()  # noqa: DTZ011 - the day where the check runs
     current = [

@@ -12,8 +12,10 @@ of the real tools.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
@@ -23,11 +25,18 @@ from schema_core.types.nested import ArrayType, MapType, MultisetType, RowType
 from schema_core.types.temporal import AnyTimestampType, TimeType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from schema_core.types.base import DataType
 
 R = TypeRoot
+
+
+#: A path within a type: names of fields, `element`, `key` and `value`.
+Path: TypeAlias = tuple[str, ...]
+#: Path of a field in the old type -> its name in the new one.
+Renames: TypeAlias = Mapping[Path, str]
+NO_RENAMES: Renames = MappingProxyType({})
 
 
 class TypeFinding(NamedTuple):
@@ -37,7 +46,7 @@ class TypeFinding(NamedTuple):
     """
 
     kind: str
-    path: tuple[str, ...]
+    path: Path
     reason: str
 
 
@@ -49,7 +58,8 @@ class RuleSet:
     roots that are missing cannot be stored. `promotions` has the other physical types as which the
     values of one are read; `promotes_decimal` decides where one of both is a decimal. Where
     `reads_null_as_not_null` is true, the reader does not compare nullability; where
-    `partitions_evolve` is true, files keep the partitions with which they were written.
+    `partitions_evolve` is true, files keep the partitions with which they were written; where
+    `reads_by_id` is true, fields keep their identity when they are renamed.
     """
 
     name: str
@@ -59,6 +69,7 @@ class RuleSet:
     promotes_decimal: Callable[[DataType, DataType], bool]
     reads_null_as_not_null: bool = False
     partitions_evolve: bool = False
+    reads_by_id: bool = False
 
     def physical_type(self, type_: DataType) -> str | None:
         """Return the physical type of a type without children, or None without one.
@@ -88,9 +99,15 @@ class RuleSet:
         return read in self.promotions.get(stored, ())
 
     def findings(
-        self, old: DataType, new: DataType, path: tuple[str, ...] = ()
+        self, old: DataType, new: DataType, path: Path = (), renames: Renames = NO_RENAMES
     ) -> Iterator[TypeFinding]:
         """Yield what a reader by the new type meets in rows of the old type, at any depth.
+
+        Args:
+            old: The type of the rows.
+            new: The type by which they are read.
+            path: The path of both, with which the paths of the findings begin.
+            renames: Paths of fields, by their names in `old`, to their names in `new`.
 
         >>> from schema_core.types import parse_type
         >>> old, new = parse_type("ROW<a INT, b STRING>"), parse_type("ROW<a BIGINT, c DATE>")
@@ -106,35 +123,46 @@ class RuleSet:
             yield TypeFinding("nullability-narrowed", path, "the rows may have NULL")
         match old, new:
             case RowType(), RowType():
-                yield from self._row_findings(old, new, path)
+                yield from self._row_findings(old, new, path, renames)
             case ArrayType(), ArrayType():
-                yield from self.findings(old.element_type, new.element_type, (*path, "element"))
+                inner = (*path, "element")
+                yield from self.findings(old.element_type, new.element_type, inner, renames)
             case MultisetType(), MultisetType():
-                yield from self.findings(old.element_type, new.element_type, (*path, "element"))
+                inner = (*path, "element")
+                yield from self.findings(old.element_type, new.element_type, inner, renames)
             case MapType(), MapType():
-                yield from self.findings(old.key_type, new.key_type, (*path, "key"))
-                yield from self.findings(old.value_type, new.value_type, (*path, "value"))
+                yield from self.findings(old.key_type, new.key_type, (*path, "key"), renames)
+                inner = (*path, "value")
+                yield from self.findings(old.value_type, new.value_type, inner, renames)
             case _ if old.nullable() != new.nullable():
                 yield self._leaf_finding(old, new, path)
 
     def _row_findings(
-        self, old: RowType, new: RowType, path: tuple[str, ...]
+        self, old: RowType, new: RowType, path: Path, renames: Renames
     ) -> Iterator[TypeFinding]:
         types = {field.name: field.data_type for field in new.fields}
         for field in old.fields:
-            if field.name in types:
-                inner = (*path, field.name)
-                yield from self.findings(field.data_type, types.pop(field.name), inner)
+            inner = (*path, field.name)
+            name = renames.get(inner, field.name)
+            if name not in types:
+                yield TypeFinding("field-dropped", inner, "the rows have it")
+            elif name == field.name or self.reads_by_id:
+                if name != field.name:
+                    yield TypeFinding("field-renamed-by-id", inner, f"it is read as {name!r}")
+                yield from self.findings(field.data_type, types.pop(name), inner, renames)
             else:
-                yield TypeFinding("field-dropped", (*path, field.name), "the rows have it")
+                del types[name]
+                reason = f"the reader has {name!r}, which the rows do not have: NULL"
+                yield TypeFinding("field-renamed", inner, reason)
         for name, type_ in types.items():
             required = not (type_.is_nullable or self.reads_null_as_not_null)
             kind = "required-field-added" if required else "field-added"
             missing = "the rows do not have it"
             reason = missing if required else f"{missing}: NULL"
             yield TypeFinding(kind, (*path, name), reason)
-        kept = [field.name for field in new.fields if field.name not in types]
-        if kept != [field.name for field in old.fields if field.name in set(kept)]:
+        named = [renames.get((*path, field.name), field.name) for field in old.fields]
+        kept = [field.name for field in new.fields if field.name in named]
+        if kept != [name for name in named if name in set(kept)]:
             yield TypeFinding("fields-moved", path, "columns are read by name")
 
     def _leaf_finding(self, old: DataType, new: DataType, path: tuple[str, ...]) -> TypeFinding:
@@ -314,6 +342,7 @@ ICEBERG = RuleSet(
     """),
     more_digits,
     partitions_evolve=True,
+    reads_by_id=True,
 )  # fmt: skip
 
 #: Spark checks nullability when it writes, not when it reads files.

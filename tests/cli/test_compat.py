@@ -79,6 +79,16 @@ def test_a_table_that_is_gone_concerns_old_readers(tmp_path: Path) -> None:
     assert "orders: incompatible: the table is gone" in output
 
 
+def test_renames_of_the_caller(tmp_path: Path) -> None:
+    renamed = ORDERS.replace("tag", "label")
+
+    code, output = run(tmp_path, ORDERS, renamed, "--rules", "spark")
+    assert (0, True) == (code, "[likely-rename]" in output)
+    option = ("--rename", "orders.tag=label")
+    assert 1 == run(tmp_path, ORDERS, renamed, "--rules", "spark", *option)[0]
+    assert 0 == run(tmp_path, ORDERS, renamed, "--rules", "iceberg", *option)[0]
+
+
 def test_severities_of_the_caller(tmp_path: Path) -> None:
     assert 0 == run(tmp_path, ORDERS, CHANGED, "--severity", "type-changed=warn")[0]
 
@@ -89,6 +99,9 @@ def test_severities_of_the_caller(tmp_path: Path) -> None:
         ("CREATE TABL t (a INT)", [], "expected"),
         (CHANGED, ["--severity", "type-changed=eror"], "did you mean 'error'?"),
         (CHANGED, ["--severity", "typ-changed=warn"], "did you mean 'type-changed'?"),
+        (CHANGED, ["--rename", "tag=label"], "requires TABLE.COLUMN=NEW"),
+        (CHANGED, ["--rename", "order.tag=label"], "there is no table 'order'"),
+        (CHANGED, ["--rename", "orders.tga=label"], "cannot rename 'tga'"),
         (CHANGED, ["--accept", "{folder}/none.toml"], "cannot read"),
     ],
 )

@@ -22,6 +22,7 @@ from schema_core.migration.compatibility import (
     can_read_old_data,
     check_compatibility,
 )
+from schema_core.migration.rules import ICEBERG, SPARK
 
 WRONG: Any = "t"
 LEVEL = Severity.WARN
@@ -109,6 +110,40 @@ def test_jobs_are_not_affected_by_columns_that_they_do_not_use() -> None:
     assert [("plan-changed", "c")] == codes(can_jobs_restart(old, new, ["c"]))
     with pytest.raises(SchemaError) as caught:
         can_jobs_restart(old, new, ["e"])
+    assert "unknown-column" == caught.value.code
+
+
+def test_a_renamed_column_is_read_only_by_formats_that_know_it_by_number() -> None:
+    old, new = schema("id INT, name STRING"), schema("id INT, label STRING")
+    renames = {"name": "label"}
+
+    assert [("field-renamed", "name")] == codes(can_read_old_data(old, new, SPARK, renames))
+    assert [("field-renamed-by-id", "name")] == codes(can_read_old_data(old, new, ICEBERG, renames))
+    assert [("field-renamed", "label"), ("column-gone", "name")] == codes(
+        can_old_readers_read(old, new, SPARK, renames)
+    )
+    assert [
+        ("field-dropped", "name"),
+        ("field-added", "label"),
+        ("likely-rename", "name"),
+    ] == codes(can_read_old_data(old, new, SPARK))
+
+
+def test_fields_of_renamed_columns_may_be_renamed_and_retyped() -> None:
+    old, new = schema("r ROW<x INT, y INT>, c AS 1"), schema("s ROW<x BIGINT, z INT>, d AS 1")
+    renames = {("r",): "s", ("r", "y"): "z"}
+    found = [("field-renamed-by-id", "r"), ("type-promoted", "r.x"), ("field-renamed-by-id", "r.y")]
+
+    assert found == codes(can_read_old_data(old, new, ICEBERG, renames))
+    assert [
+        ("field-renamed-by-id", "s"),
+        ("type-changed", "s.x"),
+        ("field-renamed-by-id", "s.z"),
+        ("column-gone", "r"),
+        ("column-gone", "c"),
+    ] == codes(can_old_readers_read(old, new, ICEBERG, renames))
+    with pytest.raises(SchemaError) as caught:
+        can_read_old_data(old, new, ICEBERG, {"x": "y"})
     assert "unknown-column" == caught.value.code
 
 
