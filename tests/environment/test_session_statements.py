@@ -10,7 +10,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.job_graph import JobExecution, JobGraph
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import SchemaCoreError, UnsupportedError
 
 TABLES = (
     "CREATE TABLE t (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'blackhole')",
@@ -127,6 +127,16 @@ def test_a_connector_that_replaces_rows_deduplicates(
         assert "onConflict=[DEDUPLICATE]" in str(plan)
     else:
         assert code(environment, insert) == "on-conflict-not-supported"
+
+
+@pytest.mark.parametrize("verb", ["ADD", "REMOVE"])
+def test_jars_are_refused_and_none_is_listed(environment: TableEnvironment, verb: str) -> None:
+    """A script that needs one must not run without it."""
+    with pytest.raises(UnsupportedError, match=f"{verb} JAR is not supported") as caught:
+        environment.execute_sql(f"{verb} JAR '/lib/functions.jar'")
+    assert caught.value.code == "statement-not-supported"
+    assert "spark.jars" in str(caught.value.hint)
+    assert rows(environment, "SHOW JARS") == []
 
 
 def test_upsert_is_refused(environment: TableEnvironment) -> None:

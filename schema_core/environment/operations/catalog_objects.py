@@ -193,11 +193,11 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
         UnsupportedError: always, with code `statement-not-supported`.
     """
     raise UnsupportedError(
-        "ADD JAR and REMOVE JAR are not supported",
+        f"{'REMOVE' if statement.remove else 'ADD'} JAR is not supported",
         code="statement-not-supported",
         span=statement.span,
-        hint="omit it for a connector or format of Flink, which are built in; for a JDBC driver or "
-        "a data source start Spark with the option spark.jars",
+        hint="omit it for a connector that is built in; start Spark with the option spark.jars for "
+        "a JDBC driver or a data source; declare functions in Python",
     )
 
 
