@@ -154,6 +154,9 @@ from schema_core.catalog.statistics import (
 from schema_core.catalog.statistics import (
     ColumnStatisticsData as ColumnStatisticsData,
 )
+from schema_core.catalog.table_changes import (
+    TableChange as TableChange,
+)
 from schema_core.paths import (
     ObjectIdentifier as ObjectIdentifier,
 )

@@ -31,6 +31,7 @@ from schema_core.catalog.statistics import (
     Change,
     StoredStatistics,
 )
+from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
@@ -78,7 +79,8 @@ class Catalog(ABC):
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
     the object was dropped, they raise a `ConflictError` with both and alter nothing. A catalog
-    without `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected` with the
+    without `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected`, and thus
+    `changes` of a table, with the
     code `unsupported-capability`.
     """
 
@@ -198,11 +200,16 @@ class Catalog(ABC):
         ignore_if_not_exists: bool,
         *,
         expected: CatalogBaseTable | None = None,
+        changes: Sequence[TableChange] | None = None,
     ) -> None:
         """Replace the definition of a table, view or materialized table.
 
+        `changes`, for stores that alter a table in steps, lead from the table `expected` to
+        `new_table`. A catalog that does not need them checks them.
+
         Raises:
-            SchemaError: with code `wrong-table-kind` if it is not of the same kind.
+            SchemaError: with code `wrong-table-kind` if it is not of the same kind,
+                `change-does-not-fit` for changes that do not lead from `expected` to `new_table`.
             ConflictError: if the current definition is not `expected`.
         """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from schema_core.arguments import require_instance, require_sequence
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+from schema_core.catalog.objects import CatalogBaseTable, CatalogTable
 from schema_core.catalog.resolve import origin
 from schema_core.catalog.table_changes import (
     AddColumn,
@@ -149,10 +149,10 @@ def normalized(table: Table) -> Table:
     """Return a schema or table in the normal form in which definitions are compared.
 
     Types are values, not strings; expressions are in the SQL that the printer writes. A resolved
-    table gives its resolved types and expressions, so that two tables compare by what they mean.
+    table gives its unresolved form, in which types have their full names.
 
     Raises:
-        UnsupportedError: for an expression of a resolved table that has no SQL.
+        UnsupportedError: for an expression of a resolved schema that has no SQL.
         SchemaError: with code `wrong-argument` for anything else.
 
     >>> schema = Schema.new_builder().column("a", "string").column_by_expression("b", "a||'!'")
@@ -168,17 +168,9 @@ def normalized(table: Table) -> Table:
             columns=tuple(map(normal_column, table.columns)),
             watermark_specs=tuple(map(_normal_part, table.watermark_specs)),
         )
-    schema = require_instance(table, CatalogTable, "the table", "a schema or a table").schema
-    if isinstance(table, ResolvedCatalogTable):
-        schema = unresolve(table.resolved_schema)
-    return CatalogTable(
-        normalized(schema),
-        table.partition_keys,
-        options=table.options,
-        comment=table.comment,
-        distribution=table.distribution,
-        snapshot=table.snapshot,
-    )
+    require_instance(table, CatalogTable, "the table", "a schema or a table")
+    written = origin(table)
+    return replace(written, schema=normalized(written.schema))
 
 
 def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable:
@@ -251,7 +243,7 @@ def applied(table: CatalogTable, change: TableChange) -> CatalogTable:
 
 
 def require_leads(
-    changes: Iterable[TableChange], expected: CatalogTable | None, new: object
+    changes: Iterable[TableChange], expected: CatalogBaseTable | None, new: CatalogBaseTable
 ) -> None:
     """Refuse changes that do not lead from the expected definition of a table to the new one.
 
@@ -263,8 +255,20 @@ def require_leads(
             "changes require the table that they were made for",
             hint="pass the table that was read as `expected`",
         )
-    if normalized(apply(changes, expected)) != normalized(origin(new)):
+    if normalized(apply(changes, expected)) != normalized(as_written(new)):
         raise does_not_fit("the changes lead to another definition than the new one")
+
+
+def as_written(table: CatalogTable) -> CatalogTable:
+    """Return the unresolved definition of a table, with the names of types as they are written."""
+    return CatalogTable(
+        table.schema,
+        table.partition_keys,
+        options=table.options,
+        comment=table.comment,
+        distribution=table.distribution,
+        snapshot=table.snapshot,
+    )
 
 
 def does_not_fit(problem: str, hint: str | None = None) -> SchemaError:

@@ -6,11 +6,11 @@ number of threads may use a manager.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from threading import RLock
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
@@ -35,6 +35,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.unfinished import FOLDER, REPLACED, Mark, with_mark, without_mark
 from schema_core.errors import (
@@ -399,9 +400,19 @@ class CatalogManager:
         return self._catalog(identifier).get_table(identifier.to_object_path())
 
     def alter(
-        self, identifier: ObjectIdentifier, table: CatalogBaseTable, expected: CatalogBaseTable
+        self,
+        identifier: ObjectIdentifier,
+        table: CatalogBaseTable,
+        expected: CatalogBaseTable,
+        changes: Sequence[TableChange] | None = None,
     ) -> None:
         """Replace the definition of a permanent object.
+
+        Args:
+            identifier: The path of the object.
+            table: The new definition.
+            expected: The definition that was read.
+            changes: What leads from one to the other, for a catalog that compares.
 
         Raises:
             ConflictError: if it has changed since it was read and the catalog compares.
@@ -410,8 +421,11 @@ class CatalogManager:
         self._check(_visible(new), expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
+            given: dict[str, Any] = {"expected": expected}
+            if changes is not None:
+                given["changes"] = changes
             with masking_conflicts(self._secret_keys):
-                catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)
+                catalog.alter_table(path, new, ignore_if_not_exists=False, **given)
         else:
             catalog.alter_table(path, new, ignore_if_not_exists=False)
 

@@ -6,11 +6,12 @@ operations are implemented once here, for the catalogs in memory, in SQL databas
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
+from schema_core.catalog.apply_changes import require_leads
 from schema_core.catalog.object_store import (
     ObjectKey,
     ObjectKind,
@@ -36,6 +37,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.catalog.resolve import resolve_model, resolve_object
 from schema_core.catalog.statistics import Change, StoredStatistics
+from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import ConflictError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
@@ -320,8 +322,11 @@ class StoredCatalog(Catalog, Generic[S]):
         ignore_if_not_exists: bool,
         *,
         expected: CatalogBaseTable | None = None,
+        changes: Sequence[TableChange] | None = None,
     ) -> None:
         table = self._resolved(new_table)
+        if changes is not None:
+            require_leads(changes, expected, table)
         self._alter(table_key(table_path), table, ignore_if_not_exists, expected)
 
     def get_stored_table(self, table_path: ObjectPath) -> StoredObject:

@@ -13,6 +13,7 @@ from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import CatalogManager, FoundTable
 from schema_core.catalog.objects import CatalogFunction, TableKind
+from schema_core.catalog.table_changes import TableChange
 from schema_core.environment import table as tables
 from schema_core.environment.compiled_plan import PlanReference
 from schema_core.environment.completion import complete
@@ -30,6 +31,7 @@ from schema_core.environment.explain_detail import ExplainDetail, require_detail
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.modules import ModuleEntry
+from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
@@ -553,6 +555,39 @@ class TableEnvironment:
         identifier = self._identifier(view_path)
         tables = self._session.tables
         return tables.drop_unless_hidden(TableKind.VIEW, identifier, ignore_if_not_exists)
+
+    @validate_arguments(path=str, ignore_if_not_exists=bool)
+    def alter_table(
+        self, path: str, changes: Iterable[TableChange], ignore_if_not_exists: bool = False
+    ) -> bool:
+        """Apply changes to a permanent table, as ALTER TABLE does.
+
+        The result is resolved and validated, and stored only if nobody has altered the table since
+        it was read.
+
+        Args:
+            path: The path of the table.
+            changes: The changes, such as those that `schema_core.migration.diff` returns.
+            ignore_if_not_exists: Do nothing if there is no such permanent table.
+
+        Returns:
+            Whether there is such a table.
+
+        Raises:
+            NotFoundError: with code `table-not-found`, unless it is ignored.
+            SchemaError: with code `change-does-not-fit` where the table is not the one that a
+                change was made for; as CREATE TABLE for the new definition.
+            ConflictError: if another process alters the table at the same time.
+
+        >>> from schema_core.catalog import TableChange
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'print')")
+        >>> environment.alter_table("t", [TableChange.set("standard-error", "true")])
+        True
+        """
+        steps = require_sequence(changes, "changes")
+        identifier = self._identifier(path)
+        return alter_by_changes(self._session, identifier, steps, ignore_if_not_exists)
 
     @validate_arguments(table_path=str)
     def drop_temporary_table(self, table_path: str) -> bool:

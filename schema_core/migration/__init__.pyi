@@ -45,9 +45,12 @@ from schema_core.migration.compatibility import can_jobs_restart as can_jobs_res
 from schema_core.migration.compatibility import can_old_readers_read as can_old_readers_read
 from schema_core.migration.compatibility import can_read_old_data as can_read_old_data
 from schema_core.migration.compatibility import check_compatibility as check_compatibility
+from schema_core.migration.descriptions import describe as describe
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert
 from schema_core.migration.differences import likely_renames as likely_renames
+from schema_core.migration.json_format import from_json as from_json
+from schema_core.migration.json_format import to_json as to_json
 from schema_core.migration.rules import RULE_SETS as RULE_SETS
 from schema_core.migration.rules import RuleSet as RuleSet
 from schema_core.migration.rules import TypeFinding as TypeFinding

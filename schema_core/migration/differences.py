@@ -20,7 +20,7 @@ from schema_core.catalog.apply_changes import (
     normalized,
     steps_of,
 )
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.table_changes import (
     AddColumn,
     AddField,
@@ -44,6 +44,8 @@ from schema_core.catalog.table_changes import (
 )
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import (
+    Column,
+    ComputedColumn,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -51,7 +53,7 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.rules import repeated
-from schema_core.schema.unresolved import Schema
+from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataType, RowField, RowType
 
 #: A path of names from a column to a part of its type.
@@ -73,11 +75,13 @@ def diff(
     """Return the changes that lead from one definition to another, in execution order.
 
     Both are compared in their normal form: a type string equals the type that it denotes, and
-    expressions are compared by syntax. Resolved tables are compared by their resolved types and
-    expressions. The order is: parts that are dropped, columns that are changed and renamed, columns
-    that are added and moved, other parts, columns that are dropped, options. For one column it is
-    that of Flink: comment, type, name, position. Of the columns that keep their relative order as
-    many as possible are not moved.
+    expressions are compared by syntax. What two resolved tables mean is compared as well: what
+    means the same is not changed, however it is written.
+
+    The order is: parts that are dropped, columns that are changed and renamed, columns that are
+    added and moved, other parts, columns that are dropped, options. For one column it is that of
+    Flink: comment, type, name, position. Of the columns that keep their relative order as many as
+    possible are not moved.
 
     Args:
         old: The current definition.
@@ -171,7 +175,38 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
             raise SchemaError(f"duplicate index {twice[0]!r}", code="duplicate-index")
         if len(table.schema.watermark_specs) > 1:
             raise SchemaError("a table has at most one watermark", code="multiple-watermarks")
+    if isinstance(old, ResolvedCatalogTable) and isinstance(new, ResolvedCatalogTable):
+        return tables[0], _aligned(*tables, old.resolved_schema, new.resolved_schema)
     return tables
+
+
+def _aligned(
+    old: CatalogTable, new: CatalogTable, before: ResolvedSchema, after: ResolvedSchema
+) -> CatalogTable:
+    """Return the new table with expressions that mean the same as in the old one written as there.
+
+    An expression means its SQL with implicit casts. Where a column has another type, expressions
+    are compared as they are written, since they could mean something else with the new type.
+    """
+    stored = {one.name: one.data_type for one in before.columns if _is_stored(one)}
+    if any(stored.get(one.name, one.data_type) != one.data_type for one in after.columns):
+        return new
+    meaning, target = normalized(unresolve(before)), normalized(unresolve(after))
+    same = set(meaning.columns)
+    written = {one.name: one for one in old.schema.columns}
+    columns = [
+        written[one.name] if found in same else one
+        for one, found in zip(new.schema.columns, target.columns, strict=True)
+    ]
+    specs = old if meaning.watermark_specs == target.watermark_specs else new
+    schema = replace(
+        new.schema, columns=tuple(columns), watermark_specs=specs.schema.watermark_specs
+    )
+    return replace(new, schema=schema)
+
+
+def _is_stored(column: Column) -> bool:
+    return not isinstance(column, ComputedColumn)
 
 
 def _hints(renames: RenameHints | None) -> dict[Path, str]:

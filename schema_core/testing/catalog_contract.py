@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.apply_changes import apply
 from schema_core.catalog.connections import CatalogConnection, connections_of
 from schema_core.catalog.objects import (
     CatalogDatabase,
@@ -31,8 +32,9 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
-from schema_core.catalog.resolve import origin
+from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
+from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import (
     AlreadyExistsError,
@@ -43,6 +45,7 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.paths import ObjectPath
+from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import (
     COLUMN_STATISTICS,
@@ -822,6 +825,27 @@ class CatalogContract(ABC):
         assert THEIRS == populated.get_table(ORDERS).get_options()
         with pytest.raises(ConflictError):
             populated.alter_table(ORDERS, PLAIN, False, expected=PLAIN)
+
+    def test_changes_lead_from_the_expected_table(self, populated: Catalog) -> None:
+        """Changes to the new definition are accepted; others are refused, and alter nothing."""
+        if Capability.VERSIONS not in populated.capabilities:
+            with pytest.raises(UnsupportedError) as refused:
+                populated.alter_table(ORDERS, PLAIN, False, changes=[])
+            assert refused.value.code == "unsupported-capability"
+            return
+        read = populated.get_table(ORDERS)
+        assert isinstance(read, CatalogTable)
+        changes = [TableChange.set("step", "1", read.options.get("step"))]
+        new = resolve_table(apply(changes, read), SchemaResolver())
+        before = state(populated)
+
+        for expected, wrong in ((read, []), (read, changes * 2), (None, changes)):
+            with pytest.raises(SchemaError) as caught:
+                populated.alter_table(ORDERS, new, False, expected=expected, changes=wrong)
+            assert caught.value.code == "change-does-not-fit"
+        assert before == state(populated)
+        populated.alter_table(ORDERS, new, False, expected=read, changes=changes)
+        assert populated.get_table(ORDERS).get_options()["step"] == "1"
 
     # --- resolved objects are stored, unresolved ones returned -----------------------------------
 

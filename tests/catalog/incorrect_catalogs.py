@@ -124,7 +124,7 @@ class AltersWhatIsNotThere(ToyCatalog):
 class ComparesTooLate(InMemoryCatalog):
     """Two threads that read the same version both succeed."""
 
-    def alter_table(self, *args: Any, expected: Any = None) -> None:
+    def alter_table(self, *args: Any, expected: Any = None, changes: Any = None) -> None:
         if expected is not None:
             require_expected(args[0], expected, self.get_table(args[0]))
         time.sleep(0.002)

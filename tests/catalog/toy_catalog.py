@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.resolve import origin, require_resolved_table
+from schema_core.catalog.table_changes import TableChange
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
 from schema_core.paths import ObjectPath
 
@@ -117,8 +119,9 @@ class ToyCatalog(Catalog):
         ignore_if_not_exists: bool,
         *,
         expected: CatalogBaseTable | None = None,
+        changes: Sequence[TableChange] | None = None,
     ) -> None:
-        if expected is not None:
+        if expected is not None or changes is not None:
             self._refuse(Capability.VERSIONS)
         if table_path not in self.tables and ignore_if_not_exists:
             return

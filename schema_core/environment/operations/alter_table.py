@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from schema_core.catalog.api import Catalog
+from schema_core.catalog.apply_changes import apply, as_written
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,
     CatalogTable,
     TableKind,
 )
+from schema_core.catalog.table_changes import TableChange
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
@@ -79,21 +81,32 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         if isinstance(change, RenameTo):
             renamed(session, identifier, change.path)
         else:
-            table = changed(unresolved(old), change, text)
+            table = changed(as_written(old), change, text)
             session.tables.alter(identifier, table, expected=old)
     return OK
 
 
-def unresolved(table: CatalogTable) -> CatalogTable:
-    """Return the unresolved definition of a table."""
-    return CatalogTable(
-        table.schema,
-        table.partition_keys,
-        options=table.options,
-        comment=table.comment,
-        distribution=table.distribution,
-        snapshot=table.snapshot,
-    )
+def alter_by_changes(
+    session: Session,
+    identifier: ObjectIdentifier,
+    changes: Sequence[TableChange],
+    if_exists: bool,
+) -> bool:
+    """Apply changes to a permanent table, which is validated as after ALTER TABLE.
+
+    Returns:
+        Whether there is such a table.
+    """
+    finish(session, identifier)
+    old = session.tables.alterable(TableKind.TABLE, identifier, if_exists)
+    if not isinstance(old, CatalogTable):
+        return False
+    with at(f"table {identifier.as_summary_string()}"):
+        table = apply(changes, as_written(old))
+        if "connector" in old.options and "connector" not in table.options:
+            raise _connector_is_required()
+        session.tables.alter(identifier, table, old, changes)
+    return True
 
 
 def renamed(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
@@ -109,10 +122,10 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
         SchemaError: where the change does not fit the table.
         UnsupportedError: with code `statement-not-supported` for a change of another kind.
     """
-    apply = CHANGES.get(type(change))
-    if apply is None:
+    change_of = CHANGES.get(type(change))
+    if change_of is None:
         raise UnsupportedError("unsupported change of a table", code="statement-not-supported")
-    return apply(table, change, text)
+    return change_of(table, change, text)
 
 
 # --- columns, watermark, key, distribution -------------------------------------------------
@@ -211,8 +224,12 @@ def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> Cata
     if not change.keys:
         raise SchemaError("expected at least one option", code="missing-options")
     if "connector" in change.keys:
-        raise SchemaError("the option 'connector' cannot be reset", code="missing-connector")
+        raise _connector_is_required()
     return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
+
+
+def _connector_is_required() -> SchemaError:
+    return SchemaError("the option 'connector' cannot be reset", code="missing-connector")
 
 
 #: kind of change -> what makes the new definition

@@ -1,0 +1,326 @@
+"""Changes as JSON, with a version; read strictly, and only up to the limits of all input.
+
+Law: ``from_json(to_json(changes)) == changes`` for changes in normal form, as `diff` returns them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, assert_never
+
+from schema_core.arguments import require_instance, require_sequence
+from schema_core.catalog.apply_changes import normal_type
+from schema_core.catalog.objects import DistributionKind, TableDistribution
+from schema_core.catalog.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
+from schema_core.cursor import check_size
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.schema.columns import (
+    ResolvedExpression,
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedImmutableColumns,
+    UnresolvedIndex,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+    Written,
+    WrittenType,
+)
+from schema_core.sql.syntax import Call, walk
+from schema_core.text import show
+from schema_core.types import DataType, RowField
+
+#: The version of the format.
+VERSION = 1
+
+
+def to_json(changes: Iterable[TableChange]) -> str:
+    """Return changes as a JSON document, which `from_json` reads.
+
+    The values of options are written as they are, those of secrets as well: keep secrets out of
+    definitions that are stored.
+
+    Raises:
+        UnsupportedError: with code `type-not-serializable` or `inline-function` for a type or
+            expression that has no text.
+        ParseError: with code `text-too-long` for a document that would be refused.
+        SchemaError: with code `wrong-argument` for anything but changes.
+
+    >>> to_json([TableChange.set("connector", "kafka")])
+    '{"version": 1, "changes": [{"change": "SetOption", "key": "connector", "value": "kafka", \
+"old_value": null}]}'
+    """
+    document = []
+    for position, change in enumerate(require_sequence(changes, "the changes"), 1):
+        require_instance(change, TableChange, "a change")
+        with at(f"change {position}, {type(change).__name__}"):
+            values = {
+                one.name: CODECS[str(one.type)].encode(getattr(change, one.name))
+                for one in fields(change)
+            }
+        document.append({"change": type(change).__name__, **values})
+    text = json.dumps({"version": VERSION, "changes": document}, ensure_ascii=False)
+    check_size(text)
+    return text
+
+
+def from_json(text: str) -> tuple[TableChange, ...]:
+    """Return the changes of a JSON document.
+
+    Raises:
+        SchemaError: with code `invalid-changes` for a document that `to_json` does not write,
+            `not-a-string` for anything but a string.
+        ParseError: with code `text-too-long`.
+
+    >>> print(*from_json(to_json([TableChange.set("connector", "kafka")])))
+    SetOption{key='connector', value='kafka'}
+    """
+    check_size(text)
+    try:
+        document = json.loads(text, object_pairs_hook=_without_duplicates)
+    except (ValueError, RecursionError):
+        raise _invalid("the document is not JSON") from None
+    found = _record(document, "version", "changes")
+    if type(found["version"]) is not int or found["version"] != VERSION:
+        raise _invalid(f"expected version {VERSION}, found {show(found['version'])}")
+    changes = []
+    for position, one in enumerate(_list(found["changes"]), 1):
+        with at(f"change {position}"):
+            changes.append(_change(one))
+    return tuple(changes)
+
+
+def _change(document: Any) -> TableChange:
+    kind = KINDS.get(str(document.get("change"))) if isinstance(document, dict) else None
+    if kind is None:
+        raise _invalid("unknown change")
+    found = _record(document, "change", *(one.name for one in fields(kind)))
+    try:
+        values = {one.name: CODECS[str(one.type)].decode(found[one.name]) for one in fields(kind)}
+        return kind(**values)
+    except SchemaCoreError as error:
+        raise _invalid(error.problem) from None
+
+
+#: name of a change -> its class
+KINDS = {kind.__name__: kind for kind in CHANGES}
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+def _invalid(problem: str) -> SchemaError:
+    return SchemaError(
+        problem, code="invalid-changes", hint="read only documents that `to_json` has written"
+    )
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("duplicate key")
+    return found
+
+
+def _record(document: Any, *keys: str) -> dict[str, Any]:
+    """Return an object that has exactly these keys."""
+    if not isinstance(document, dict) or document.keys() != set(keys):
+        raise _invalid(f"expected an object with the keys {', '.join(keys)}")
+    return document
+
+
+def _list(document: Any) -> list[Any]:
+    if not isinstance(document, list):
+        raise _invalid("expected a list")
+    return document
+
+
+def _string(document: Any) -> str:
+    if not isinstance(document, str):
+        raise _invalid("expected a string")
+    return document
+
+
+def _names(document: Any) -> tuple[str, ...]:
+    return tuple(map(_string, _list(document)))
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _write_type(type_: WrittenType) -> str:
+    if isinstance(type_, str):
+        return type_
+    if isinstance(type_, DataType):
+        return type_.as_serializable_string()
+    raise UnsupportedError(
+        f"{type_} has no text before it is resolved",
+        code="type-not-serializable",
+        hint="resolve the definition first",
+    )
+
+
+def _read_data_type(document: Any) -> DataType:
+    found = normal_type(_string(document))
+    if not isinstance(found, DataType):
+        raise _invalid("expected a data type")
+    return found
+
+
+def _write_expression(expression: Written) -> str:
+    if isinstance(expression, ResolvedExpression):
+        return expression.as_serializable_string()
+    tree = expression.syntax
+    if tree is not None and any(isinstance(one, Call) and one.inline for one in walk(tree)):
+        raise UnsupportedError(
+            "an inline function has no name in SQL",
+            code="inline-function",
+            hint="register it and call it by its name",
+        )
+    return expression.text
+
+
+def _write_position(position: ColumnPosition | None) -> Any:
+    return None if position is None else {"after": position.column}
+
+
+def _read_position(document: Any) -> ColumnPosition | None:
+    if document is None:
+        return None
+    column = _record(document, "after")["after"]
+    return ColumnPosition(None if column is None else _string(column))
+
+
+def _write_field(field: RowField) -> dict[str, Any]:
+    type_ = _write_type(field.data_type)
+    return {"name": field.name, "type": type_, "comment": field.description}
+
+
+def _read_field(document: Any) -> RowField:
+    found = _record(document, "name", "type", "comment")
+    comment = found["comment"]
+    return RowField(
+        _string(found["name"]),
+        _read_data_type(found["type"]),
+        None if comment is None else _string(comment),
+    )
+
+
+def _write_column(column: UnresolvedColumn) -> dict[str, Any]:
+    match column:
+        case UnresolvedPhysicalColumn(name, type_, comment):
+            return {"name": name, "type": _write_type(type_), "comment": comment}
+        case UnresolvedComputedColumn(name, expression, comment):
+            return {"name": name, "as": _write_expression(expression), "comment": comment}
+        case UnresolvedMetadataColumn(name, type_, key, virtual, comment):
+            return {
+                "name": name,
+                "type": _write_type(type_),
+                "metadata": key,
+                "virtual": virtual,
+                "comment": comment,
+            }
+        case _:
+            assert_never(column)
+
+
+def _read_column(document: Any) -> UnresolvedColumn:
+    if not isinstance(document, dict):
+        raise _invalid("expected a column")
+    for key in ("comment", "metadata"):
+        if document.get(key) is not None:
+            _string(document[key])
+    if "as" in document:
+        found = _record(document, "name", "as", "comment")
+        expression = SqlExpression(_string(found["as"]))
+        return UnresolvedComputedColumn(_string(found["name"]), expression, found["comment"])
+    if "metadata" not in document:
+        found = _record(document, "name", "type", "comment")
+        type_ = normal_type(_string(found["type"]))
+        return UnresolvedPhysicalColumn(_string(found["name"]), type_, found["comment"])
+    found = _record(document, "name", "type", "metadata", "virtual", "comment")
+    if not isinstance(found["virtual"], bool):
+        raise _invalid("expected a boolean")
+    return UnresolvedMetadataColumn(
+        _string(found["name"]),
+        normal_type(_string(found["type"])),
+        found["metadata"],
+        found["virtual"],
+        found["comment"],
+    )
+
+
+def _write_watermark(spec: UnresolvedWatermarkSpec) -> dict[str, Any]:
+    return {"column": spec.column_name, "as": _write_expression(spec.watermark_expression)}
+
+
+def _read_watermark(document: Any) -> UnresolvedWatermarkSpec:
+    found = _record(document, "column", "as")
+    expression = SqlExpression(_string(found["as"]))
+    return UnresolvedWatermarkSpec(_string(found["column"]), expression)
+
+
+def _write_distribution(found: TableDistribution) -> dict[str, Any]:
+    keys = list(found.bucket_keys)
+    return {"kind": found.kind.value, "keys": keys, "buckets": found.bucket_count}
+
+
+def _read_distribution(document: Any) -> TableDistribution:
+    found = _record(document, "kind", "keys", "buckets")
+    if found["kind"] not in DistributionKind.__members__:
+        raise _invalid("unknown kind of distribution")
+    kind = DistributionKind[found["kind"]]
+    return TableDistribution(kind, _read_integer(found["buckets"]), _names(found["keys"]))
+
+
+def _read_integer(document: Any) -> int | None:
+    if document is not None and (not isinstance(document, int) or isinstance(document, bool)):
+        raise _invalid("expected an integer")
+    return document
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How the values of a field are written to JSON and read from it."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+def _constraint(kind: Callable[[str, tuple[str, ...]], Any]) -> Codec:
+    """Return the codec of a named list of columns."""
+
+    def decode(document: Any) -> Any:
+        found = _record(document, "name", "columns")
+        return kind(_string(found["name"]), _names(found["columns"]))
+
+    return Codec(lambda one: {"name": one.name, "columns": list(one.column_names)}, decode)
+
+
+#: annotation of a field -> how its values are written and read; other values are refused by the
+#: changes themselves
+CODECS: dict[str, Codec] = {
+    "str":                        Codec(_same, _same),
+    "str | None":                 Codec(_same, _same),
+    "int | None":                 Codec(_same, _read_integer),
+    NAMES:                        Codec(list, _names),
+    "ColumnPosition":             Codec(_write_position, _read_position),
+    "ColumnPosition | None":      Codec(_write_position, _read_position),
+    "UnresolvedColumn":           Codec(_write_column, _read_column),
+    "WrittenType":                Codec(_write_type, lambda found: normal_type(_string(found))),
+    "DataType":                   Codec(_write_type, _read_data_type),
+    "RowField":                   Codec(_write_field, _read_field),
+    "UnresolvedPrimaryKey":       _constraint(UnresolvedPrimaryKey),
+    "UnresolvedImmutableColumns": _constraint(UnresolvedImmutableColumns),
+    "UnresolvedIndex":            _constraint(UnresolvedIndex),
+    "UnresolvedWatermarkSpec":    Codec(_write_watermark, _read_watermark),
+    "TableDistribution":          Codec(_write_distribution, _read_distribution),
+}  # fmt: skip
