@@ -535,6 +535,32 @@ def test_a_partition_of_a_version_comment_is_a_loss() -> None:
     assert "PARTITION BY HASH (a)" in lost(script.tables[0])
 
 
+def test_statements_of_hive_without_semicolons_are_read() -> None:
+    script = read_tables(
+        "CREATE EXTERNAL TABLE `a`(\n  `x` int)\nSTORED AS orc\nLOCATION\n  's3://b/a'\n"
+        "CREATE TABLE `b`(\n  `y` int)\nTBLPROPERTIES (\n  'k'='v')\n",
+        "hive",
+    )
+
+    assert schemas(script) == {"a": "`x` INT", "b": "`y` INT"}
+    assert [lost(one) for one in script.tables] == [
+        "STORED AS orc LOCATION 's3://b/a'", "TBLPROPERTIES ( 'k'='v')"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "spark", "flink"])
+def test_that_a_table_is_temporary_is_a_loss(dialect: str) -> None:
+    assert lost(read_table("CREATE TEMPORARY TABLE t (a INT)", dialect)) == "TEMPORARY"
+
+
+def test_errors_of_a_dump_have_their_places() -> None:
+    with pytest.raises(SchemaCoreError) as found:
+        read_tables("CREATE TABLE t (a int);\nCREATE TABLE u (\n  b int,\n  c nope\n);")
+    (one,) = found.value.diagnostics
+
+    assert (one.code, one.line, one.column) == ("type-not-in-flink", 4, 3)
+
+
 def test_a_default_of_null_is_no_loss() -> None:
     table = read_table("CREATE TABLE t (a int DEFAULT NULL, b text DEFAULT NULL::text NOT NULL)")
 

@@ -139,7 +139,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     if dialect.lower() == FLINK:
         script = read_script(text)
         table, rest = _flink_table(_only(list(script.tables.values()), text), text), script.dropped
-        return replace(table, losses=_beside(rest))
+        return replace(table, losses=(*table.losses, *_beside(rest)))
     found = engine(dialect)
     with within(text):
         written = _script(text, found)
@@ -238,11 +238,11 @@ def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> For
 
 def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
     declared.require_unmasked(text)
-    table = declared.table
+    table, is_temporary = declared.table, declared.statement.temporary
     return ForeignTable(
         declared.path,
         table.schema,
-        (),
+        (loss_of(("table",), "member", "TEMPORARY", ""),) if is_temporary else (),
         table.comment,
         table.partition_keys,
         table.distribution,

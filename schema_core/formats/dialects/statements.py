@@ -115,9 +115,12 @@ def _no_columns(cursor: Cursor) -> UnsupportedError:
 
 
 def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
-    """Parse what follows the columns: more columns, ClickHouse's key, a comment, options."""
+    """Parse what follows the columns: more columns, ClickHouse's key, a comment, options.
+
+    It ends at the next CREATE too: SHOW CREATE TABLE of Hive prints no semicolons.
+    """
     start = cursor.token.start
-    while cursor.token.kind != "end" and cursor.key != ";":
+    while cursor.token.kind != "end" and cursor.key not in {";", "CREATE"}:
         read = TAILS.get(cursor.key)
         before = cursor.index
         if read is None or not read(cursor, found, find):
@@ -637,7 +640,7 @@ def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
         if cursor.accept(*words):
             owner, is_read = read(cursor, found)
             break
-    if skip_until(cursor, (";",)):
+    if cursor.key != "CREATE" and skip_until(cursor, (";",)):
         is_read = False
     if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
         return
@@ -664,9 +667,9 @@ def _changes_owner(cursor: Cursor, index: int) -> bool:
 def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     """Parse what follows CREATE."""
     engine, start = found.engine, cursor.tokens[cursor.index - 1]
-    replaces = cursor.key == "OR"
+    replaces, is_temporary = cursor.key == "OR", False
     while cursor.key in MODIFIERS:
-        cursor.advance()
+        is_temporary = cursor.advance().key in {"TEMP", "TEMPORARY"} or is_temporary
     if cursor.accept("TABLE"):
         is_conditional = cursor.key == "IF"
         table = create_table(cursor, engine, start, found.find)
@@ -674,6 +677,7 @@ def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
             cursor.expect("PARTITION", "OF")
             return found.find(path(cursor, engine)), False
         table.path = found.qualified(table.path)
+        table.dropped += ["TEMPORARY"] if is_temporary else []
         existing = found.at_path(table.path)
         if existing is not None and is_conditional:
             return existing, True  # the statement has no effect
