@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -309,14 +310,23 @@ def _local(value: Any, type_: DataType, zone: str) -> Any:
     return clock if clock.replace(tzinfo=ZoneInfo(zone)) == value else value
 
 
+class _Opened:
+    """Exists while a worker has a function that was opened."""
+
+
 def _opened(implementation: object, context: FunctionContext) -> Callable[[], None]:
-    """Return a function that opens an object before its first row, once in each worker."""
-    opened: list[bool] = []
+    """Return a function that opens an object before its first row, once in each task.
+
+    The object is closed when the worker drops the function, at the end of the task: Python has no
+    other callback of Spark then. An error of `close` is printed on the stderr of the worker.
+    """
+    opened: list[_Opened] = []
 
     def open_once() -> None:
         if not opened and isinstance(implementation, UserDefinedFunction):
             implementation.open(_in_task(context))
-            opened.append(True)
+            opened.append(_Opened())
+            weakref.finalize(opened[0], implementation.close)
 
     return open_once
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -138,3 +140,39 @@ def test_a_python_function_within_other_functions(environment: TableEnvironment)
     )
 
     assert [(1, "1.5", True)] == rows(environment, query)
+
+
+class Noted(ScalarFunction):
+    """Notes in a file when it is opened, called and closed."""
+
+    def __init__(self, file: str) -> None:
+        self.file = Path(file)
+
+    def note(self, what: str) -> None:
+        with self.file.open("a") as notes:
+            notes.write(what)
+
+    def open(self, function_context: object) -> None:
+        self.note("(")
+
+    def eval(self, a: int) -> int:
+        self.note(".")
+        return a
+
+    def close(self) -> None:
+        self.note(")")
+
+
+def test_a_function_is_closed_at_the_end_of_each_task(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    environment.create_temporary_function("noted", Noted(str(tmp_path / "notes")))
+    frame = environment.sql_query("SELECT * FROM (VALUES (1), (2), (3)) AS t(a)").to_spark()
+    environment.create_temporary_view("whole", environment.from_spark(frame.coalesce(1)))
+    for _ in range(2):
+        assert [(1,), (2,), (3,)] == rows(environment, "SELECT noted(a) FROM whole")
+
+    ends = time.monotonic() + 10  # a worker drops the function after its last row
+    while (found := (tmp_path / "notes").read_text()) != "(...)(...)" and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert found == "(...)(...)"
