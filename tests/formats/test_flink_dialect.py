@@ -193,7 +193,12 @@ def test_a_script_gives_the_tables_that_it_leaves() -> None:
     ("text", "code", "place"),
     [
         ("CREATE TABLE a (x INT);\nCREATE TABLE a (x INT)", "table-exists", (2, 14)),
-        ("CREATE TABLE a (x INT);\nALTER TABLE a ADD y INT", "statement-not-supported", (2, 1)),
+        ("CREATE TABLE a (x INT);\nALTER TABLE a DROP y", "unknown-column", (2, 20)),
+        (
+            "CREATE TABLE a (x INT);CREATE TABLE b (x INT);\nALTER TABLE a RENAME TO b",
+            "table-exists",
+            (2, 1),
+        ),
         ("CREATE TABLE a (x INT);\nCREATE TABLE b LIKE a", "missing-columns", (2, 14)),
         ("CREATE TABLE a AS SELECT 1", "missing-columns", (1, 14)),
         ("CREATE TABLE a (x INT, y AS)", "syntax", (1, 28)),
@@ -208,6 +213,32 @@ def test_what_is_not_understood_is_refused(text: str, code: str, place: tuple[in
     (one,) = caught.value.diagnostics
 
     assert (one.code, (one.line, one.column)) == (code, place)
+
+
+def test_changes_of_tables_are_applied() -> None:
+    script = read_tables(
+        "CREATE TABLE d.a (x INT) WITH ('k' = 'v'); ALTER TABLE d.a ADD (y INT, z AS x + 1);"
+        "ALTER TABLE d.a MODIFY x BIGINT FIRST; ALTER TABLE d.a RENAME y TO w;"
+        "ALTER TABLE d.a SET ('l' = 'm'); ALTER TABLE d.a RESET ('k'); ALTER TABLE d.a RENAME TO b;"
+        "ALTER TABLE IF EXISTS d.a ADD q INT; ALTER TABLE e.f ADD q INT",
+        "flink",
+    )
+
+    assert to_ddl(script.by_path["d", "b"], "flink") == (
+        "CREATE TABLE `t` (\n  `x` BIGINT,\n  `w` INT,\n  `z` AS `x` + 1\n)\nWITH (\n  'l' = 'm'\n)"
+    )
+    (lost,) = script.losses
+    assert "`e`.`f`" in lost.source
+
+
+def test_a_masked_value_of_a_change_is_refused() -> None:
+    text = "CREATE TABLE a (x INT);\nALTER TABLE a SET ('password' = '******')"
+    with pytest.raises(SchemaCoreError) as caught:
+        read_tables(text, "flink")
+    (one,) = caught.value.diagnostics
+
+    assert (one.code, one.line, one.column) == ("masked-secret", 2, 20)
+    assert read_tables(f"{text}; ALTER TABLE a RESET ('password')", "flink").losses == ()
 
 
 def test_a_dropped_database_takes_its_tables() -> None:

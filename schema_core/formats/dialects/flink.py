@@ -21,6 +21,7 @@ from schema_core.errors import (
     at,
     within,
 )
+from schema_core.formats.dialects.alterations import changed
 from schema_core.formats.dialects.definitions import (
     check_sight,
     column_of,
@@ -48,7 +49,17 @@ from schema_core.secrets import HIDDEN
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_expression, parse_statement, read_statements
 from schema_core.sql.printer import print_expression
-from schema_core.sql.statement_syntax import CreateTable, Drop, ObjectKind
+from schema_core.sql.statement_syntax import (
+    AddPartitions,
+    Alter,
+    CreateTable,
+    Drop,
+    DropPartitions,
+    ObjectKind,
+    Option,
+    RenameTo,
+    SetOptions,
+)
 from schema_core.text import Span, quote_identifier, show
 from schema_core.types import DataType, DataTypes
 
@@ -213,6 +224,7 @@ class DeclaredTable:
     path: tuple[str, ...]
     statement: CreateTable
     table: CatalogTable
+    options: tuple[Option, ...]
 
     @property
     def span(self) -> Span:
@@ -225,8 +237,8 @@ class DeclaredTable:
         Raises:
             SchemaError: with code `masked-secret` and the place of the option.
         """
-        for option in self.statement.options:
-            if HIDDEN in option.value:
+        for option in self.options:
+            if HIDDEN in option.value and self.table.options.get(option.key) == option.value:
                 raise SchemaError(
                     f"the value of the option {option.key!r} is masked",
                     code="masked-secret",
@@ -264,28 +276,20 @@ class FlinkScript:
         Raises:
             AlreadyExistsError: with code `table-exists`.
             UnsupportedError: with code `missing-columns` for a table that takes its columns from a
-                query or another table, `statement-not-supported` for ALTER TABLE.
+                query or another table.
+            SchemaError: for a change that does not fit its table.
         """
         match statement:
             case CreateTable():
                 self._create(statement)
             case Drop(kind=ObjectKind.TABLE, path=name):
-                path = self.path(name)
-                self.tables.pop(path, None)
-                self._in_database.get(path[:-1], set()).discard(path)
+                self._remove(self.path(name))
             case Drop(kind=ObjectKind.DATABASE, path=name):
                 home = (*self.catalog, *name.parts)[-2:]
                 for path in self._in_database.pop(home, ()):
                     del self.tables[path]
-            case syntax.Alter(kind=ObjectKind.TABLE, path=name, span=span):
-                if self.path(name) in self.tables:
-                    raise UnsupportedError(
-                        "ALTER TABLE of a table of the script is not supported",
-                        code="statement-not-supported",
-                        hint="execute the script in a TableEnvironment, and read its catalog",
-                        span=span,
-                    )
-                self.dropped.append(statement.as_summary_string())
+            case syntax.Alter(kind=ObjectKind.TABLE):
+                self._alter(statement)
             case syntax.UseDatabase(path=name):
                 *catalog, database = name.parts
                 self.catalog = tuple(catalog) or self.catalog
@@ -297,16 +301,42 @@ class FlinkScript:
             case _:
                 pass
 
+    def _alter(self, statement: Alter) -> None:
+        path, change = self.path(statement.path), statement.change
+        found = self.tables.get(path)
+        if found is None or isinstance(change, AddPartitions | DropPartitions):
+            if found is not None or not statement.if_exists:
+                self.dropped.append(statement.as_summary_string())
+            return
+        if isinstance(change, RenameTo):
+            self._remove(path)
+            self._add(replace(found, path=(*path[:-1], change.path.parts[-1])), statement.span)
+            return
+        with at(f"table {'.'.join(path)!r}", statement.span):
+            table = changed(found.table, change, self.text)
+        options = change.options if isinstance(change, SetOptions) else ()
+        self.tables[path] = replace(found, table=table, options=(*found.options, *options))
+
+    def _remove(self, path: tuple[str, ...]) -> None:
+        self.tables.pop(path, None)
+        self._in_database.get(path[:-1], set()).discard(path)
+
+    def _add(self, table: DeclaredTable, span: Span) -> None:
+        if table.path in self.tables:
+            problem = f"the script has already created the table {'.'.join(table.path)!r}"
+            raise AlreadyExistsError(problem, code="table-exists", span=span)
+        self.tables[table.path] = table
+        self._in_database.setdefault(table.path[:-1], set()).add(table.path)
+
     def _create(self, statement: CreateTable) -> None:
         path = self.path(statement.path)
         if path in self.tables and statement.if_not_exists:
             return
-        if path in self.tables and not statement.or_replace:
-            problem = f"the script has already created the table {'.'.join(path)!r}"
-            raise AlreadyExistsError(problem, code="table-exists", span=statement.path.span)
+        if statement.or_replace:
+            self._remove(path)
         with at(f"table {'.'.join(path)!r}"):
-            self.tables[path] = DeclaredTable(path, statement, _table(statement, self.text))
-        self._in_database.setdefault(path[:-1], set()).add(path)
+            table = _table(statement, self.text)
+        self._add(DeclaredTable(path, statement, table, statement.options), statement.path.span)
 
 
 def read_script(text: str) -> FlinkScript:
