@@ -17,10 +17,6 @@ from rich.text import Text
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
-from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.operations.dispatch import run
-from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, SchemaError, similar
 from schema_core.migration.compatibility import (
     Acceptance,
@@ -31,8 +27,6 @@ from schema_core.migration.compatibility import (
     check_compatibility,
 )
 from schema_core.migration.rules import RULE_SETS
-from schema_core.sql.parser import parse_statements
-from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import escaped, position
 
 #: The version of the output in JSON.
@@ -94,9 +88,9 @@ def compat(
     """
     try:
         levels, accepted = _levels(severity or []), _acceptances(accept)
-        renames = _renames(rename or [])
-        before, _ = _tables(old)
-        after, text = _tables(new)
+        renames = script.renames(rename or [])
+        before, _ = script.tables(old)
+        after, text = script.tables(new)
         compared = [
             Compared(
                 path,
@@ -124,38 +118,6 @@ def compat(
         Console(highlight=False, markup=False).print(Text(line), soft_wrap=True)
     if gone or not all(one.report.is_compatible for one in compared):
         raise typer.Exit(WRONG)
-
-
-def _tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
-    """Return the tables that a script leaves, by full path, and its text."""
-    text = script.read(file)
-    session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
-    paths = []
-    for statement in parse_statements(text):
-        run(session, statement, text)
-        if isinstance(statement, CreateTable):
-            paths.append(session.found(statement.path).identifier)
-    left = ((one, session.tables.find(one)) for one in paths)
-    found = {
-        identifier.as_summary_string(): one.table
-        for identifier, one in left
-        if one is not None and isinstance(one.table, ResolvedCatalogTable)
-    }
-    return found, text
-
-
-def _renames(options: list[str]) -> dict[str, dict[tuple[str, ...], str]]:
-    """Return renames by the name of their table."""
-    found: dict[str, dict[tuple[str, ...], str]] = {}
-    for option in options:
-        path, _, name = option.partition("=")
-        table, *names = path.split(".")
-        if not (table and names and name):
-            raise SchemaError(
-                f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
-            )
-        found.setdefault(table, {})[tuple(names)] = name
-    return found
 
 
 def _levels(options: list[str]) -> dict[str, Severity]:

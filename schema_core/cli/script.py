@@ -13,8 +13,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE
-from schema_core.errors import Diagnostic, caret
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.operations.dispatch import run
+from schema_core.environment.session import Session
+from schema_core.errors import Diagnostic, SchemaError, caret
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import MAX_TEXT, escaped, is_blank
 
 #: The name of stdin in messages.
@@ -49,6 +56,38 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     if is_blank(text):
         raise refused(path, "it is empty")
     return text
+
+
+def tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
+    """Return the tables that a script leaves, by full path, and its text."""
+    text = read(file)
+    session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
+    paths = []
+    for statement in parse_statements(text):
+        run(session, statement, text)
+        if isinstance(statement, CreateTable):
+            paths.append(session.found(statement.path).identifier)
+    left = ((one, session.tables.find(one)) for one in paths)
+    found = {
+        identifier.as_summary_string(): one.table
+        for identifier, one in left
+        if one is not None and isinstance(one.table, ResolvedCatalogTable)
+    }
+    return found, text
+
+
+def renames(options: list[str]) -> dict[str, dict[tuple[str, ...], str]]:
+    """Return renames by the name of their table."""
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for option in options:
+        path, _, name = option.partition("=")
+        table, *names = path.split(".")
+        if not (table and names and name):
+            raise SchemaError(
+                f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
+            )
+        found.setdefault(table, {})[tuple(names)] = name
+    return found
 
 
 def is_stdin(path: Path) -> bool:

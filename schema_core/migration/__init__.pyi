@@ -51,6 +51,10 @@ from schema_core.migration.differences import invert as invert
 from schema_core.migration.differences import likely_renames as likely_renames
 from schema_core.migration.json_format import from_json as from_json
 from schema_core.migration.json_format import to_json as to_json
+from schema_core.migration.plans import MigrationPlan as MigrationPlan
+from schema_core.migration.plans import PlanStep as PlanStep
+from schema_core.migration.plans import apply_plan as apply_plan
+from schema_core.migration.plans import plan as plan
 from schema_core.migration.rules import RULE_SETS as RULE_SETS
 from schema_core.migration.rules import RuleSet as RuleSet
 from schema_core.migration.rules import TypeFinding as TypeFinding

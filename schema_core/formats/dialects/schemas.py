@@ -94,7 +94,7 @@ def write_schema(
     columns = [
         written
         for column in schema.columns
-        if (written := _column(column, schema, engine, losses, notes=notes)) is not None
+        if (written := column_ddl(column, schema, engine, losses, notes=notes)) is not None
     ]
     if not any(one.type_ or not engine.needs_stored_column for one in columns):
         raise UnsupportedError("no column of the table can be written", code="missing-columns")
@@ -109,7 +109,7 @@ def write_schema(
     return DdlStatements("".join((text, *_statements(columns, engine, name))), tuple(losses))
 
 
-def _column(
+def column_ddl(
     column: AnyColumn, schema: ResolvedSchema, engine: Engine, losses: Losses, *, notes: bool
 ) -> ColumnDdl | None:
     """Return the definition of a column, or None if it is omitted."""

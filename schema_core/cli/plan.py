@@ -1,0 +1,110 @@
+"""``schema-core plan``: the statements that lead the tables of a script to those of another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from schema_core.cli import UNREADABLE, script
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.migration.plans import MigrationPlan, plan
+from schema_core.migration.targets import TARGETS
+from schema_core.text import escaped
+
+#: The version of the output in JSON.
+VERSION = 1
+
+
+class PlanOutput(Enum):
+    """The format of plans."""
+
+    TEXT = "text"
+    SQL = "sql"
+    JSON = "json"
+
+
+PlanTarget = Enum("PlanTarget", {name: name for name in TARGETS})  # type: ignore[misc]
+
+
+def plan_tables(
+    old: Annotated[Path, typer.Argument(help="SQL statements with the tables until now.")],
+    new: Annotated[Path, typer.Argument(help="SQL statements with the new tables.")],
+    target: Annotated[
+        PlanTarget, typer.Option(help="Where the tables are altered.")
+    ] = PlanTarget.flink,  # type: ignore[attr-defined]
+    rename: Annotated[
+        list[str] | None, typer.Option(help="TABLE.COLUMN=NEW: a column or field that is renamed.")
+    ] = None,
+    output: Annotated[PlanOutput, typer.Option("--format", help="The output.")] = PlanOutput.TEXT,
+) -> None:
+    """Plan the migration of the tables that both scripts have, by path.
+
+    Tables that only one script has are reported, not created or dropped. Exits with 2 if a script
+    cannot be read or resolved.
+    """
+    console = Console(highlight=False, markup=False)
+    errors = Console(stderr=True, highlight=False)
+    try:
+        before, _ = script.tables(old)
+        after, _ = script.tables(new)
+        renames = script.renames(rename or [])
+        plans = {}
+        for path in [one for one in after if one in before]:
+            names = tuple(path.split("."))
+            plans[path] = plan(
+                before[path],
+                after[path],
+                str(target.value),
+                renames=renames.pop(names[-1], None),
+                path=names if target.value == "flink" else names[-1],
+            )
+        for name in renames:
+            raise SchemaError(
+                f"--rename names the table {name!r}, which both scripts must have",
+                code="wrong-argument",
+            )
+    except SchemaCoreError as error:
+        script.show(errors, new, error.diagnostics)
+        raise typer.Exit(UNREADABLE) from None
+    for path in sorted(before.keys() ^ after.keys()):
+        where = "old" if path in before else "new"
+        errors.print(Text(escaped(f"{path}: only in the {where} script")), soft_wrap=True)
+    for line in FORMATS[output](plans):
+        console.print(Text(line), soft_wrap=True)
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+def as_text(plans: dict[str, MigrationPlan]) -> Iterator[str]:
+    """Yield the report of each plan."""
+    for one in plans.values():
+        yield from map(escaped, str(one).splitlines())
+
+
+def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:
+    """Yield a script: the statements as they are, risks and losses as comments of one line."""
+    for one in plans.values():
+        for step in one.steps:
+            for risk in step.risks:
+                yield escaped(f"-- at risk: {'.'.join(risk.path)}: {risk.reason} [{risk.kind}]")
+            for text in step.statements:
+                yield f"{text};"
+        for loss in one.losses:
+            yield escaped(f"-- not reached: {loss}")
+
+
+def as_json(plans: dict[str, MigrationPlan]) -> Iterator[str]:
+    """Yield one document with all plans, each as `MigrationPlan.from_json` reads it."""
+    found = {path: json.loads(one.to_json()) for path, one in plans.items()}
+    yield json.dumps({"version": VERSION, "plans": found}, indent=2)
+
+
+FORMATS = {PlanOutput.TEXT: as_text, PlanOutput.SQL: as_sql, PlanOutput.JSON: as_json}

@@ -1,0 +1,201 @@
+"""Changes in an order in which a table is valid after each step, as ALTER statements require.
+
+What refers to columns (computed columns, the watermark, the primary key, the distribution) is
+dropped before the columns change that it refers to, and added again afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from schema_core.catalog.apply_changes import apply
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.table_changes import (
+    AddField,
+    DropField,
+    ModifyColumnComment,
+    ModifyFieldComment,
+    ModifyFieldName,
+    ModifyFieldPosition,
+    ModifyNestedType,
+    ModifyPhysicalColumnType,
+    ResetOption,
+    SetOption,
+    TableChange,
+)
+from schema_core.formats.dialects.definitions import names_in
+from schema_core.migration.differences import Path, diff
+from schema_core.schema.columns import (
+    ResolvedExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+    Written,
+)
+from schema_core.sql.parser import parse_expression
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """Changes that one step executes, with the table before and after them."""
+
+    changes: tuple[TableChange, ...]
+    before: CatalogTable
+    after: CatalogTable
+
+
+def grouped_changes(
+    old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
+) -> Iterator[ChangeGroup]:
+    """Yield the changes between two tables in normal form, in groups in execution order.
+
+    A group has the changes of the definition of one column, all options, or one other change.
+
+    Raises:
+        SchemaError: as `diff`.
+    """
+    diff(old, new, renames=renames)  # refuses renames of or to columns that do not exist
+    shared = SharedParts.of(old, new, renames)
+    start, end = shared.without_others(old), shared.without_others(new)
+    present = {one.name for one in start.schema.columns}, {one.name for one in end.schema.columns}
+    hints = {
+        path: name
+        for path, name in renames.items()
+        if path[0] in present[0] and (len(path) > 1 or name in present[1])
+    }
+    changes = [*diff(old, start), *diff(start, end, renames=hints), *diff(end, new)]
+    table = old
+    for key, members in groupby(enumerate(changes), lambda one: _group_key(*one)):
+        group = tuple(change for _, change in members)
+        after = apply(group, table)
+        yield ChangeGroup(group, table, after)
+        table = after
+        del key
+
+
+#: Changes of the definition of a column -> the attribute with the column or path.
+OF_DEFINITION: Mapping[type[TableChange], str] = {
+    ModifyColumnComment: "old_column",
+    ModifyPhysicalColumnType: "old_column",
+    AddField: "path",
+    ModifyFieldComment: "path",
+    ModifyNestedType: "path",
+    ModifyFieldName: "path",
+    ModifyFieldPosition: "path",
+    DropField: "path",
+}
+
+
+def changed_column(change: TableChange) -> str | None:
+    """Return the column whose definition a change modifies, under the same name and position."""
+    if (attribute := OF_DEFINITION.get(type(change))) is None:
+        return None
+    found = getattr(change, attribute)
+    return str(found[0] if isinstance(found, tuple) else found.name)
+
+
+def _group_key(index: int, change: TableChange) -> object:
+    if (name := changed_column(change)) is not None:
+        return name
+    return type(change) if isinstance(change, SetOption | ResetOption) else index
+
+
+@dataclass(frozen=True, slots=True)
+class SharedParts:
+    """What two tables have in common beside physical columns: it is neither dropped nor added."""
+
+    columns: frozenset[str]
+    watermark: bool
+    key: bool
+    distribution: bool
+
+    @staticmethod
+    def of(old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]) -> SharedParts:
+        """Return what is equal in both and refers to unchanged columns only."""
+        before, after = _by_name(old), _by_name(new)
+        columns = renamed_columns(renames)
+        moved = columns.keys() | set(columns.values())
+        stable = {
+            name
+            for name, column in before.items()
+            if name in after and name not in moved and _same_kind(column, after[name])
+        }
+        kept = frozenset(
+            name
+            for name in stable
+            if not isinstance(before[name], UnresolvedPhysicalColumn)
+            and before[name] == after[name]
+            and _columns_of(before[name]) <= stable
+        )
+        usable = kept | {
+            name for name in stable if isinstance(before[name], UnresolvedPhysicalColumn)
+        }
+        specs = old.schema.watermark_specs
+        reads = {
+            name
+            for spec in specs
+            for name in {spec.column_name, *_read_by(spec.watermark_expression)}
+        }
+        buckets = old.distribution.bucket_keys if old.distribution is not None else ()
+        return SharedParts(
+            kept,
+            specs == new.schema.watermark_specs and reads <= usable,
+            _keeps_key(old, new, columns),
+            old.distribution == new.distribution and set(buckets) <= usable,
+        )
+
+    def without_others(self, table: CatalogTable) -> CatalogTable:
+        """Return a table without the parts that are not shared."""
+        schema = table.schema
+        columns = tuple(
+            one
+            for one in schema.columns
+            if isinstance(one, UnresolvedPhysicalColumn) or one.name in self.columns
+        )
+        return replace(
+            table,
+            schema=replace(
+                schema,
+                columns=columns,
+                watermark_specs=schema.watermark_specs if self.watermark else (),
+                primary_key=schema.primary_key if self.key else None,
+            ),
+            distribution=table.distribution if self.distribution else None,
+        )
+
+
+def renamed_columns(renames: Mapping[Path, str]) -> dict[str, str]:
+    """Return the renames of columns, without those of fields."""
+    return {path[0]: name for path, name in renames.items() if len(path) == 1}
+
+
+def _by_name(table: CatalogTable) -> dict[str, UnresolvedColumn]:
+    return {one.name: one for one in table.schema.columns}
+
+
+def _same_kind(old: UnresolvedColumn, new: UnresolvedColumn) -> bool:
+    """Return whether what refers to a column need not be dropped: a comment may differ."""
+    return replace(old, comment=None) == replace(new, comment=None)
+
+
+def _keeps_key(old: CatalogTable, new: CatalogTable, renames: Mapping[str, str]) -> bool:
+    first, second = old.schema.primary_key, new.schema.primary_key
+    if first is None or second is None:
+        return first is second
+    targets = set(renames.values())
+    names = tuple(renames.get(name, "" if name in targets else name) for name in first.column_names)
+    return first.name == second.name and names == second.column_names
+
+
+def _columns_of(column: UnresolvedColumn) -> set[str]:
+    return _read_by(column.expression) if isinstance(column, UnresolvedComputedColumn) else set()
+
+
+def _read_by(expression: Written) -> set[str]:
+    if isinstance(expression, ResolvedExpression):
+        expression = expression.written
+    tree: Any = expression.syntax or parse_expression(expression.text)
+    return {name.parts[0] for name in names_in(tree)}

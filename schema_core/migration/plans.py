@@ -1,0 +1,604 @@
+"""Migration plans: the statements that lead a table from one definition to another, as data.
+
+A plan lists what each statement does, which data it puts at risk and how it is undone; and what the
+target cannot hold. It contains no secrets. ``MigrationPlan.from_json(p.to_json()) == p``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from schema_core.arguments import require_instance, require_names
+from schema_core.catalog.apply_changes import as_table, normalized
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.catalog.statistics import CatalogTableStatistics
+from schema_core.catalog.table_changes import (
+    AddColumn,
+    AddField,
+    DropColumn,
+    DropField,
+    ModifyColumnName,
+    ModifyFieldName,
+    ModifyNestedType,
+    ModifyPhysicalColumnType,
+    TableChange,
+)
+from schema_core.environment.operations.alter_table import changed
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.formats.dialects.api import ddl_losses
+from schema_core.formats.dialects.schemas import column_ddl
+from schema_core.formats.loss import Loss
+from schema_core.formats.properties.property_map import decode_table, encode_table
+from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
+from schema_core.migration.ordering import ChangeGroup, grouped_changes, renamed_columns
+from schema_core.migration.rewrites import (
+    beside,
+    create_statements,
+    insert_statement,
+    is_risk,
+    is_stored,
+    rename_statements,
+)
+from schema_core.migration.rules import FLINK, TypeFinding
+from schema_core.migration.targets import (
+    COMPUTED,
+    KEY,
+    PARTITIONS,
+    TARGETS,
+    RewriteNeeded,
+    Target,
+    Writer,
+    physical,
+    type_of,
+)
+from schema_core.paths import UnresolvedPath
+from schema_core.schema.columns import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.secrets import mask, masked_value
+from schema_core.sql.parser import parse_statement
+from schema_core.sql.statement_syntax import Alter
+from schema_core.text import escaped
+from schema_core.types import DataType
+
+FORMAT: Final = "schema-core.migration-plan"
+VERSION: Final = 1
+#: The longest plan that is read, in characters.
+MAX_PLAN: Final = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step: its statements, the changes that they make, and what they mean for the rows.
+
+    `risks` are findings of the rule set of the target: data that may be lost, or rows for which the
+    statement fails. `undo` are the statements that undo the step; None where data is lost or
+    changed. `rewrites` is whether all rows are written again; `rows` is how many rows the step
+    writes or reads, where the number is known.
+    """
+
+    statements: tuple[str, ...]
+    changes: tuple[str, ...]
+    risks: tuple[TypeFinding, ...] = ()
+    undo: tuple[str, ...] | None = ()
+    rewrites: bool = False
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlan:
+    """The steps from one definition of a table to another, in the SQL of a target.
+
+    `old` and `new` are the property maps of both definitions, with secrets masked. `rewrite` is the
+    reason for which the table cannot be altered in place, or None. `losses` are the parts of the
+    new definition that the target cannot hold or its statements do not reach.
+    """
+
+    target: str
+    path: tuple[str, ...]
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    steps: tuple[PlanStep, ...]
+    losses: tuple[str, ...]
+    rewrite: str | None = None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements of all steps, in order."""
+        return tuple(text for step in self.steps for text in step.statements)
+
+    @property
+    def risks(self) -> tuple[TypeFinding, ...]:
+        """The risks of all steps."""
+        return tuple(risk for step in self.steps for risk in step.risks)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the plan as canonical JSON."""
+        text = json.dumps(self.content(), sort_keys=True, separators=(",", ":"))
+        return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+
+    def content(self) -> dict[str, Any]:
+        """Return the plan as objects of JSON, without its digest."""
+        return {"format": FORMAT, "version": VERSION, **json.loads(json.dumps(asdict(self)))}
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, with its digest."""
+        return json.dumps({**self.content(), "digest": self.digest}, indent=2)
+
+    @staticmethod
+    def from_json(text: str) -> MigrationPlan:
+        """Read a plan.
+
+        Raises:
+            SchemaError: with code `invalid-plan` for what is not a migration plan,
+                `unsupported-plan-version` for one of another version, `plan-digest-mismatch` for
+                one that was changed.
+        """
+        content = _parsed(require_instance(text, str, "the plan"))
+        if content.get("format") != FORMAT:
+            raise SchemaError("this is not a migration plan", code="invalid-plan")
+        if content.get("version") != VERSION:
+            raise SchemaError(
+                f"the plan has version {content.get('version')!r}, expected {VERSION}",
+                code="unsupported-plan-version",
+                hint="make the plan again with this version of schema_core",
+            )
+        digest = content.pop("digest", None)
+        try:
+            found = _read(content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise SchemaError(f"the plan is malformed: {error!r}", code="invalid-plan") from None
+        if found.content() != content or found.digest != digest:
+            raise SchemaError(
+                "the plan is not as it was made: its digest is another one",
+                code="plan-digest-mismatch",
+                hint="make the plan again instead of editing it",
+            )
+        return found
+
+    def __str__(self) -> str:
+        name = ".".join(self.path)
+        how = "in place" if self.rewrite is None else f"by a rewrite: {self.rewrite}"
+        count = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
+        lines = [f"{name} ({TARGETS[self.target].title}): {count}, {how}"]
+        for number, step in enumerate(self.steps, 1):
+            shown = [text.replace("\n", "\n     ") for text in step.statements or ("no statement",)]
+            lines += [f"  {number}. {shown[0]}", *(f"     {text}" for text in shown[1:])]
+            lines += [f"     at risk: {_risk(risk)}" for risk in step.risks]
+            lines += [f"     undo: {line}" for line in step.undo or ()]
+            if step.undo is None:
+                lines.append("     cannot be undone")
+            if step.rewrites:
+                count = "all rows" if step.rows is None else f"{step.rows:,} rows"
+                lines.append(f"     rewrites {count}")
+        return "\n".join([*lines, *(f"  not reached: {escaped(one)}" for one in self.losses)])
+
+
+def _risk(found: TypeFinding) -> str:
+    return escaped(f"{'.'.join(found.path) or 'the table'}: {found.reason} [{found.kind}]")
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > MAX_PLAN:
+        raise SchemaError(
+            f"the plan has {len(text):,} characters, at most {MAX_PLAN:,} are read",
+            code="invalid-plan",
+        )
+    try:
+        content: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"the plan is not JSON: {error}", code="invalid-plan") from None
+    if not isinstance(content, dict):
+        raise SchemaError("the plan is not an object of JSON", code="invalid-plan")
+    return content
+
+
+def _read(content: Mapping[str, Any]) -> MigrationPlan:
+    """Return the plan of parsed JSON; the caller compares it with the JSON that it gives."""
+    if content["target"] not in TARGETS:
+        raise ValueError(content["target"])
+    steps = tuple(
+        PlanStep(
+            tuple(one["statements"]),
+            tuple(one["changes"]),
+            tuple(TypeFinding(kind, tuple(path), why) for kind, path, why in one["risks"]),
+            None if one["undo"] is None else tuple(one["undo"]),
+            one["rewrites"],
+            one["rows"],
+        )
+        for one in content["steps"]
+    )
+    return MigrationPlan(
+        content["target"],
+        tuple(content["path"]),
+        dict(content["old"]),
+        dict(content["new"]),
+        steps,
+        tuple(content["losses"]),
+        content["rewrite"],
+    )
+
+
+# --- planning ------------------------------------------------------------------------------------
+
+
+def plan(
+    old: Definition,
+    new: Definition,
+    target: str = "flink",
+    *,
+    renames: RenameHints | None = None,
+    path: str | tuple[str, ...] = "t",
+    statistics: CatalogTableStatistics | None = None,
+    resolver: SchemaResolver | None = None,
+) -> MigrationPlan:
+    """Return the plan of a migration: ordered statements in the SQL of the target.
+
+    Args:
+        old: The current definition.
+        new: The definition to reach.
+        target: `flink`, `spark` (tables of files in Spark's own catalog), `iceberg` (through Spark
+            SQL) or `postgres`.
+        renames: As for `diff`.
+        path: The name of the table, or its path.
+        statistics: Statistics of the table, for the rows that a step writes or reads.
+        resolver: The resolver of both definitions; by default one without user-defined functions.
+
+    Raises:
+        SchemaError: as `diff` and `SchemaResolver.resolve`.
+        NotFoundError: with code `unknown-dialect` for another target.
+        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
+            target does not have; as `encode_table` for what a property map does not hold.
+
+    >>> from schema_core import Schema
+    >>> old = Schema.new_builder().column("id", "BIGINT").column("name", "STRING").build()
+    >>> new = Schema.new_builder().column("id", "BIGINT").column("label", "VARCHAR(20)").build()
+    >>> print(plan(old, new, "postgres", renames={"name": "label"}, path="goods"))
+    goods (PostgreSQL): 2 steps, in place
+      1. ALTER TABLE "goods" ALTER COLUMN "name" TYPE varchar(20) USING CAST("name" AS varchar(20))
+         at risk: name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]
+         cannot be undone
+         rewrites all rows
+      2. ALTER TABLE "goods" RENAME COLUMN "name" TO "label"
+         undo: ALTER TABLE "goods" RENAME COLUMN "label" TO "name"
+    """
+    resolver = resolver or SchemaResolver()
+    writer = Writer(_target(target), _path(path), resolver)
+    require_instance(resolver, SchemaResolver, "the resolver")
+    diff(old, new, renames=renames)  # refuses arguments and names before anything is resolved
+    hints = {_path(path): name for path, name in (renames or {}).items()}
+    before = resolve_table(as_table(old), resolver)
+    after, secrets = _without_new_secrets(before, resolve_table(as_table(new), resolver))
+    before = before.copy(mask(before.options))
+    kept = [_projected(one, writer) for one in (before, after)]
+    count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
+    columns = {one.name for one in kept[0].schema.columns}
+    known = {path: name for path, name in hints.items() if path[0] in columns}
+    rewrite = None
+    try:
+        steps = tuple(_altered(writer, kept[0], kept[1], known, count))
+    except RewriteNeeded as reason:
+        rewrite = str(reason)
+        writer.losses.clear()
+        steps = tuple(_rewritten(writer, kept[0], kept[1], known, count))
+    losses = [*_held_losses(after, writer.target), *writer.losses]
+    return MigrationPlan(
+        writer.target.name,
+        writer.path,
+        dict(encode_table(before)),
+        dict(encode_table(after)),
+        steps,
+        tuple(dict.fromkeys([*secrets, *map(str, losses)])),
+        rewrite,
+    )
+
+
+def _target(name: str) -> Target:
+    require_instance(name, str, "the target")
+    if name not in TARGETS:
+        raise NotFoundError(
+            f"unknown target {name!r}",
+            code="unknown-dialect",
+            hint=similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}",
+        )
+    return TARGETS[name]
+
+
+def _path(path: str | tuple[str, ...]) -> tuple[str, ...]:
+    require_instance(path, (str, tuple), "path")
+    found = (path,) if isinstance(path, str) else require_names(path, "path")
+    if not all(found):
+        raise SchemaError("the path of a table requires names", code="wrong-argument")
+    return found
+
+
+def _without_new_secrets(
+    old: ResolvedCatalogTable, new: ResolvedCatalogTable
+) -> tuple[ResolvedCatalogTable, list[str]]:
+    """Return the new table without changes of secrets, which are masked; and what is left out."""
+    options, left_out = {}, []
+    for key, value in new.options.items():
+        masked = masked_value(key, value)
+        if masked == value or value == old.options.get(key):
+            options[key] = masked
+            continue
+        left_out.append(f"options.{key}: its new value is secret: set it with ALTER TABLE ... SET")
+        if key in old.options:
+            options[key] = masked_value(key, old.options[key])
+    return new.copy(options), left_out
+
+
+def _projected(table: ResolvedCatalogTable, writer: Writer) -> CatalogTable:
+    """Return what the target holds of a table, in normal form."""
+    found, keeps = normalized(table), writer.target.keeps
+    schema = replace(found.schema, indexes=(), immutable_columns=None)
+    if writer.target.engine is None:
+        return replace(found, schema=schema, snapshot=None)
+    columns = tuple(_held(found, table, writer))
+    has_comment = found.comment or writer.target.engine.stores_empty_comments
+    return CatalogTable(
+        replace(
+            schema,
+            columns=columns,
+            watermark_specs=(),
+            primary_key=schema.primary_key if KEY in keeps else None,
+        ),
+        found.partition_keys if PARTITIONS in keeps else (),
+        comment=found.comment if has_comment else None,
+    )
+
+
+def _held(
+    table: CatalogTable, resolved: ResolvedCatalogTable, writer: Writer
+) -> Iterator[UnresolvedColumn]:
+    """Yield the columns that an engine other than Flink holds."""
+    dialect = writer.target.engine
+    for column in table.schema.columns:
+        match column:
+            case UnresolvedPhysicalColumn():
+                yield column
+            case UnresolvedMetadataColumn(virtual=False):
+                yield physical(column, type_of(column))
+            case UnresolvedComputedColumn() if COMPUTED in writer.target.keeps and dialect:
+                schema = resolved.get_resolved_schema()
+                typed = next(one for one in schema.columns if one.name == column.name)
+                if column_ddl(typed, schema, dialect, [], notes=False) is not None:
+                    yield column
+            case _:
+                pass
+
+
+#: Path of a loss of `to_ddl` -> the part that targets may hold by other statements.
+PARTS_OF_LOSSES: Mapping[Path, str] = {("primary key",): KEY, ("partitions",): PARTITIONS}
+
+
+def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str]:
+    """Return what the target cannot hold of the new table."""
+    schema = table.get_resolved_schema()
+    if target.engine is None:
+        members: list[object] = [*schema.indexes]
+        if schema.immutable_columns is not None:
+            members.append(schema.immutable_columns)
+        return [f"{one}: Flink's SQL has no syntax for it" for one in members]
+    found: list[Loss | str] = [
+        loss
+        for loss in ddl_losses(origin(table), target.engine.name)
+        if PARTS_OF_LOSSES.get(loss.path) not in target.keeps
+    ]
+    if COMPUTED not in target.keeps:
+        found += [
+            f"{one.name}: {target.title} has no computed columns"
+            for one in table.schema.columns
+            if isinstance(one, UnresolvedComputedColumn)
+            and not any(loss.path == (one.name,) for loss in found if isinstance(loss, Loss))
+        ]
+    return found
+
+
+# --- in place ------------------------------------------------------------------------------------
+
+
+def _altered(
+    writer: Writer,
+    old: CatalogTable,
+    new: CatalogTable,
+    renames: Mapping[Path, str],
+    rows: int | None,
+) -> Iterator[PlanStep]:
+    """Yield the steps that alter a table in place.
+
+    Raises:
+        RewriteNeeded: where the statements do not lead to the new table, or the rows would not be
+            read by it.
+    """
+    steps = []
+    for group in grouped_changes(old, new, renames):
+        statements = writer.statements(group)
+        risks = tuple(risk for one in group.changes for risk in _risks(one, writer.target))
+        unread = [one for one in risks if one.kind == "type-changed"]
+        if unread and writer.target.rules is FLINK:
+            raise RewriteNeeded(unread[0].reason)
+        rewrites = writer.target.name == "postgres" and any(" TYPE " in one for one in statements)
+        scans = rewrites or any("SET NOT NULL" in one or "PRIMARY KEY" in one for one in statements)
+        steps.append(
+            PlanStep(
+                statements,
+                tuple(map(str, group.changes)),
+                risks,
+                None if _loses(risks, group) else _undo(writer, group),
+                rewrites,
+                None if rows is None else rows * scans,
+            )
+        )
+    if writer.target.engine is None:
+        _require_reached(writer, old, new, steps)
+    yield from steps
+
+
+def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
+    """Yield what a change puts at risk, by the rules of the target."""
+    gone = "the rows have it"
+    match change:
+        case DropColumn(column) if is_stored(column):
+            yield TypeFinding("field-dropped", (column.name,), gone)
+        case DropField(path, field):
+            yield TypeFinding("field-dropped", (*path, field.name), gone)
+        case ModifyPhysicalColumnType(column, DataType() as new):
+            found = target.rules.findings(type_of(column), new, (column.name,))
+            yield from filter(is_risk, found)
+        case ModifyNestedType(path, old, new):
+            yield from filter(is_risk, target.rules.findings(old, new, path))
+        case AddColumn(UnresolvedPhysicalColumn(name, DataType(is_nullable=False))):
+            yield TypeFinding("required-field-added", (name,), "the rows do not have it")
+        case AddField(path, field) if not field.data_type.is_nullable:
+            where = (*path, field.name)
+            yield TypeFinding("required-field-added", where, "the rows do not have it")
+        case ModifyColumnName(column, name) if is_stored(column) and target.rules is FLINK:
+            reason = f"rows that are read by name do not have {name!r}"
+            yield TypeFinding("field-dropped", (column.name,), reason)
+        case ModifyFieldName(path, field, name) if target.rules is FLINK:
+            reason = f"rows that are read by name do not have {name!r}"
+            yield TypeFinding("field-dropped", (*path, field.name), reason)
+        case _:
+            pass
+
+
+#: Findings for which a statement fails, and leaves the rows as they are.
+FAILING = frozenset({"nullability-narrowed", "required-field-added"})
+
+
+def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup) -> bool:
+    """Return whether the rows after the step differ from what undoing it would need."""
+    renamed = any(isinstance(one, ModifyColumnName | ModifyFieldName) for one in group.changes)
+    return not renamed and any(one.kind not in FAILING for one in risks)
+
+
+def _undo(writer: Writer, group: ChangeGroup) -> tuple[str, ...] | None:
+    """Return the statements that undo a group, or None where there are none."""
+    back = ChangeGroup(invert(group.changes, group.before), group.after, group.before)
+    quiet = replace(writer, losses=[])
+    try:
+        statements = quiet.statements(back)
+    except RewriteNeeded:
+        return None
+    return None if quiet.losses else statements
+
+
+def _require_reached(
+    writer: Writer, old: CatalogTable, new: CatalogTable, steps: list[PlanStep]
+) -> None:
+    """Execute the statements on the definition with our own ALTER TABLE.
+
+    Raises:
+        RewriteNeeded: where one fails, or another table results.
+    """
+    table = old
+    for step in steps:
+        for text in step.statements:
+            statement = parse_statement(text)
+            if not isinstance(statement, Alter):
+                raise TypeError(text)
+            try:
+                table = changed(table, statement.change, text)
+                resolve_table(table, writer.resolver)
+            except SchemaCoreError as error:
+                raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
+    if normalized(table) != normalized(new):
+        raise RewriteNeeded("ALTER TABLE has no syntax for a change")
+
+
+# --- rewrites ------------------------------------------------------------------------------------
+
+
+def _rewritten(
+    writer: Writer,
+    old: CatalogTable,
+    new: CatalogTable,
+    renames: Mapping[Path, str],
+    rows: int | None,
+) -> Iterator[PlanStep]:
+    """Yield the steps that move the rows to a new table, which then takes the name.
+
+    The old table stays, under another name.
+    """
+    path, fresh, kept = writer.path, beside(writer.path, "new"), beside(writer.path, "old")
+    risks: list[TypeFinding] = []
+    changes = tuple(str(one) for one in diff(old, new, renames=renames))
+    created = create_statements(writer, new)
+    insert = insert_statement(writer, old, new, renamed_columns(renames), risks)
+    if writer.target.engine is None and old.options == new.options and new.options:
+        writer.lose(("options",), "the storage of the old table, which the new one shares,")
+    if any(
+        masked_value(key, value) != value or "***" in value for key, value in new.options.items()
+    ):
+        writer.lose(("options",), "the value of each masked secret")
+    yield PlanStep(created, changes, (), (f"DROP TABLE {writer.named(fresh)}",))
+    yield PlanStep((insert,), (), tuple(risks), (), rewrites=True, rows=rows)
+    for first, second in ((path, kept), (fresh, path)):
+        undo = tuple(rename_statements(writer, second, first))
+        yield PlanStep(tuple(rename_statements(writer, first, second)), (), (), undo)
+
+
+# --- application ---------------------------------------------------------------------------------
+
+
+def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
+    """Alter the table of a plan in a catalog, in one compare-and-set.
+
+    Secret options keep the values that they have in the catalog.
+
+    Raises:
+        SchemaError: with code `migration-not-for-catalogs` for a plan of another target than Flink,
+            `migration-needs-rewrite` for one that moves rows, `migration-outdated` where the table
+            of the catalog is not the one that the plan was made for.
+        NotFoundError: with code `table-not-found`.
+        ConflictError: if the table is altered at the same time.
+    """
+    require_instance(environment, TableEnvironment, "environment")
+    require_instance(plan, MigrationPlan, "plan")
+    if plan.target != "flink":
+        raise SchemaError(
+            f"the plan has statements for {TARGETS[plan.target].title}",
+            code="migration-not-for-catalogs",
+            hint="execute its statements there; catalogs accept plans for flink",
+        )
+    if plan.rewrite is not None:
+        raise SchemaError(
+            f"the table cannot be altered in place: {plan.rewrite}",
+            code="migration-needs-rewrite",
+            hint="execute the statements of the plan, which move the rows to a new table",
+        )
+    manager = environment.catalog_manager
+    identifier = UnresolvedPath(plan.path).qualify(
+        environment.get_current_catalog(), environment.get_current_database()
+    )
+    expected = manager.alterable(TableKind.TABLE, identifier, if_exists=False)
+    table = manager.get(identifier).table
+    if expected is None or not isinstance(table, ResolvedCatalogTable):
+        raise SchemaError(
+            f"{identifier.as_summary_string()} is not a table", code="wrong-table-kind"
+        )
+    options = mask(table.options)
+    if dict(encode_table(table.copy(options))) != plan.old:
+        raise SchemaError(
+            f"table {identifier.as_summary_string()} has changed since the plan was made",
+            code="migration-outdated",
+            hint="make the plan again from the current table",
+        )
+    new = decode_table(plan.new)
+    values = {
+        key: table.options[key] if options.get(key) == value else value
+        for key, value in new.options.items()
+    }
+    manager.alter(identifier, new.copy(values), expected=expected)

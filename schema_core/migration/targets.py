@@ -1,0 +1,574 @@
+"""The targets of migration plans: the statements of each change, in the SQL of each target.
+
+A target is a table: the kind of a change, and the function that writes its statements. A change
+without statements is one that the target does not distinguish, such as TINYINT from SMALLINT in
+PostgreSQL. `RewriteNeeded` reports a change that no ALTER statement of the target can make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.table_changes import (
+    AddColumn,
+    AddDistribution,
+    AddField,
+    AddUniqueConstraint,
+    AddWatermark,
+    ColumnPosition,
+    DropColumn,
+    DropConstraint,
+    DropDistribution,
+    DropField,
+    DropWatermark,
+    ModifyColumnComment,
+    ModifyColumnName,
+    ModifyColumnPosition,
+    ModifyFieldComment,
+    ModifyFieldName,
+    ModifyFieldPosition,
+    ModifyNestedType,
+    ModifyPartitionKeys,
+    ModifyPhysicalColumnType,
+    ModifyTableComment,
+    ResetOption,
+    SetOption,
+    TableChange,
+)
+from schema_core.formats.dialects.engines import Engine, engine
+from schema_core.formats.dialects.printer import expression_text, stored_line
+from schema_core.formats.dialects.schemas import column_ddl, default_key_name
+from schema_core.formats.dialects.types import loss_of, write_type
+from schema_core.formats.loss import Loss
+from schema_core.migration.ordering import ChangeGroup, changed_column
+from schema_core.migration.rules import FLINK, ICEBERG, SPARK, RuleSet
+from schema_core.schema.columns import (
+    UnresolvedColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.text import quote_identifier, quote_string
+from schema_core.types import ArrayType, DataType, MultisetType
+from schema_core.types.casts import CASTS
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+
+R = TypeRoot
+
+
+class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, never raised outside
+    """A change that the target cannot make in place; the reason is its argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes the statements of one plan: the target, the table, and what they lose."""
+
+    target: Target
+    path: tuple[str, ...]
+    resolver: SchemaResolver
+    losses: list[Loss] = field(default_factory=list)
+
+    @property
+    def table(self) -> str:
+        """The path of the table, quoted."""
+        return self.named(self.path)
+
+    def named(self, path: Iterable[str]) -> str:
+        """Return a path, quoted."""
+        return ".".join(map(self.name, path))
+
+    def name(self, name: str) -> str:
+        """Return a name, quoted."""
+        dialect = self.target.engine
+        if dialect is None:
+            return quote_identifier(name)
+        return dialect.quote_name(dialect.folded(name))
+
+    def names(self, names: Iterable[str]) -> str:
+        """Return names, quoted and separated by commas."""
+        return ", ".join(map(self.name, names))
+
+    def string(self, text: str) -> str:
+        """Return a string literal."""
+        dialect = self.target.engine
+        return quote_string(text) if dialect is None else dialect.quote_string(text)
+
+    def type(self, type_: DataType) -> str:
+        """Return a type without its nullability."""
+        dialect = self.target.engine
+        if dialect is None:
+            return type_.nullable().as_serializable_string()
+        return write_type(type_, dialect, (), [])
+
+    def lose(self, path: tuple[str, ...], source: str) -> None:
+        """Report what the statements do not reach."""
+        self.losses.append(loss_of(path, "member", source, ""))
+
+    def alter(self, action: str) -> str:
+        """Return an ALTER TABLE statement."""
+        return f"ALTER TABLE {self.table} {action}"
+
+    def statements(self, group: ChangeGroup) -> tuple[str, ...]:
+        """Return the statements of a group of changes; equal ones of one group only once.
+
+        Raises:
+            RewriteNeeded: for a change without statements in this target.
+        """
+        found: dict[str, None] = {}
+        for change in group.changes:
+            write = self.target.statements.get(type(change))
+            if write is None:
+                raise RewriteNeeded(f"{self.target.title} has no statement for {change}")
+            found |= dict.fromkeys(write(self, change, group))
+        return tuple(found)
+
+
+#: Yields the statements of a change within its group.
+Write: TypeAlias = Callable[[Writer, Any, ChangeGroup], Iterator[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A system whose tables are altered.
+
+    `engine` is the dialect of its DDL; None is Flink. `keeps` are the parts of tables that it has
+    beside physical columns. `storage` ends its CREATE TABLE.
+    """
+
+    name: str
+    title: str
+    engine: Engine | None
+    rules: RuleSet
+    statements: Mapping[type[TableChange], Write]
+    keeps: frozenset[str] = frozenset()
+    storage: str = ""
+
+
+def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:
+    """Return the column of a name."""
+    return next(one for one in table.schema.columns if one.name == name)
+
+
+def type_of(column: UnresolvedColumn) -> DataType:
+    """Return the type of a column in normal form that is not computed."""
+    found = getattr(column, "data_type", None)
+    if not isinstance(found, DataType):
+        raise RewriteNeeded(f"the type of column {column.name!r} is not known")
+    return found
+
+
+def _place(writer: Writer, position: ColumnPosition | None) -> str:
+    if position is None:
+        return ""
+    return " FIRST" if position.column is None else f" AFTER {writer.name(position.column)}"
+
+
+# --- Flink ---------------------------------------------------------------------------------------
+
+
+def _flink_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+    yield writer.alter(f"ADD {stored_line(change.column)}{_place(writer, change.position)}")
+
+
+def _flink_modify(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+    """Write the whole definition: Flink's ALTER does not reach into types."""
+    line = stored_line(column_of(group.after, changed_column(change) or ""))
+    yield writer.alter(f"MODIFY {line}")
+
+
+def _flink_move(writer: Writer, change: ModifyColumnPosition, group: ChangeGroup) -> Iterator[str]:
+    line, place = stored_line(change.old_column), _place(writer, change.new_position)
+    yield writer.alter(f"MODIFY {line}{place}")
+
+
+def _flink_watermark(writer: Writer, change: AddWatermark, group: ChangeGroup) -> Iterator[str]:
+    spec = change.watermark_spec
+    name, text = writer.name(spec.column_name), expression_text(spec.watermark_expression)
+    yield writer.alter(f"ADD WATERMARK FOR {name} AS {text}")
+
+
+def _flink_set(writer: Writer, change: SetOption, group: ChangeGroup) -> Iterator[str]:
+    pairs = [
+        f"{quote_string(one.key)} = {quote_string(one.value)}"
+        for one in group.changes
+        if isinstance(one, SetOption)
+    ]
+    yield writer.alter(f"SET ({', '.join(pairs)})")
+
+
+def _flink_reset(writer: Writer, change: ResetOption, group: ChangeGroup) -> Iterator[str]:
+    keys = [quote_string(one.key) for one in group.changes if isinstance(one, ResetOption)]
+    yield writer.alter(f"RESET ({', '.join(keys)})")
+
+
+def _constant(action: str) -> Write:
+    """Return what writes an ALTER TABLE without parameters."""
+
+    def write(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+        yield writer.alter(action)
+
+    return write
+
+
+def _drop_column(writer: Writer, change: DropColumn, group: ChangeGroup) -> Iterator[str]:
+    word = "" if writer.target.engine is None else "COLUMN "
+    yield writer.alter(f"DROP {word}{writer.name(change.column.name)}")
+
+
+def _rename_column(writer: Writer, change: ModifyColumnName, group: ChangeGroup) -> Iterator[str]:
+    word = "" if writer.target.engine is None else "COLUMN "
+    old, new = writer.name(change.old_column.name), writer.name(change.new_name)
+    yield writer.alter(f"RENAME {word}{old} TO {new}")
+
+
+def _comment_on_table(
+    writer: Writer, change: ModifyTableComment, group: ChangeGroup
+) -> Iterator[str]:
+    text = "NULL" if change.new_comment is None else writer.string(change.new_comment)
+    yield f"COMMENT ON TABLE {writer.table} IS {text}"
+
+
+FLINK_STATEMENTS: Mapping[type[TableChange], Write] = {
+    AddColumn:                _flink_add,
+    ModifyColumnComment:      _flink_modify,
+    ModifyPhysicalColumnType: _flink_modify,
+    AddField:                 _flink_modify,
+    ModifyFieldComment:       _flink_modify,
+    ModifyNestedType:         _flink_modify,
+    ModifyFieldName:          _flink_modify,
+    ModifyFieldPosition:      _flink_modify,
+    DropField:                _flink_modify,
+    ModifyColumnName:         _rename_column,
+    ModifyColumnPosition:     _flink_move,
+    DropColumn:               _drop_column,
+    AddWatermark:             _flink_watermark,
+    DropWatermark:            _constant("DROP WATERMARK"),
+    AddUniqueConstraint:      lambda writer, change, group: iter(
+        [writer.alter(f"ADD {change.constraint}")]
+    ),
+    DropConstraint:           _constant("DROP PRIMARY KEY"),
+    AddDistribution:          lambda writer, change, group: iter(
+        [writer.alter(f"ADD DISTRIBUTION{str(change.distribution).removeprefix('DISTRIBUTED')}")]
+    ),
+    DropDistribution:         _constant("DROP DISTRIBUTION"),
+    SetOption:                _flink_set,
+    ResetOption:              _flink_reset,
+}  # fmt: skip
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+
+def _postgres_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+    if change.position is not None:
+        writer.lose((change.column.name,), f"the position {change.position}")
+    resolved = writer.resolver.resolve(group.after.schema)
+    column = next(one for one in resolved.columns if one.name == change.column.name)
+    line = column_ddl(column, resolved, _POSTGRES, [], notes=False)
+    if line is None:
+        raise RewriteNeeded(f"PostgreSQL cannot store {column.name!r}")
+    yield writer.alter(f"ADD COLUMN {line.line}")
+    if line.comment is not None:
+        yield from _postgres_comment(writer, column.name, line.comment)
+
+
+def _postgres_comment(writer: Writer, name: str, comment: str | None) -> Iterator[str]:
+    text = writer.string(comment) if comment else "NULL"
+    yield f"COMMENT ON COLUMN {writer.table}.{writer.name(name)} IS {text}"
+
+
+def _postgres_recomment(
+    writer: Writer, change: ModifyColumnComment, group: ChangeGroup
+) -> Iterator[str]:
+    yield from _postgres_comment(writer, change.old_column.name, change.new_comment)
+
+
+def _postgres_type(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+    """Write the statements from the type before the group to that after it."""
+    name = changed_column(change) or ""
+    old, new = (type_of(column_of(one, name)) for one in (group.before, group.after))
+    quoted, types = writer.name(name), (writer.type(old), writer.type(new))
+    if new.is_nullable and not old.is_nullable:
+        yield writer.alter(f"ALTER COLUMN {quoted} DROP NOT NULL")
+    if types[0] != types[1]:
+        using = postgres_cast(quoted, old, new, types)
+        yield writer.alter(f"ALTER COLUMN {quoted} TYPE {types[1]} USING {using}")
+    if old.is_nullable and not new.is_nullable:
+        yield writer.alter(f"ALTER COLUMN {quoted} SET NOT NULL")
+
+
+NUMBERS = MEMBERS[TypeFamily.NUMERIC]
+CHARACTERS = MEMBERS[TypeFamily.CHARACTER_STRING]
+#: Roots between all of whose types PostgreSQL casts values.
+FAMILIES = (
+    NUMBERS,
+    CHARACTERS,
+    MEMBERS[TypeFamily.BINARY_STRING],
+    MEMBERS[TypeFamily.TIMESTAMP] | {R.DATE},
+)
+
+
+def is_in_family(old: TypeRoot, new: TypeRoot) -> bool:
+    """Return whether PostgreSQL casts between the types of two roots."""
+    return any({old, new} <= family for family in FAMILIES)
+
+
+def has_cast(old: DataType, new: DataType) -> bool:
+    """Return whether PostgreSQL has a cast; of arrays by their elements."""
+    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
+        return has_cast(old.element_type, new.element_type)
+    return old.root in CHARACTERS or new.root in CHARACTERS or is_in_family(old.root, new.root)
+
+
+def postgres_cast(value: str, old: DataType, new: DataType, types: tuple[str, str]) -> str:
+    """Return the expression of USING; PostgreSQL reads other types from their text.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> postgres_cast("c", T.INT(), T.BIGINT(), ("integer", "bigint"))
+    'CAST(c AS bigint)'
+    >>> postgres_cast("c", T.INT(), T.DATE(), ("integer", "date"))
+    'CAST(CAST(c AS text) AS date)'
+    """
+    if old.root is R.BOOLEAN and new.root in NUMBERS:
+        return f"CAST(CAST({value} AS integer) AS {types[1]})"
+    if old.root in NUMBERS and new.root is R.BOOLEAN:
+        return f"({value} <> 0)"
+    if types[1] == "jsonb" and old.root not in CHARACTERS:
+        return f"to_jsonb({value})"
+    if has_cast(old, new):
+        return f"CAST({value} AS {types[1]})"
+    return f"CAST(CAST({value} AS text) AS {types[1]})"
+
+
+def _postgres_move(
+    writer: Writer, change: ModifyColumnPosition, group: ChangeGroup
+) -> Iterator[str]:
+    writer.lose((change.old_column.name,), f"the position {change.new_position}")
+    yield from ()
+
+
+def _postgres_key(writer: Writer, change: AddUniqueConstraint, group: ChangeGroup) -> Iterator[str]:
+    key = change.constraint
+    named = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
+    yield writer.alter(f"ADD {named}PRIMARY KEY ({writer.names(key.column_names)})")
+
+
+def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
+    return key.name == default_key_name(key.column_names)
+
+
+def _postgres_drop_key(writer: Writer, change: DropConstraint, group: ChangeGroup) -> Iterator[str]:
+    key = change.constraint
+    name = f"{writer.path[-1]}_pkey" if _is_unnamed(key) else key.name
+    yield writer.alter(f"DROP CONSTRAINT {writer.name(name)}")
+
+
+_POSTGRES = engine("postgres")
+
+POSTGRES_STATEMENTS: Mapping[type[TableChange], Write] = {
+    AddColumn:                _postgres_add,
+    ModifyColumnComment:      _postgres_recomment,
+    ModifyPhysicalColumnType: _postgres_type,
+    AddField:                 _postgres_type,
+    ModifyFieldComment:       _postgres_type,
+    ModifyNestedType:         _postgres_type,
+    ModifyFieldName:          _postgres_type,
+    ModifyFieldPosition:      _postgres_type,
+    DropField:                _postgres_type,
+    ModifyColumnName:         _rename_column,
+    ModifyColumnPosition:     _postgres_move,
+    DropColumn:               _drop_column,
+    AddUniqueConstraint:      _postgres_key,
+    DropConstraint:           _postgres_drop_key,
+    ModifyTableComment:       _comment_on_table,
+}  # fmt: skip
+
+#: PostgreSQL converts values in ALTER COLUMN TYPE: a stored type is read as any it casts to.
+POSTGRES = RuleSet(
+    "postgres",
+    "https://www.postgresql.org/docs/current/sql-altertable.html",
+    {root: root.value for root in CASTS},
+    {old.value: frozenset(new.value for new in CASTS if is_in_family(old, new)) for old in CASTS},
+    lambda old, new: {old.root, new.root} <= NUMBERS,
+)
+
+
+# --- Spark and Iceberg ---------------------------------------------------------------------------
+
+
+def _spark_column(writer: Writer, column: UnresolvedColumn) -> str:
+    comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
+    return f"{writer.name(column.name)} {writer.type(type_of(column))}{comment}"
+
+
+def _spark_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+    if change.position is not None:
+        raise RewriteNeeded("Spark adds columns at the end only")
+    if not type_of(change.column).is_nullable:
+        raise RewriteNeeded("Spark adds columns without NOT NULL only")
+    yield writer.alter(f"ADD COLUMNS ({_spark_column(writer, change.column)})")
+
+
+def _spark_comment(
+    writer: Writer, change: ModifyColumnComment, group: ChangeGroup
+) -> Iterator[str]:
+    if change.new_comment is None:
+        raise RewriteNeeded("Spark does not remove the comment of a column")
+    name, text = writer.name(change.old_column.name), writer.string(change.new_comment)
+    yield writer.alter(f"ALTER COLUMN {name} COMMENT {text}")
+
+
+SPARK_STATEMENTS: Mapping[type[TableChange], Write] = {
+    AddColumn: _spark_add,
+    ModifyColumnComment: _spark_comment,
+    ModifyTableComment: _comment_on_table,
+}
+
+
+def _iceberg_column(writer: Writer, path: tuple[str, ...], type_: DataType) -> str:
+    """Return a path and a type, without NOT NULL: Iceberg adds optional columns only."""
+    if not type_.is_nullable:
+        writer.lose(path, "NOT NULL")
+    return f"{writer.named(path)} {writer.type(type_)}"
+
+
+def _iceberg_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+    column = change.column
+    text = _iceberg_column(writer, (column.name,), type_of(column))
+    comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
+    yield writer.alter(f"ADD COLUMN {text}{comment}{_place(writer, change.position)}")
+
+
+def _iceberg_add_field(writer: Writer, change: AddField, group: ChangeGroup) -> Iterator[str]:
+    one, path = change.field, _iceberg_path(group, change.path)
+    text = _iceberg_column(writer, (*path, one.name), one.data_type)
+    comment = "" if one.description is None else f" COMMENT {writer.string(one.description)}"
+    yield writer.alter(f"ADD COLUMN {text}{comment}{_place(writer, change.position)}")
+
+
+def _iceberg_path(group: ChangeGroup, path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a path into a type; the keys of maps cannot be altered, nor multisets."""
+    column = type_of(column_of(group.before, path[0]))
+    if any(isinstance(one, MultisetType) for one in column.walk()) or "key" in path[1:]:
+        raise RewriteNeeded(f"Iceberg does not alter the type at {'.'.join(path)}")
+    return path
+
+
+def _iceberg_type(
+    writer: Writer, path: tuple[str, ...], old: DataType, new: DataType
+) -> Iterator[str]:
+    if old.nullable() != new.nullable():
+        if not writer.target.rules.promotes(old, new):
+            was, becomes = old.as_summary_string(), new.as_summary_string()
+            raise RewriteNeeded(f"Iceberg does not read {was} as {becomes}")
+        if writer.type(old) != writer.type(new):
+            yield writer.alter(f"ALTER COLUMN {writer.named(path)} TYPE {writer.type(new)}")
+    if new.is_nullable and not old.is_nullable:
+        yield writer.alter(f"ALTER COLUMN {writer.named(path)} DROP NOT NULL")
+    if old.is_nullable and not new.is_nullable:
+        writer.lose(path, "NOT NULL")
+
+
+def _iceberg_column_type(
+    writer: Writer, change: ModifyPhysicalColumnType, group: ChangeGroup
+) -> Iterator[str]:
+    if not isinstance(change.new_type, DataType):
+        raise RewriteNeeded(f"the type {change.new_type} is not known")
+    column = change.old_column
+    yield from _iceberg_type(writer, (column.name,), type_of(column), change.new_type)
+
+
+def _iceberg_nested_type(
+    writer: Writer, change: ModifyNestedType, group: ChangeGroup
+) -> Iterator[str]:
+    path = _iceberg_path(group, change.path)
+    yield from _iceberg_type(writer, path, change.old_type, change.new_type)
+
+
+def _iceberg_comment(writer: Writer, path: tuple[str, ...], comment: str | None) -> Iterator[str]:
+    if comment is None:
+        writer.lose(path, "the removal of the comment, which becomes empty,")
+    yield writer.alter(f"ALTER COLUMN {writer.named(path)} COMMENT {writer.string(comment or '')}")
+
+
+def _iceberg_move(writer: Writer, path: tuple[str, ...], position: ColumnPosition) -> Iterator[str]:
+    yield writer.alter(f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}")
+
+
+def _iceberg_partitions(
+    writer: Writer, change: ModifyPartitionKeys, group: ChangeGroup
+) -> Iterator[str]:
+    for name in change.old_keys:
+        if name not in change.new_keys:
+            yield writer.alter(f"DROP PARTITION FIELD {writer.name(name)}")
+    for name in change.new_keys:
+        if name not in change.old_keys:
+            yield writer.alter(f"ADD PARTITION FIELD {writer.name(name)}")
+
+
+ICEBERG_STATEMENTS: Mapping[type[TableChange], Write] = {
+    AddColumn:                _iceberg_add,
+    ModifyColumnComment:      lambda writer, change, group: _iceberg_comment(
+        writer, (change.old_column.name,), change.new_comment
+    ),
+    ModifyPhysicalColumnType: _iceberg_column_type,
+    ModifyColumnName:         _rename_column,
+    ModifyColumnPosition:     lambda writer, change, group: _iceberg_move(
+        writer, (change.old_column.name,), change.new_position
+    ),
+    DropColumn:               _drop_column,
+    AddField:                 _iceberg_add_field,
+    ModifyFieldComment:       lambda writer, change, group: _iceberg_comment(
+        writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_comment
+    ),
+    ModifyNestedType:         _iceberg_nested_type,
+    ModifyFieldName:          lambda writer, change, group: iter([writer.alter(
+        f"RENAME COLUMN {writer.named((*_iceberg_path(group, change.path), change.old_field.name))}"
+        f" TO {writer.name(change.new_name)}"
+    )]),
+    ModifyFieldPosition:      lambda writer, change, group: _iceberg_move(
+        writer, (*_iceberg_path(group, change.path), change.old_field.name), change.new_position
+    ),
+    DropField:                lambda writer, change, group: iter([writer.alter(
+        f"DROP COLUMN {writer.named((*_iceberg_path(group, change.path), change.field.name))}"
+    )]),
+    AddUniqueConstraint:      lambda writer, change, group: iter(
+        [writer.alter(f"SET IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
+    ),
+    DropConstraint:           lambda writer, change, group: iter(
+        [writer.alter(f"DROP IDENTIFIER FIELDS {writer.names(change.constraint.column_names)}")]
+    ),
+    ModifyPartitionKeys:      _iceberg_partitions,
+    ModifyTableComment:       _comment_on_table,
+}  # fmt: skip
+
+
+# --- the targets ---------------------------------------------------------------------------------
+
+#: Parts of tables beside physical columns.
+COMPUTED, KEY, PARTITIONS = "computed columns", "primary key", "partitions"
+
+TARGETS: Mapping[str, Target] = {
+    one.name: one
+    for one in (
+        Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
+        Target("spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS),
+        Target(
+            "iceberg", "Iceberg", engine("spark"), ICEBERG, ICEBERG_STATEMENTS,
+            frozenset({KEY, PARTITIONS}), "\nUSING iceberg",
+        ),
+        Target(
+            "postgres", "PostgreSQL", engine("postgres"), POSTGRES, POSTGRES_STATEMENTS,
+            frozenset({COMPUTED, KEY}),
+        ),
+    )
+}  # fmt: skip
+
+
+def physical(column: UnresolvedColumn, type_: DataType) -> UnresolvedPhysicalColumn:
+    """Return a column as a physical one, as which engines store it."""
+    return UnresolvedPhysicalColumn(column.name, type_, column.comment)

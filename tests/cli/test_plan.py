@@ -1,0 +1,55 @@
+"""``schema-core plan``: targets, renames, outputs and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli.commands import application
+
+OLD = "CREATE TABLE orders (id BIGINT NOT NULL, tag STRING);\nCREATE TABLE gone (a INT);\n"
+NEW = "CREATE TABLE orders (id BIGINT NOT NULL, label STRING);\n"
+
+
+def run(folder: Path, *options: str, new: str = NEW) -> tuple[int, str, str]:
+    for name, text in (("old.sql", OLD), ("new.sql", new)):
+        (folder / name).write_text(text)
+    found = CliRunner().invoke(
+        application(), ["plan", str(folder / "old.sql"), str(folder / "new.sql"), *options]
+    )
+    return found.exit_code, found.stdout, found.stderr
+
+
+def test_statements_as_a_script(tmp_path: Path) -> None:
+    code, output, errors = run(
+        tmp_path, "--target", "postgres", "--format", "sql", "--rename", "orders.tag=label"
+    )
+
+    assert (0, 'ALTER TABLE "orders" RENAME COLUMN "tag" TO "label";\n') == (code, output)
+    assert "gone: only in the old script" in errors
+
+
+def test_a_report_names_the_data_at_risk(tmp_path: Path) -> None:
+    code, output, _ = run(tmp_path)
+
+    assert 0 == code
+    assert "at risk: tag: the rows have it [field-dropped]" in output
+
+
+def test_plans_as_json(tmp_path: Path) -> None:
+    code, output, _ = run(tmp_path, "--format", "json")
+    plans = json.loads(output)["plans"]
+
+    assert 0 == code
+    assert ["default_catalog.default_database.orders"] == list(plans)
+
+
+@pytest.mark.parametrize(
+    ("options", "new"),
+    [(("--rename", "tag"), NEW), (("--rename", "x.tag=y"), NEW), ((), "CREATE TABLE (")],
+)
+def test_wrong_input_ends_with_2(tmp_path: Path, options: tuple[str, ...], new: str) -> None:
+    assert 2 == run(tmp_path, *options, new=new)[0]

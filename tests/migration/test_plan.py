@@ -1,0 +1,263 @@
+"""Migration plans: statements by target, risks, undo, JSON, and application to a catalog."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+from fuzz.migration_plans import check_flink, checks, drawn_pair
+from fuzz.postgres_server import server, why_not
+from schema_core import EnvironmentSettings, Schema, SchemaCoreError, SchemaError, TableEnvironment
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.statistics import CatalogTableStatistics
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.migration import MigrationPlan, apply_plan, plan
+from schema_core.paths import UnresolvedPath
+
+
+def schema(*columns: tuple[str, str]) -> Schema:
+    builder = Schema.new_builder()
+    for name, type_ in columns:
+        builder.column(name, type_)
+    return builder.build()
+
+
+OLD = schema(("id", "BIGINT NOT NULL"), ("name", "STRING"))
+
+
+@pytest.mark.parametrize(
+    ("target", "new", "statements"),
+    [
+        ("flink", schema(("id", "BIGINT NOT NULL"), ("x", "INT"), ("name", "STRING")),
+         ["ALTER TABLE `t` ADD `x` INT AFTER `id`"]),
+        ("flink", schema(("id", "BIGINT"), ("name", "STRING")),
+         ["ALTER TABLE `t` MODIFY `id` BIGINT"]),
+        ("postgres", schema(("id", "BIGINT"), ("name", "VARCHAR(9)")),
+         ['ALTER TABLE "t" ALTER COLUMN "id" DROP NOT NULL',
+          'ALTER TABLE "t" ALTER COLUMN "name" TYPE varchar(9) USING CAST("name" AS varchar(9))']),
+        ("postgres", schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")),
+         ['ALTER TABLE "t" ALTER COLUMN "name" SET NOT NULL']),
+        ("iceberg", schema(("x", "ROW<a INT>"), ("id", "BIGINT NOT NULL"), ("name", "STRING")),
+         ["ALTER TABLE `t` ADD COLUMN `x` struct<`a`: int> FIRST"]),
+        ("iceberg", schema(("name", "STRING"), ("id", "BIGINT NOT NULL")),
+         ["ALTER TABLE `t` ALTER COLUMN `name` FIRST"]),
+        ("spark", schema(("id", "BIGINT NOT NULL"), ("name", "STRING"), ("x", "DATE")),
+         ["ALTER TABLE `t` ADD COLUMNS (`x` date)"]),
+    ],
+)  # fmt: skip
+def test_statements(target: str, new: Schema, statements: list[str]) -> None:
+    found = plan(OLD, new, target)
+
+    assert statements == list(found.statements)
+    assert found.rewrite is None
+
+
+def test_iceberg_alters_nested_fields_by_their_path() -> None:
+    old = schema(("r", "ROW<a INT, b STRING, c ARRAY<ROW<d INT>>>"))
+    new = schema(("r", "ROW<z STRING, a BIGINT, c ARRAY<ROW<d INT, e DATE>>>"))
+    renames: dict[tuple[str, ...], str] = {("r", "b"): "z"}
+    found = plan(old, new, "iceberg", renames=renames)
+
+    assert [
+        "ALTER TABLE `t` ALTER COLUMN `r`.`a` TYPE bigint",
+        "ALTER TABLE `t` ADD COLUMN `r`.`c`.`element`.`e` date",
+        "ALTER TABLE `t` RENAME COLUMN `r`.`b` TO `z`",
+        "ALTER TABLE `t` ALTER COLUMN `r`.`z` FIRST",
+    ] == list(found.statements)
+    assert () == found.risks
+
+
+def test_iceberg_has_partition_and_identifier_fields() -> None:
+    old = CatalogTable(OLD, ("name",))
+    new = CatalogTable(schema(("id", "BIGINT NOT NULL"), ("name", "STRING")), ("id",))
+    keyed = Schema.new_builder().from_schema(new.schema).primary_key("id").build()
+
+    assert [
+        "ALTER TABLE `t` DROP PARTITION FIELD `name`",
+        "ALTER TABLE `t` ADD PARTITION FIELD `id`",
+    ] == list(plan(old, new, "iceberg").statements)
+    assert ["ALTER TABLE `t` SET IDENTIFIER FIELDS `id`"] == list(
+        plan(OLD, keyed, "iceberg").statements
+    )
+
+
+def test_iceberg_reports_not_null_that_it_cannot_reach() -> None:
+    found = plan(OLD, schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")), "iceberg")
+
+    assert () == found.statements
+    assert any(one.startswith("name: NOT NULL is dropped") for one in found.losses)
+
+
+def test_a_rewrite_converts_every_column() -> None:
+    old = schema(("id", "STRING"), ("r", "ROW<a INT, b INT>"), ("gone", "INT"))
+    new = schema(("id", "BIGINT"), ("r", "ROW<b BIGINT, c DATE>"), ("more", "INT NOT NULL"))
+    found = plan(old, new)
+
+    assert found.rewrite is not None
+    assert [
+        "CREATE TABLE `t__new`",
+        "INSERT INTO `t__new` (`id`, `r`, `more`)",
+        "ALTER TABLE `t` RENAME TO `t__old`",
+        "ALTER TABLE `t__new` RENAME TO `t`",
+    ] == [one.partition("\n")[0].removesuffix(" (") for one in found.statements]
+    assert "CAST(`id` AS BIGINT) AS `id`" in found.statements[1]
+    assert "ROW(CAST(`r`.`b` AS BIGINT), CAST(NULL AS DATE))" in found.statements[1]
+    assert {("field-dropped", ("gone",)), ("required-field-added", ("more",))} <= {
+        risk[:2] for risk in found.risks
+    }
+
+
+def test_what_the_target_cannot_hold_is_a_loss() -> None:
+    builder = Schema.new_builder().from_schema(OLD).column("ts", "TIMESTAMP(3)")
+    builder.watermark("ts", "ts").column_by_metadata("m", "STRING", None, is_virtual=True)
+    builder.column_by_expression("p", "PROCTIME()")
+    found = plan(OLD, CatalogTable(builder.build(), options={"connector": "x"}), "postgres")
+
+    assert ['ALTER TABLE "t" ADD COLUMN "ts" timestamp(3)'] == list(found.statements)
+    for what in ("WATERMARK", "m:", "p:", "options.connector"):
+        assert any(what in one for one in found.losses), what
+
+
+def test_steps_that_keep_the_rows_can_be_undone() -> None:
+    new = schema(("key", "BIGINT NOT NULL"), ("x", "INT"))
+    found = plan(OLD, new, "postgres", renames={"id": "key"})
+    undone = {step.statements[0].split(" ", 3)[3]: step.undo for step in found.steps}
+
+    assert {
+        'RENAME COLUMN "id" TO "key"': ('ALTER TABLE "t" RENAME COLUMN "key" TO "id"',),
+        'ADD COLUMN "x" integer': ('ALTER TABLE "t" DROP COLUMN "x"',),
+        'DROP COLUMN "name"': None,
+    } == undone
+
+
+def test_rows_are_estimated_from_statistics() -> None:
+    new = schema(("id", "STRING"), ("name", "STRING"))
+    found = plan(OLD, new, "postgres", statistics=CatalogTableStatistics(1000, 1, 1, 1))
+
+    assert [1000] == [step.rows for step in found.steps]
+    assert "rewrites 1,000 rows" in str(found)
+
+
+def test_secrets_are_neither_shown_nor_stored() -> None:
+    old, new = (
+        CatalogTable(OLD, options={"connector": "jdbc", "password": one}) for one in ("one", "two")
+    )
+    found = plan(old, new)
+
+    assert () == found.statements
+    assert "one" not in {*found.old.values()}
+    assert "two" not in found.to_json()
+    assert ("options.password: its new value is secret: set it with ALTER TABLE ... SET",) == (
+        found.losses
+    )
+
+
+def test_a_plan_is_data() -> None:
+    found = plan(OLD, schema(("id", "BIGINT NOT NULL")), "postgres")
+    text = found.to_json()
+
+    assert found == MigrationPlan.from_json(text)
+    assert found.digest == json.loads(text)["digest"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[]", "invalid-plan"),
+        ("{", "invalid-plan"),
+        ("[" * 100_000, "invalid-plan"),
+        (" " * 16_000_001, "invalid-plan"),
+        ('{"format": "schema-core.migration-plan", "version": 2}', "unsupported-plan-version"),
+        ('{"format": "schema-core.migration-plan", "version": 1}', "invalid-plan"),
+    ],
+)
+def test_other_text_is_not_a_plan(text: str, code: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        MigrationPlan.from_json(text)
+
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize("key", ["target", "path", "old", "new", "steps", "losses", "rewrite"])
+def test_a_changed_plan_is_refused(key: str) -> None:
+    content = json.loads(plan(OLD, schema(("id", "BIGINT NOT NULL"))).to_json())
+    for other in (None, "flink", ["x"], {"x": "y"}):
+        if content[key] != other:
+            with pytest.raises(SchemaError) as caught:
+                MigrationPlan.from_json(json.dumps({**content, key: other}))
+            assert caught.value.code in ("invalid-plan", "plan-digest-mismatch")
+
+
+# --- application ---------------------------------------------------------------------------------
+
+
+def environment() -> TableEnvironment:
+    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
+    found.execute_sql(
+        "CREATE TABLE t (id BIGINT NOT NULL, name STRING) "
+        "WITH ('connector' = 'jdbc', 'url' = 'jdbc:postgresql://h/d', 'table-name' = 't', "
+        "'password' = 'hunter2')"
+    )
+    return found
+
+
+def current(env: TableEnvironment) -> CatalogTable:
+    path = UnresolvedPath(("t",)).qualify(env.get_current_catalog(), env.get_current_database())
+    found = env.catalog_manager.get(path).table
+    assert isinstance(found, CatalogTable)
+    return found
+
+
+def test_a_plan_is_applied_to_the_table_that_it_was_made_for() -> None:
+    env = environment()
+    old = current(env)
+    new = CatalogTable(
+        schema(("id", "BIGINT NOT NULL"), ("name", "STRING"), ("x", "INT")), options=old.options
+    )
+    found = MigrationPlan.from_json(plan(old, new).to_json())
+    apply_plan(env, found)
+
+    table = current(env)
+    assert ["id", "name", "x"] == [one.name for one in table.schema.columns]
+    assert "hunter2" == table.options["password"]
+    with pytest.raises(SchemaError) as caught:
+        apply_plan(env, found)
+    assert "migration-outdated" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("target", "type_", "code"),
+    [
+        ("postgres", "INT", "migration-not-for-catalogs"),
+        ("flink", "BIGINT", "migration-needs-rewrite"),
+    ],
+)
+def test_other_plans_are_not_applied(target: str, type_: str, code: str) -> None:
+    env = environment()
+    new = schema(("id", "BIGINT NOT NULL"), ("name", type_))
+    with pytest.raises(SchemaCoreError) as caught:
+        apply_plan(env, plan(OLD, new, target))
+
+    assert code == caught.value.code
+
+
+# --- executed ------------------------------------------------------------------------------------
+
+
+def test_statements_lead_to_the_new_table_in_flink() -> None:
+    """Every statement is executed; `fuzz/migration_plans.py` checks more pairs."""
+    outcomes = [check_flink(*drawn_pair(Random(seed), for_flink=True)) for seed in range(40)]
+
+    assert {"in place", "rewrite"} == set(outcomes)
+
+
+def test_statements_lead_to_the_new_table_in_postgresql() -> None:
+    """The columns and keys are those of a table that is created new, and rows survive."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with server() as reached:
+        outcomes = list(checks("postgres", 25, 0, reached))
+
+    assert "rows kept" in outcomes
