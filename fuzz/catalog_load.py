@@ -30,10 +30,10 @@ from fuzz.postgres_server import server, why_not
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (
-    AlreadyExistsError,
     ConflictError,
-    NotFoundError,
     SchemaCoreError,
+    TableAlreadyExistException,
+    TableNotExistException,
 )
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PLAIN, understood
@@ -141,7 +141,7 @@ def _drop(catalog: SqlCatalog, path: ObjectPath, book: Book) -> None:
 def _alter(catalog: SqlCatalog, path: ObjectPath, book: Book) -> None:
     try:
         read = catalog.get_table(path)
-    except NotFoundError:
+    except TableNotExistException:
         book.events["nothing to read"] += 1
         return
     book.events["read" if is_whole(read) else "half-written"] += 1
@@ -155,8 +155,8 @@ def _alter(catalog: SqlCatalog, path: ObjectPath, book: Book) -> None:
 #: The errors that a writer may receive; any other breaks the law.
 EXPECTED = {
     "create", "drop", "alter", "read", "nothing to read",
-    f"create: {AlreadyExistsError.__name__} table-exists",
-    f"drop: {NotFoundError.__name__} table-not-found",
+    f"create: {TableAlreadyExistException.__name__} table-exists",
+    f"drop: {TableNotExistException.__name__} table-not-found",
     f"alter: {ConflictError.__name__} concurrent-modification",
 }  # fmt: skip
 

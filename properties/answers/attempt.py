@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from properties.recorded import Answer, Question
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import BY_CODE, SchemaCoreError
 
 #: From a question to the fields of the answer besides ``"ok": true``.
 Operation: TypeAlias = Callable[[Question], Answer]
@@ -29,7 +29,9 @@ def attempt(operation: Operation, question: Question) -> Answer:
     try:
         return {"ok": True, **operation(question)}
     except SchemaCoreError as error:
-        return {"ok": False, "error": type(error).__name__, "message": error.problem}
+        named = set(BY_CODE.values())  # after a code: the class above tells what a caller would do
+        kind = next(one for one in type(error).__mro__ if one not in named)
+        return {"ok": False, "error": kind.__name__, "message": error.problem}
     except Exception as error:  # noqa: BLE001 - the program answers every question
         print(f"crash at {question.get('op')}: {str(question)[:500]}", file=sys.stderr)
         traceback.print_exc()
