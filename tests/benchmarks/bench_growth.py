@@ -690,6 +690,21 @@ for _name, (_dialect, *_clauses) in {
     "partitions": ("spark", "CREATE TABLE t (a int) PARTITIONED BY (", "a", ", ", ")"),
     "tables of Flink": ("flink", "", "CREATE TABLE s{}.t (a INT)", ";", ""),
     "mistakes of Flink": ("flink", "", "CREATE TABLE t (a INT", ";", ""),
+    "changes of Flink": ("flink", "CREATE TABLE t (a INT);", "ALTER TABLE t ADD c{} INT", ";", ""),
+    "options of Flink": (
+        "flink",
+        "CREATE TABLE t (a INT);",
+        "ALTER TABLE t SET ('k{}' = 'v')",
+        ";",
+        "",
+    ),
+    "options of one key": (
+        "flink",
+        "CREATE TABLE t (a INT);",
+        "ALTER TABLE t SET ('k' = 'v{}')",
+        ";",
+        "",
+    ),
     "dropped databases of Flink": (
         "flink",
         "CREATE TABLE r.t (a INT);",

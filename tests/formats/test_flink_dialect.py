@@ -231,6 +231,15 @@ def test_changes_of_tables_are_applied() -> None:
     assert "`e`.`f`" in lost.source
 
 
+def test_too_many_changes_of_a_wide_table_are_refused() -> None:
+    columns = ", ".join(f"c{number} INT" for number in range(20_000))
+    changes = "ALTER TABLE t SET ('k' = 'v');" * 600
+    with pytest.raises(SchemaCoreError) as caught:
+        read_tables(f"CREATE TABLE t ({columns}); {changes}", "flink")
+
+    assert caught.value.code == "too-wide"
+
+
 def test_a_masked_value_of_a_change_is_refused() -> None:
     text = "CREATE TABLE a (x INT);\nALTER TABLE a SET ('password' = '******')"
     with pytest.raises(SchemaCoreError) as caught:

@@ -70,6 +70,9 @@ if TYPE_CHECKING:
 #: The name of the dialect.
 FLINK = "flink"
 
+#: The maximum number of columns and options of all tables that the changes of a script copy.
+MAX_COPIED = 10_000_000
+
 #: The maximum number of names in a path: a catalog, a database and a table.
 MAX_NAMES = 3
 
@@ -257,6 +260,7 @@ class FlinkScript:
     dropped: list[str] = field(default_factory=list)
     catalog: tuple[str, ...] = ()
     database: tuple[str, ...] = ()
+    _copied: int = 0
     _in_database: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
 
     def path(self, name: Name) -> tuple[str, ...]:
@@ -312,6 +316,14 @@ class FlinkScript:
             self._remove(path)
             self._add(replace(found, path=(*path[:-1], change.path.parts[-1])), statement.span)
             return
+        self._copied += len(found.table.schema.columns) + len(found.options)
+        if self._copied > MAX_COPIED:
+            raise UnsupportedError(
+                "the script alters tables with too many columns and options too often",
+                code="too-wide",
+                hint="write the columns in CREATE TABLE",
+                span=statement.span,
+            )
         with at(f"table {'.'.join(path)!r}", statement.span):
             table = changed(found.table, change, self.text)
         options = change.options if isinstance(change, SetOptions) else ()
