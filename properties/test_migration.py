@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.catalog.apply_changes import apply, normalized, steps_of
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogTable,
+    CatalogView,
+)
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.table_changes import (
     ModifyColumnPosition,
@@ -19,6 +25,11 @@ from schema_core.catalog.table_changes import (
     TableChange,
 )
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.migration.catalog_changes import (
+    apply_to_catalog,
+    diff_catalogs,
+    read_catalog,
+)
 from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import (
     diff,
@@ -29,6 +40,7 @@ from schema_core.migration.differences import (
     rename_steps,
 )
 from schema_core.migration.json_format import from_json, to_json
+from schema_core.paths import ObjectPath
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -315,3 +327,42 @@ def test_types_are_replaced_only_where_they_cannot_be_changed(old: DataType, new
         for one, two in replaced
         if type(one) is type(two) and steps_of(one) and one.nullable() != two.nullable()
     ]
+
+
+FEW_COLUMNS = st.builds(
+    UnresolvedPhysicalColumn, st.sampled_from("xyz"), st.sampled_from(ATOMS), REMARKS
+)
+
+
+@st.composite
+def catalogs(draw: st.DrawFn) -> InMemoryCatalog:
+    """Catalogs of few names: tables and views in up to three databases."""
+    made = InMemoryCatalog("c", "a")
+    for name in draw(st.sets(st.sampled_from(("b", "c")))):
+        made.create_database(name, CatalogDatabase({}, draw(REMARKS)), ignore_if_exists=False)
+    for database in made.list_databases():
+        for name in draw(st.sets(st.sampled_from(("t", "u", "v")))):
+            columns_ = draw(st.lists(FEW_COLUMNS, unique_by=lambda one: one.name))
+            found: CatalogBaseTable = CatalogTable(Schema(tuple(columns_)), comment=draw(REMARKS))
+            if draw(st.booleans()):
+                found = CatalogView(found.schema, "SELECT 1", "SELECT 1")
+            made.create_table(ObjectPath(database, name), found, ignore_if_exists=False)
+    return made
+
+
+@given(catalogs(), catalogs(), st.data())
+def test_applying_the_difference_of_catalogs_leaves_none(
+    old: InMemoryCatalog, new: InMemoryCatalog, data: st.DataObject
+) -> None:
+    """Objects that are renamed stay objects of their kind; the default database is not dropped."""
+    renames: dict[ObjectPath, str] = {}
+    here, there = read_catalog(old).objects, read_catalog(new).objects
+    kinds = {path: found.get_table_kind() for path, found in here.items()}
+    for path in data.draw(st.lists(st.sampled_from(list(here)), unique=True)) if here else ():
+        target = ObjectPath(path.database_name, data.draw(st.sampled_from(("t", "u", "v"))))
+        same = target in there and there[target].get_table_kind() is kinds[path]
+        if same and target not in [ObjectPath(o.database_name, n) for o, n in renames.items()]:
+            renames[path] = target.object_name
+    apply_to_catalog(diff_catalogs(old, new, renames=renames), old)
+
+    assert () == diff_catalogs(old, new)
