@@ -28,9 +28,9 @@ from schema_core.catalog.table_changes import (
     ModifyPhysicalColumnType,
     TableChange,
 )
-from schema_core.environment.operations.alter_table import changed
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.formats.dialects.alterations import changed
 from schema_core.formats.dialects.api import ddl_losses
 from schema_core.formats.dialects.schemas import column_ddl
 from schema_core.formats.loss import Loss
