@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -288,6 +288,8 @@ def plan(
     rewrite = None
     try:
         steps = tuple(_altered(writer, kept[0], kept[1], known, count))
+        if writer.target.engine is None:
+            steps = tuple(_checked(steps, normalized(before), kept[1], resolver))
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
@@ -419,10 +421,9 @@ def _altered(
     """Yield the steps that alter a table in place.
 
     Raises:
-        RewriteNeeded: where the statements do not lead to the new table, or the rows would not be
-            read by it.
+        RewriteNeeded: where the target has no statement for a change, or the rows would not be read
+            by the new definition.
     """
-    steps = []
     for group in grouped_changes(old, new, renames):
         statements = writer.statements(group)
         risks = tuple(risk for one in group.changes for risk in _risks(one, writer.target))
@@ -431,19 +432,14 @@ def _altered(
             raise RewriteNeeded(unread[0].reason)
         rewrites = writer.target.name == "postgres" and any(" TYPE " in one for one in statements)
         scans = rewrites or any("SET NOT NULL" in one or "PRIMARY KEY" in one for one in statements)
-        steps.append(
-            PlanStep(
-                statements,
-                tuple(map(str, group.changes)),
-                risks,
-                None if _loses(risks, group) else _undo(writer, group),
-                rewrites,
-                None if rows is None else rows * scans,
-            )
+        yield PlanStep(
+            statements,
+            tuple(map(str, group.changes)),
+            risks,
+            None if _loses(risks, group) else _undo(writer, group),
+            rewrites,
+            None if rows is None else rows * scans,
         )
-    if writer.target.engine is None:
-        _require_reached(writer, old, new, steps)
-    yield from steps
 
 
 def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
@@ -495,26 +491,48 @@ def _undo(writer: Writer, group: ChangeGroup) -> tuple[str, ...] | None:
     return None if quiet.losses else statements
 
 
-def _require_reached(
-    writer: Writer, old: CatalogTable, new: CatalogTable, steps: list[PlanStep]
-) -> None:
-    """Execute the statements on the definition with our own ALTER TABLE.
+def _executed(
+    table: CatalogTable, statements: Iterable[str], resolver: SchemaResolver
+) -> CatalogTable:
+    """Return a definition after ALTER statements of Flink, by our own ALTER TABLE.
 
     Raises:
-        RewriteNeeded: where one fails, or another table results.
+        SchemaCoreError: where one fails.
+    """
+    for text in statements:
+        statement = parse_statement(text)
+        if isinstance(statement, Alter):
+            table = changed(table, statement.change, text)
+        resolve_table(table, resolver)
+    return table
+
+
+def _checked(
+    steps: Iterable[PlanStep], old: CatalogTable, new: CatalogTable, resolver: SchemaResolver
+) -> Iterator[PlanStep]:
+    """Yield steps of Flink that lead from one definition to the other, executed here.
+
+    A step whose undo does not lead back is one that cannot be undone.
+
+    Raises:
+        RewriteNeeded: where a statement fails, or another table results.
     """
     table = old
     for step in steps:
-        for text in step.statements:
-            statement = parse_statement(text)
-            if not isinstance(statement, Alter):
-                raise TypeError(text)
-            try:
-                table = changed(table, statement.change, text)
-                resolve_table(table, writer.resolver)
-            except SchemaCoreError as error:
-                raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
-    if normalized(table) != normalized(new):
+        try:
+            after = _executed(table, step.statements, resolver)
+        except SchemaCoreError as error:
+            raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
+        try:
+            back = step.undo is not None and _executed(after, step.undo, resolver)
+            leads_back = back and normalized(back) == normalized(table)
+        except SchemaCoreError:
+            leads_back = False
+        yield step if leads_back else replace(step, undo=None)
+        table = after
+    found = normalized(table)
+    schema = replace(found.schema, indexes=(), immutable_columns=None)
+    if replace(found, schema=schema, snapshot=None) != normalized(new):
         raise RewriteNeeded("ALTER TABLE has no syntax for a change")
 
 
