@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from random import Random
 from typing import Any, TypeAlias
 
@@ -224,12 +225,20 @@ def _insert(connection: Any, table: CatalogTable) -> None:
     connection.execute(f'INSERT INTO "m" ({names}) VALUES ({values})'.encode())
 
 
-def _values(connection: Any, table: CatalogTable) -> dict[str, str | None]:
-    """Return the text of the stored columns of the only row."""
+def _values(connection: Any, table: CatalogTable) -> dict[str, Any]:
+    """Return the stored columns of the only row: numbers, and the text of other values."""
     names = list(_stored(table))
     texts = ", ".join(f'CAST("{name}" AS text)' for name in names)
     row = connection.execute(f'SELECT {texts} FROM "m"'.encode()).fetchone()
-    return dict(zip(names, row, strict=True))
+    return dict(zip(names, map(_value, row), strict=True))
+
+
+def _value(text: str | None) -> Decimal | str | None:
+    """Return a number that is equal however many digits its type has, or the text."""
+    try:
+        return text if text is None else Decimal(text)
+    except ArithmeticError:
+        return text
 
 
 # --- Flink ---------------------------------------------------------------------------------------
