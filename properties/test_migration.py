@@ -88,6 +88,13 @@ def nested_types(draw: st.DrawFn, depth: int = 3) -> DataType:
 
 
 @st.composite
+def rows(draw: st.DrawFn) -> RowType:
+    """Rows of few names, with rows in them."""
+    names = draw(st.lists(NAMES, max_size=5, unique=True))
+    return RowType([RowField(one, draw(nested_types(2)), draw(REMARKS)) for one in names])
+
+
+@st.composite
 def columns(draw: st.DrawFn, name: str) -> UnresolvedColumn:
     """A column of any kind."""
     comment = draw(REMARKS)
@@ -163,10 +170,13 @@ def renames_of(old: CatalogTable, new: CatalogTable) -> st.SearchStrategy[dict[s
     if not here or not there:
         return st.just({})
     return st.dictionaries(st.sampled_from(here), st.sampled_from(there), max_size=3).map(
-        lambda found: {
-            name: found[name] for name in found if list(found.values()).count(found[name]) == 1
-        }
+        one_to_one
     )
+
+
+def one_to_one(names: dict[str, str]) -> dict[str, str]:
+    """Return the names whose value no other name has."""
+    return {old: new for old, new in names.items() if list(names.values()).count(new) == 1}
 
 
 @given(pairs(), st.data())
@@ -302,7 +312,7 @@ def test_placements_reach_the_order(order: list[str], absent: set[str], others: 
     st.sets(st.sampled_from("ef")),
 )
 def test_renames_never_collide(pairs_: dict[str, str], others: set[str]) -> None:
-    renames = {old: new for old, new in pairs_.items() if list(pairs_.values()).count(new) == 1}
+    renames = one_to_one(pairs_)
     names = {name: name for name in (*renames, *others)}
     for old, new in rename_steps(renames, set(names)):
         assert new not in names
@@ -366,3 +376,20 @@ def test_applying_the_difference_of_catalogs_leaves_none(
     apply_to_catalog(diff_catalogs(old, new, renames=renames), old)
 
     assert () == diff_catalogs(old, new)
+
+
+@given(rows(), rows(), st.data())
+def test_fields_are_renamed_at_any_depth(old: RowType, new: RowType, data: st.DataObject) -> None:
+    """The laws hold for columns of rows, in arrays as well, with any renames of fields."""
+    before = Schema((UnresolvedPhysicalColumn("c", ArrayType(old)),))
+    after = Schema((UnresolvedPhysicalColumn("c", ArrayType(new)),))
+    names: dict[str, str] = {}
+    if old.names and new.names:
+        drawn = st.dictionaries(st.sampled_from(old.names), st.sampled_from(new.names))
+        names = one_to_one(data.draw(drawn))
+    renames: dict[tuple[str, ...], str] = {("c", "element", one): names[one] for one in names}
+    changes = diff(before, after, renames=renames)
+
+    assert after == apply(changes, before)
+    assert before == apply(invert(changes, before), after)
+    assert changes == from_json(to_json(changes))

@@ -401,7 +401,7 @@ def _modify_type(progress: Progress, path: Path, origin: Path, new: DataType) ->
     `origin` is the path in the old table, by which renames are found.
     """
     old = progress.type_at(path)
-    if old == new:
+    if old == new and not any(one[: len(origin)] == origin for one in progress.hints):
         return
     if isinstance(old, RowType) and isinstance(new, RowType):
         _modify_row(progress, path, origin, new)

@@ -119,6 +119,12 @@ COLUMNS: list[tuple[tuple[str, ...], tuple[str, ...], Any, list[str]]] = [
     (("r ARRAY<MAP<STRING, ROW<a INT>>>",), ("r ARRAY<MAP<STRING, ROW<b INT>>>",),
      {("r", "element", "value", "a"): "b"},
      ["ModifyFieldName{path=`r`.`element`.`value`, field=`a` INT, newName='b'}"]),
+    (("r ROW<a INT, b INT>",), ("r ROW<a INT, b INT>",), {("r", "a"): "b", ("r", "b"): "a"}, [
+        "ModifyFieldName{path=`r`, field=`a` INT, newName='a_'}",
+        "ModifyFieldName{path=`r`, field=`b` INT, newName='a'}",
+        "ModifyFieldName{path=`r`, field=`a_` INT, newName='b'}",
+        "ModifyFieldPosition{path=`r`, field=`a` INT, newPosition=FIRST}",
+    ]),
     (("r ROW<a INT, b INT, c INT>",), ("r ROW<c INT, a INT, b INT> NOT NULL",), {}, [
         "ModifyFieldPosition{path=`r`, field=`c` INT, newPosition=FIRST}",
         ("ModifyPhysicalColumnType{Column=`r` ROW<`c` INT, `a` INT, `b` INT>, "
