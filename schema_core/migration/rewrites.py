@@ -15,7 +15,6 @@ from schema_core.schema.columns import (
     UnresolvedMetadataColumn,
 )
 from schema_core.types import DataType, RowType
-from schema_core.types.casts import supports_explicit_cast
 
 
 def beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
@@ -109,7 +108,11 @@ def _expression(
     risks += [one for one in writer.target.rules.findings(old, new, path) if is_risk(one)]
     converted = _converted(writer, name, old, new)
     if converted is None:
-        risks.append(TypeFinding("field-dropped", path, f"SQL has no cast from {old} to {new}"))
+        risks.append(
+            TypeFinding(
+                "field-dropped", path, f"{writer.target.title} has no cast from {old} to {new}"
+            )
+        )
         return missing
     return converted
 
@@ -133,7 +136,7 @@ def _converted(writer: Writer, value: str, old: DataType, new: DataType) -> str 
     elif _has_other_rows(old, new):
         return None
     try:
-        castable = supports_explicit_cast(old, new)
+        castable = writer.target.has_cast(old, new)
     except SchemaCoreError:
         return None
     return f"CAST({value} AS {writer.type(new)})" if castable else None

@@ -53,7 +53,7 @@ from schema_core.schema.columns import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import quote_identifier, quote_string
 from schema_core.types import ArrayType, DataType, MultisetType
-from schema_core.types.casts import CASTS
+from schema_core.types.casts import CASTS, supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 R = TypeRoot
@@ -136,7 +136,8 @@ class Target:
     """A system whose tables are altered.
 
     `engine` is the dialect of its DDL; None is Flink. `keeps` are the parts of tables that it has
-    beside physical columns. `storage` ends its CREATE TABLE.
+    beside physical columns. `storage` ends its CREATE TABLE. `has_cast` returns whether its CAST
+    converts values of a type to another.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Target:
     statements: Mapping[type[TableChange], Write]
     keeps: frozenset[str] = frozenset()
     storage: str = ""
+    has_cast: Callable[[DataType, DataType], bool] = supports_explicit_cast
 
 
 def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:
@@ -422,6 +424,50 @@ def _spark_comment(
     yield writer.alter(f"ALTER COLUMN {name} COMMENT {text}")
 
 
+#: Kind of values -> the kinds to which Spark's ANSI CAST converts them, as measured on Spark 4.3.
+SPARK_CASTS: Mapping[str, frozenset[str]] = {
+    kind: frozenset(others.split())
+    for kind, others in {
+        "boolean": "boolean number string",
+        "number": "boolean number string instant",
+        "string": "boolean number string binary date time timestamp instant",
+        "binary": "string binary",
+        "date": "string date timestamp instant",
+        "time": "string time",
+        "timestamp": "string date time timestamp instant",
+        "instant": "number string date time timestamp instant",
+    }.items()
+}
+#: Root -> the kind of its values in Spark.
+SPARK_KINDS: Mapping[TypeRoot, str] = {
+    R.BOOLEAN: "boolean",
+    **dict.fromkeys(NUMBERS, "number"),
+    **dict.fromkeys(CHARACTERS, "string"),
+    **dict.fromkeys(MEMBERS[TypeFamily.BINARY_STRING], "binary"),
+    R.DATE: "date",
+    R.TIME_WITHOUT_TIME_ZONE: "time",
+    R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "instant",
+}
+
+
+def spark_has_cast(old: DataType, new: DataType) -> bool:
+    """Return whether Flink and Spark have a cast between two types, at any depth.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> spark_has_cast(T.BIGINT(), T.TIMESTAMP(3)), spark_has_cast(T.DATE(), T.TIMESTAMP(3))
+    (False, True)
+    """
+    if not supports_explicit_cast(old, new):
+        return False
+    if old.children() and new.children():
+        pairs = zip(old.children(), new.children(), strict=False)
+        return all(spark_has_cast(one, other) for one, other in pairs)
+    if old.root not in SPARK_KINDS or new.root not in SPARK_KINDS:
+        return not old.children() and not new.children()
+    return SPARK_KINDS[new.root] in SPARK_CASTS[SPARK_KINDS[old.root]]
+
+
 SPARK_STATEMENTS: Mapping[type[TableChange], Write] = {
     AddColumn: _spark_add,
     ModifyColumnComment: _spark_comment,
@@ -556,10 +602,12 @@ TARGETS: Mapping[str, Target] = {
     one.name: one
     for one in (
         Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
-        Target("spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS),
+        Target(
+            "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast
+        ),
         Target(
             "iceberg", "Iceberg", engine("spark"), ICEBERG, ICEBERG_STATEMENTS,
-            frozenset({KEY, PARTITIONS}), "\nUSING iceberg",
+            frozenset({KEY, PARTITIONS}), "\nUSING iceberg", spark_has_cast,
         ),
         Target(
             "postgres", "PostgreSQL", engine("postgres"), POSTGRES, POSTGRES_STATEMENTS,

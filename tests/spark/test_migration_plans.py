@@ -1,0 +1,96 @@
+"""Plans of migrations for Spark, executed by Spark; those for Iceberg, parsed by Spark's parser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.migration_plans import drawn_pair
+from schema_core import Schema
+from schema_core.catalog.objects import CatalogTable
+from schema_core.dialects import to_ddl
+from schema_core.migration import plan
+from schema_core.schema.columns import UnresolvedPhysicalColumn
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Clauses of Iceberg's extension of Spark's grammar, whose jar is not here.
+EXTENSION = ("IDENTIFIER FIELDS", "PARTITION FIELD")
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    session = spark.newSession()
+    session.sql("DROP DATABASE IF EXISTS plans CASCADE")
+    session.sql("CREATE DATABASE plans")
+    yield session
+    session.sql("DROP DATABASE plans CASCADE")
+
+
+def created(session: SparkSession, table: CatalogTable, name: str) -> None:
+    """Create a table of files with what Spark's own catalog holds: physical columns."""
+    builder = Schema.new_builder()
+    for column in table.schema.columns:
+        if isinstance(column, UnresolvedPhysicalColumn):
+            builder.column(column.name, column.data_type)
+            if column.comment is not None:
+                builder.with_comment(column.comment)
+    stored = CatalogTable(builder.build(), comment=table.comment)
+    session.sql(to_ddl(stored, "spark", ("plans", name), on_loss="accept"))
+
+
+def described(session: SparkSession, name: str) -> tuple[Any, list[Any]]:
+    """The schema of a table, and its comment."""
+    rows = session.sql(f"DESCRIBE TABLE EXTENDED plans.{name}").collect()
+    comments = [row.data_type for row in rows if row.col_name == "Comment"]
+    return session.table(f"plans.{name}").schema, comments
+
+
+def test_statements_for_spark_lead_to_the_new_table(session: SparkSession) -> None:
+    how = []
+    for seed in range(24):
+        old, new, renames = drawn_pair(Random(seed), for_flink=False)
+        found = plan(old, new, "spark", renames=renames, path=("plans", "m"))
+        created(session, old, "m")
+        created(session, new, "fresh")
+        for statement in found.statements:
+            session.sql(statement)
+
+        assert described(session, "fresh") == described(session, "m"), str(found)
+        how.append(found.rewrite is None)
+        for name in ("m", "m__old", "fresh"):
+            session.sql(f"DROP TABLE IF EXISTS plans.{name}")
+
+    assert {True, False} == set(how)
+
+
+def test_a_rewrite_for_spark_keeps_rows(session: SparkSession) -> None:
+    old = Schema.new_builder().column("id", "INT").column("name", "STRING").build()
+    new = Schema.new_builder().column("name", "STRING").column("id", "BIGINT").build()
+    session.sql("CREATE TABLE plans.m (id INT, name STRING) USING parquet")
+    session.sql("INSERT INTO plans.m VALUES (1, 'a'), (NULL, 'b')")
+
+    found = plan(old, new, "spark", path=("plans", "m"))
+    for statement in found.statements:
+        session.sql(statement)
+
+    rows = session.sql("SELECT * FROM plans.m ORDER BY name").collect()
+    assert [("a", 1), ("b", None)] == [tuple(row) for row in rows]
+    assert "bigint" == dict(session.table("plans.m").dtypes)["id"]
+
+
+def test_statements_for_iceberg_are_those_of_sparks_grammar(session: SparkSession) -> None:
+    parser = session._jsparkSession.sessionState().sqlParser()
+    parsed = 0
+    for seed in range(200):
+        old, new, renames = drawn_pair(Random(seed), for_flink=False)
+        for statement in plan(old, new, "iceberg", renames=renames, path="m").statements:
+            if not any(clause in statement for clause in EXTENSION):
+                parser.parsePlan(statement)
+                parsed += 1
+
+    assert parsed > 300
