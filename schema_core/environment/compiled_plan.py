@@ -249,7 +249,7 @@ class PlanDocument:
                 `unsupported-plan-version` for one of a later version, `plan-digest-mismatch` for
                 one that was changed.
         """
-        content = _parsed(text)
+        content = parse_plan(text, MAX_PLAN)
         version = content.get("version")
         if content.get("format") != FORMAT or type(version) is not int:
             raise SchemaError(
@@ -326,10 +326,15 @@ class PlanDocument:
         return _replaced(part, values)
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > MAX_PLAN:
+def parse_plan(text: str, limit: int) -> dict[str, Any]:
+    """Return the object of JSON that a compiled plan or a migration plan is.
+
+    Raises:
+        SchemaError: with code `invalid-plan` for other text, and for more characters than `limit`.
+    """
+    if len(text) > limit:
         raise SchemaError(
-            f"the plan has {len(text):,} characters, at most {MAX_PLAN:,} are read",
+            f"the plan has {len(text):,} characters, at most {limit:,} are read",
             code="invalid-plan",
         )
     try:

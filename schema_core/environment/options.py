@@ -57,14 +57,14 @@ def integer(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """An integer of 32 bits that is greater than 0.
+    """An integer of 32 bits that is at least 1.
 
     >>> positive("12")
     12
     """
     value = integer(text)
     if value < 1:
-        raise refused("an integer greater than 0", text)
+        raise refused("an integer of at least 1", text)
     return value
 
 

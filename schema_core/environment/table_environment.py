@@ -562,7 +562,7 @@ class TableEnvironment:
     ) -> bool:
         """Apply changes to a permanent table, as ALTER TABLE does.
 
-        The result is resolved and validated, and stored only if nobody has altered the table since
+        The result is resolved and validated, and stored unless the table was altered after
         it was read.
 
         Args:

@@ -129,7 +129,7 @@ def can_read_old_data(
     rules: RuleSet = FLINK,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
-    """Return what readers with the new definition meet in data of the old one.
+    """Return the differences that affect reading data of the old definition with the new one.
 
     Args:
         old: The schema or table with which the rows were written.
@@ -162,7 +162,7 @@ def can_old_readers_read(
     rules: RuleSet = FLINK,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
-    """Return what readers and queries with the old definition meet in data of the new one.
+    """Return the differences that affect readers and queries with the old definition.
 
     Args and errors are those of `can_read_old_data`.
 
@@ -235,7 +235,7 @@ def _finding(question: Question, kind: str, path: tuple[str, ...], reason: str) 
 def _data(
     question: Question, written: Definition, read: Definition, rules: RuleSet, renames: Renames
 ) -> Iterator[Finding]:
-    """Yield what a reader meets in the physical columns, and in metadata that it writes."""
+    """Yield the findings about physical columns, and metadata columns that are written."""
     require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
     found: Iterator[TypeFinding] = rules.findings(
         schema_of(written).to_persisted_row_data_type(),
@@ -317,7 +317,7 @@ def _storage(
 
 
 def _queries(question: Question, old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
-    """Yield what queries meet that name columns and watermarks of the old schema."""
+    """Yield the findings about queries that name columns and watermarks of the old schema."""
     for column in old.get_columns():
         now = new.get_column(column.name)
         if now is None:
@@ -549,19 +549,22 @@ def check_compatibility(
     current = [
         one for one in accepted if require_instance(one, Acceptance, "accepted").until >= now
     ]
-    used: set[Acceptance] = set()
-    for place, finding in enumerate(findings):
-        for acceptance in current:
-            if finding.severity is ERROR and acceptance.covers(finding):
-                findings[place] = replace(finding, accepted=acceptance.reason)
-                used.add(acceptance)
+    errors = [one for one in findings if one.severity is ERROR]
     return CompatibilityReport(
         mode,
         rule_set.name,
-        tuple(findings),
-        tuple(one for one in current if one not in used),
+        tuple(_with_acceptance(one, current) for one in findings),
+        tuple(one for one in current if not any(map(one.covers, errors))),
         tuple(one for one in accepted if one not in current),
     )
+
+
+def _with_acceptance(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
+    """Return an error with the reason of the last acceptance that covers it."""
+    covering = [one.reason for one in accepted if one.covers(finding)]
+    if finding.severity is not ERROR or not covering:
+        return finding
+    return replace(finding, accepted=covering[-1])
 
 
 def _rule_set(rules: RuleSet | str) -> RuleSet:

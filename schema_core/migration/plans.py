@@ -28,6 +28,7 @@ from schema_core.catalog.table_changes import (
     ModifyPhysicalColumnType,
     TableChange,
 )
+from schema_core.environment.compiled_plan import parse_plan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
 from schema_core.formats.dialects.alterations import changed
@@ -145,7 +146,7 @@ class MigrationPlan:
                 `unsupported-plan-version` for one of another version, `plan-digest-mismatch` for
                 one that was changed.
         """
-        content = _parsed(require_instance(text, str, "the plan"))
+        content = parse_plan(require_instance(text, str, "the plan"), MAX_PLAN)
         if content.get("format") != FORMAT:
             raise SchemaError("this is not a migration plan", code="invalid-plan")
         if content.get("version") != VERSION:
@@ -187,21 +188,6 @@ class MigrationPlan:
 
 def _risk(found: TypeFinding) -> str:
     return escaped(f"{'.'.join(found.path) or 'the table'}: {found.reason} [{found.kind}]")
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > MAX_PLAN:
-        raise SchemaError(
-            f"the plan has {len(text):,} characters, at most {MAX_PLAN:,} are read",
-            code="invalid-plan",
-        )
-    try:
-        content: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"the plan is not JSON: {error}", code="invalid-plan") from None
-    if not isinstance(content, dict):
-        raise SchemaError("the plan is not an object of JSON", code="invalid-plan")
-    return content
 
 
 def _read(content: Mapping[str, Any]) -> MigrationPlan:

@@ -40,7 +40,7 @@ NO_RENAMES: Renames = MappingProxyType({})
 
 
 class TypeFinding(NamedTuple):
-    """What a reader by a new type meets in rows of an old type, and where in the type.
+    """A difference that affects reading rows of an old type by a new one, and its path.
 
     `kind` is a key of `schema_core.migration.compatibility.FINDINGS`.
     """
@@ -101,7 +101,7 @@ class RuleSet:
     def findings(
         self, old: DataType, new: DataType, path: Path = (), renames: Renames = NO_RENAMES
     ) -> Iterator[TypeFinding]:
-        """Yield what a reader by the new type meets in rows of the old type, at any depth.
+        """Yield the differences that affect reading rows of the old type, at any depth.
 
         Args:
             old: The type of the rows.
@@ -181,7 +181,7 @@ class RuleSet:
 
 # --- values --------------------------------------------------------------------------------------
 
-#: Root -> the largest integer below which it has all of them, and whether it is a floating point.
+#: Root -> the bound below which the type represents every integer exactly.
 INTEGERS = {R.TINYINT: 2**7, R.SMALLINT: 2**15, R.INTEGER: 2**31, R.BIGINT: 2**63}
 FLOATS = {R.FLOAT: 2**24, R.DOUBLE: 2**53}
 #: Types of exactly as many characters or bytes as their length.

@@ -232,7 +232,7 @@ TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "OPTIONS":     _tail_options,
     "INHERITS":    _inherits,
 }  # fmt: skip
-#: Clauses that are no loss where they are parsed.
+#: Clauses whose omission is not a loss, because they are parsed elsewhere.
 PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
 
 

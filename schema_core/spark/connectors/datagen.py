@@ -23,6 +23,7 @@ from schema_core.environment.options import (
     integer,
     long,
     nanoseconds,
+    positive,
     refused,
 )
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
@@ -73,22 +74,16 @@ def _kind(text: str) -> str:
     return text
 
 
-def _positive(text: str) -> int:
-    if (value := integer(text)) < 1:
-        raise refused("an integer of at least 1", text)
-    return value
-
-
 ROWS_PER_SECOND = ConfigOption(
     "rows-per-second",
-    _positive,
+    positive,
     10_000,
     "how many rows a streaming job gets each second; a batch job generates them at once",
 )
 NUMBER_OF_ROWS = ConfigOption(
     "number-of-rows", long, None, "how many rows the table has; without it only sequences end it"
 )
-PARALLELISM = ConfigOption("scan.parallelism", _positive, None, "how many tasks generate rows")
+PARALLELISM = ConfigOption("scan.parallelism", positive, None, "how many tasks generate rows")
 SEED = ConfigOption(
     "seed",
     long,

@@ -17,6 +17,7 @@ from schema_core.environment.options import (
     integer,
     long,
     nanoseconds,
+    positive,
     refused,
     string_list,
 )
@@ -26,13 +27,6 @@ Options = Mapping[str, str]
 
 EARLIEST, LATEST, GROUP = "earliest-offset", "latest-offset", "group-offsets"
 TIMESTAMP, SPECIFIC = "timestamp", "specific-offsets"
-
-
-def _positive(text: str) -> int:
-    value = integer(text)
-    if value < 1:
-        raise refused("an integer of at least 1", text)
-    return value
 
 
 def _at_least_once(text: str) -> str:
@@ -124,7 +118,7 @@ END_OFFSETS = ConfigOption(
     "scan.bounded.specific-offsets", specific_offsets, None, "the end of each partition"
 )
 END_TIME = ConfigOption("scan.bounded.timestamp-millis", long, None, "the end, as a timestamp")
-PARALLELISM = ConfigOption("sink.parallelism", _positive, None, "how many tasks write")
+PARALLELISM = ConfigOption("sink.parallelism", positive, None, "how many tasks write")
 
 GUARANTEE = ConfigOption("sink.delivery-guarantee", _at_least_once, None, "at-least-once or none")
 
@@ -132,7 +126,7 @@ VALUE = (FORMAT, VALUE_FORMAT)
 COMMON: tuple[ConfigOption[Any], ...] = (
     TOPIC, SERVERS, PROPERTIES, VALUE_FORMAT, KEY_FORMAT, KEY_PREFIX, INCLUDE, BOUNDED,
     END_OFFSETS, END_TIME, PARALLELISM,
-    ConfigOption("scan.parallelism", _positive, None, "no effect: a task for each partition"),
+    ConfigOption("scan.parallelism", positive, None, "no effect: a task for each partition"),
     GUARANTEE,
     ConfigOption("sink.transactional-id-prefix", _never, None, "not supported"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.environment.connector import DeliveryGuarantee
-from schema_core.environment.options import ConfigOption, boolean, integer, refused
+from schema_core.environment.options import ConfigOption, boolean, positive
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Cast, Field, Lambda, Node, Variable, call
@@ -42,19 +42,13 @@ if TYPE_CHECKING:
     from schema_core.spark.connectors import WriteContext
 
 
-def _positive(text: str) -> int:
-    if (value := integer(text)) < 1:
-        raise refused("an integer of at least 1", text)
-    return value
-
-
 IDENTIFIER = ConfigOption("print-identifier", str, None, "what each line begins with")
 STANDARD_ERROR = ConfigOption(
     "standard-error", boolean, False, "whether lines go to standard error instead of output"
 )
 PARALLELISM = ConfigOption(
     "sink.parallelism",
-    _positive,
+    positive,
     None,
     "how many tasks write; from 2 on, lines begin with the number of their task",
 )
