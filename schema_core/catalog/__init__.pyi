@@ -28,6 +28,8 @@ from schema_core.catalog.managers import (
 from schema_core.catalog.memory import (
     InMemoryCatalog as InMemoryCatalog,
 )
+from schema_core.catalog.migration_history import CatalogMigration as CatalogMigration
+from schema_core.catalog.migration_history import RecordedObject as RecordedObject
 from schema_core.catalog.objects import (
     CatalogBaseTable as CatalogBaseTable,
 )

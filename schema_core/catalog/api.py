@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
 from typing import Any, NoReturn
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.managed import ManagedStorage
+from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -51,6 +53,8 @@ class Capability(Enum):
     MATERIALIZED_TABLES = "materialized tables"
     #: `expected` is compared in the transaction that alters, at least for tables and views
     VERSIONS = "versions"
+    #: several changes in one transaction, and the history of migrations
+    MIGRATIONS = "migrations"
 
 
 def require_catalog_names(name: object, default_database: object) -> None:
@@ -479,6 +483,36 @@ class Catalog(ABC):
 
     def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
         self._refuse(Capability.TYPES)
+
+    # --- transactions and migrations -----------------------------------------------------------
+
+    def transaction(self) -> AbstractContextManager[Catalog]:
+        """Return a context of this catalog in which all changes are made, or none if it raises.
+
+        The transactions of a catalog run one after the other, also those of several processes.
+        A catalog with `Capability.MIGRATIONS` supports them.
+        """
+        self._refuse(Capability.MIGRATIONS)
+
+    def list_migrations(self) -> list[CatalogMigration]:
+        """Return the migrations that were applied, in that order."""
+        return []
+
+    def add_migration(self, migration: CatalogMigration) -> None:
+        """Add a migration to the history, in the transaction that applies it.
+
+        Raises:
+            AlreadyExistsError: with code `migration-exists`.
+        """
+        self._refuse(Capability.MIGRATIONS)
+
+    def remove_migration(self, name: str) -> None:
+        """Remove a migration from the history, in the transaction that undoes it.
+
+        Raises:
+            NotFoundError: with code `migration-not-found`.
+        """
+        self._refuse(Capability.MIGRATIONS)
 
     def _refuse(self, capability: Capability) -> NoReturn:
         raise UnsupportedError(

@@ -13,7 +13,7 @@ import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
@@ -99,6 +99,17 @@ class ManagedStorage:
             f"{one}/".startswith(f"{root}/") for one in inner
         ):
             self.remove(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredStorage(ManagedStorage):
+    """The storage of a catalog within a transaction: folders are deleted after its commit."""
+
+    dropped: list[str] = field(default_factory=list)
+
+    def remove(self, folder: str) -> None:
+        """Add the folder to those that are deleted after the commit."""
+        self.dropped.append(folder)
 
 
 def _invalid(problem: str) -> SchemaError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
 from types import TracebackType
@@ -106,6 +107,17 @@ class MemoryStore:
         traceback: TracebackType | None,
     ) -> None:
         self._lock.release()
+
+    @contextmanager
+    def restored_on_error(self) -> Iterator[None]:
+        """Return a context, of one thread at a time, that undoes all changes if it raises."""
+        with self:
+            before = {key: dict(objects) for key, objects in self._objects.items()}
+            try:
+                yield
+            except BaseException:
+                self._objects = before
+                raise
 
     # --- operations ----------------------------------------------------------------------------
 
@@ -221,11 +233,17 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
     capabilities = frozenset(Capability) - {Capability.PROCEDURES}
 
     def __init__(self, name: str, default_database: str = "default") -> None:
-        super().__init__(name, MemoryStore(), default_database)
+        self._memory = MemoryStore()
+        super().__init__(name, self._memory, default_database)
         self.connections: TemporaryStore[ObjectPath, CatalogConnection] = TemporaryStore(
             "connection"
         )
         self.create_database(default_database, CatalogDatabase(), ignore_if_exists=False)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        with self._memory.restored_on_error(), super().transaction() as joined:
+            yield joined
 
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
         with self.store.transaction(writing=True):

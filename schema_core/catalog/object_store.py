@@ -7,11 +7,11 @@ missing: it returns None or False.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from schema_core.catalog.objects import CatalogPartitionSpec, TableKind
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
@@ -29,6 +29,8 @@ class ObjectKind(Enum):
     MODEL = "model"
     TYPE = "type"
     STATISTICS = "statistics"
+    #: entries of the history of migrations, which are in no database
+    MIGRATION = "migration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,11 @@ class ObjectKey:
 
     @property
     def parent(self) -> ObjectKey | None:
-        """The object that contains this one, None for a database.
+        """The object that contains this one, None for a database or migration.
 
         A partition is in a table, statistics are in a table or partition, all others in a database.
         """
-        if self.kind is ObjectKind.DATABASE:
+        if self.kind in (ObjectKind.DATABASE, ObjectKind.MIGRATION):
             return None
         if self.kind is ObjectKind.STATISTICS and self.partition is not None:
             return ObjectKey(ObjectKind.PARTITION, self.database, self.name, self.partition)
@@ -81,7 +83,7 @@ class ObjectKey:
     def __str__(self) -> str:
         if self.partition is not None:
             return str(self.partition)
-        return f"{self.database}.{self.name}" if self.name else self.database
+        return ".".join(filter(None, (self.database, self.name)))
 
 
 class StoredObject(Protocol):
@@ -182,6 +184,28 @@ class ObjectStore(Protocol[T]):
             SchemaError: with code `blank-name`.
             UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
         """
+
+
+class OpenTransaction(Generic[T]):
+    """An object store within one transaction of another: its transactions join the open one."""
+
+    def __init__(self, store: ObjectStore[T], transaction: ObjectTransaction[T]) -> None:
+        self._store = store
+        self._transaction = transaction
+        self.compared = store.compared
+
+    def open(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[ObjectTransaction[T]]:
+        yield self._transaction
+
+    def check_name(self, kind: ObjectKind, name: str) -> None:
+        self._store.check_name(kind, name)
 
 
 # --- errors --------------------------------------------------------------------------------------

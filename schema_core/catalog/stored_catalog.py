@@ -6,17 +6,22 @@ operations are implemented once here, for the catalogs in memory, in SQL databas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Generic, Self, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
 from schema_core.catalog.apply_changes import require_leads
+from schema_core.catalog.managed import DeferredStorage
+from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.object_store import (
     ObjectKey,
     ObjectKind,
     ObjectStore,
     ObjectTransaction,
+    OpenTransaction,
     StoredObject,
     exists,
     missing,
@@ -55,7 +60,12 @@ CAPABILITIES: dict[ObjectKind, Capability] = {
     ObjectKind.MODEL:     Capability.MODELS,
     ObjectKind.TYPE:      Capability.TYPES,
     ObjectKind.STATISTICS: Capability.STATISTICS,
+    ObjectKind.MIGRATION: Capability.MIGRATIONS,
 }  # fmt: skip
+
+
+#: The entry that a transaction with migrations locks, so that they run one after the other.
+HISTORY = ObjectKey(ObjectKind.MIGRATION, "")
 
 
 def database_key(name: str) -> ObjectKey:
@@ -583,10 +593,52 @@ class StoredCatalog(Catalog, Generic[S]):
     def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
         self._drop(ObjectKey.of(ObjectKind.TYPE, type_path), ignore_if_not_exists)
 
+    # --- transactions and migrations -----------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        self._require_support(ObjectKind.MIGRATION)
+        joined, storage, dropped = copy(self), self.storage, list[str]()
+        with self.store.transaction(writing=True) as transaction:
+            _lock_history(transaction)
+            joined.store = OpenTransaction(self.store, transaction)
+            if storage is not None:
+                joined.storage = DeferredStorage(storage.warehouse, storage.form, dropped)
+            yield joined
+        if storage is not None:
+            for folder in dropped:
+                storage.remove(folder)
+
+    def list_migrations(self) -> list[CatalogMigration]:
+        if not self._supports(ObjectKind.MIGRATION):
+            return []
+        with self.store.transaction() as transaction:
+            names = [one for one in transaction.names(ObjectKind.MIGRATION, None) if one]
+            found = [transaction.get(_migration_key(name)) for name in names]
+        return sorted((one.value for one in found if one is not None), key=lambda one: one.position)
+
+    def add_migration(self, migration: CatalogMigration) -> None:
+        require_instance(migration, CatalogMigration, "the migration")
+        self._create(_migration_key(migration.name), migration, ignore_if_exists=False)
+
+    def remove_migration(self, name: str) -> None:
+        self._drop(_migration_key(name), ignore_if_not_exists=False)
+
+
+def _migration_key(name: str) -> ObjectKey:
+    return ObjectKey(ObjectKind.MIGRATION, "", name)
+
+
+def _lock_history(transaction: ObjectTransaction[S]) -> None:
+    """Lock the history until the transaction ends; the first transaction creates the entry."""
+    if transaction.get(HISTORY, lock=True) is None:
+        transaction.create(HISTORY, CatalogMigration("", 0, "", (), "", ""), None)
+        transaction.get(HISTORY, lock=True)
+
 
 def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
     """Return the paths of all objects of the kind in the same database."""
-    if key.kind is ObjectKind.DATABASE:
+    if key.parent is None:
         return [*transaction.names(key.kind, None)]
     database = transaction.get(database_key(key.database))
     if database is None or key.kind is ObjectKind.PARTITION:

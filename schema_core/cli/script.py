@@ -150,15 +150,24 @@ def filled(text: str, definitions: list[str]) -> str:
     >>> filled("'${folder}/a' ${other}", ["folder=data"])
     "'data/a' ${other}"
     """
-    pairs = dict(one.split("=", 1) for one in definitions if "=" in one)
-    if len(pairs) < len(definitions):
-        print("schema-core: --define requires NAME=VALUE, each name once", file=sys.stderr)
-        raise typer.Exit(UNREADABLE)
+    pairs = values(definitions)
     for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
         if name not in pairs:
             problem = f"${{{name}}} is not defined: add --define {name}=VALUE"
             print(f"schema-core: warning: {problem}", file=sys.stderr)
     return re.sub(r"\$\{(\w+)\}", lambda found: pairs.get(found[1], found[0]), text)
+
+
+def values(definitions: list[str]) -> dict[str, str]:
+    """Return the values of ``--define`` by name.
+
+    The command exits with 2 for one that is malformed or whose name occurs twice.
+    """
+    pairs = dict(one.split("=", 1) for one in definitions if "=" in one)
+    if len(pairs) < len(definitions):
+        print("schema-core: --define requires NAME=VALUE, each name once", file=sys.stderr)
+        raise typer.Exit(UNREADABLE)
+    return pairs
 
 
 def printable(line: str) -> str:

@@ -62,8 +62,17 @@ from schema_core.migration.descriptions import describe as describe
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert
 from schema_core.migration.differences import likely_renames as likely_renames
+from schema_core.migration.files import MigrationDirectory as MigrationDirectory
+from schema_core.migration.files import MigrationFile as MigrationFile
+from schema_core.migration.generation import autogenerate as autogenerate
+from schema_core.migration.generation import import_definitions as import_definitions
+from schema_core.migration.generation import read_definitions as read_definitions
 from schema_core.migration.json_format import from_json as from_json
 from schema_core.migration.json_format import to_json as to_json
+from schema_core.migration.migrator import MigrationResult as MigrationResult
+from schema_core.migration.migrator import MigrationState as MigrationState
+from schema_core.migration.migrator import MigrationStatus as MigrationStatus
+from schema_core.migration.migrator import Migrator as Migrator
 from schema_core.migration.plans import MigrationPlan as MigrationPlan
 from schema_core.migration.plans import PlanStep as PlanStep
 from schema_core.migration.plans import apply_plan as apply_plan

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any, TypeAlias
 
 from schema_core.catalog.api import Capability
+from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -192,6 +193,20 @@ TABLES: dict[str, ResolvedTable] = {
     "view without more": understood(CatalogView(columns(a="INT"), "SELECT 1", "SELECT 1")),
     "materialized table": understood(MATERIALIZED),
 }
+
+MIGRATION = CatalogMigration(
+    "0001_create_orders",
+    1,
+    "sha256:00ff",
+    (),
+    "2026-11-24T10:30:00+00:00",
+    "-- up\nCREATE TABLE orders (id BIGINT);\n-- down\nDROP TABLE orders;\n",
+    (
+        RecordedObject("db", "orders", "TABLE", {"schema.0.name": "it's \u00e9", "comment": ""}),
+        RecordedObject("gone", "", "DATABASE", None),
+    ),
+    stamped=True,
+)
 
 MODEL = understood_model(
     CatalogModel(
@@ -431,6 +446,9 @@ WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
     (LEARNT, "create a model", lambda c: c.create_model(NOTHING, MODEL, True)),
     (KINDS, "get a type", lambda c: c.get_type(TYPE_PATH)),
     (KINDS, "create a type", lambda c: c.create_type(NOTHING, MONEY, True)),
+    (Capability.MIGRATIONS, "transaction", lambda c: c.transaction()),
+    (Capability.MIGRATIONS, "add a migration", lambda c: c.add_migration(MIGRATION)),
+    (Capability.MIGRATIONS, "remove a migration", lambda c: c.remove_migration("0001_a")),
     (Capability.PROCEDURES, "list procedures", lambda c: c.list_procedures("db")),
     (Capability.PROCEDURES, "get a procedure", lambda c: c.get_procedure(NOTHING)),
     (REFRESHED, "list materialized tables", lambda c: c.list_materialized_tables("db")),

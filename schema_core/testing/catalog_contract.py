@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -54,6 +55,7 @@ from schema_core.testing.catalog_cases import (
     FUNCTION_PATH,
     FUNCTIONS,
     IGNORED,
+    MIGRATION,
     MODEL,
     MODEL_PATH,
     MODELS,
@@ -1099,6 +1101,76 @@ class CatalogContract(ABC):
                     mine.drop_table(path, True)
         finally:
             os._exit(1)
+
+    # --- transactions and migrations -------------------------------------------------------------
+
+    def test_changes_of_a_transaction_are_made_together(
+        self, populated: Catalog, tmp_path: Path
+    ) -> None:
+        """They are seen within it, and by others after it."""
+        need(populated, Capability.MIGRATIONS)
+        with populated.transaction() as catalog:
+            catalog.create_database("new", DATABASE, False)
+            catalog.create_table(ObjectPath("new", "t"), PLAIN, False)
+            catalog.drop_table(ORDERS, False)
+            assert ["t"] == catalog.list_tables("new")
+
+        other = self.second_catalog(populated, tmp_path)
+        assert PLAIN == understood(other.get_table(ObjectPath("new", "t")))
+        assert not other.table_exists(ORDERS)
+
+    def test_a_transaction_that_raises_changes_nothing(self, populated: Catalog) -> None:
+        """Objects and the history are as before, whatever raised."""
+        need(populated, Capability.MIGRATIONS)
+        before = state(populated)
+
+        def change_all(error: BaseException) -> None:
+            with populated.transaction() as catalog:
+                catalog.create_table(NOTHING, PLAIN, False)
+                catalog.alter_table(ORDERS, TABLES["every clause"], False)
+                catalog.add_migration(MIGRATION)
+                catalog.drop_database("db", False, cascade=True)
+                raise error
+
+        for kind in (ValueError, KeyboardInterrupt):
+            with pytest.raises(kind):
+                change_all(kind())
+            assert before == state(populated)
+            assert [] == populated.list_migrations()
+
+    def test_migration_round_trip(self, populated: Catalog, tmp_path: Path) -> None:
+        """The history is in the order of application, and its entries exist once."""
+        need(populated, Capability.MIGRATIONS)
+        second = replace(MIGRATION, name="0001_z", position=2, parents=(MIGRATION.name,))
+        with populated.transaction() as catalog:
+            catalog.add_migration(second)
+            catalog.add_migration(MIGRATION)
+
+        other = self.second_catalog(populated, tmp_path)
+        assert [MIGRATION, second] == other.list_migrations()
+        with pytest.raises(AlreadyExistsError, match="migration"):
+            other.add_migration(MIGRATION)
+        other.remove_migration(second.name)
+        assert [MIGRATION] == other.list_migrations()
+        with pytest.raises(NotFoundError, match="migration"):
+            other.remove_migration(second.name)
+
+    def test_transactions_run_one_after_the_other(self, populated: Catalog, tmp_path: Path) -> None:
+        """Of several that add the next entry, each sees those before."""
+        need(populated, Capability.MIGRATIONS)
+
+        def add(catalog: Catalog) -> None:
+            for _ in range(5):
+                with catalog.transaction() as joined:
+                    position = len(joined.list_migrations()) + 1
+                    name = f"{position:04}_m"
+                    joined.add_migration(replace(MIGRATION, name=name, position=position))
+
+        catalogs = [populated, self.second_catalog(populated, tmp_path)]
+        with ThreadPoolExecutor(len(catalogs)) as pool:
+            list(pool.map(add, catalogs))
+
+        assert [*range(1, 11)] == [one.position for one in populated.list_migrations()]
 
     # --- limits ----------------------------------------------------------------------------------
 

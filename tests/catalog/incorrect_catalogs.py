@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.object_store import ObjectKey, ObjectKind
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -199,6 +201,17 @@ def _split(spec: CatalogPartitionSpec) -> CatalogPartitionSpec:
     return CatalogPartitionSpec({key: value.split("/")[0] for key, value in pairs})
 
 
+class ChangesAtOnce(InMemoryCatalog):
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        yield self
+
+
+class ForgetsWhoMigrated(InMemoryCatalog):
+    def list_migrations(self) -> list[CatalogMigration]:
+        return [replace(one, parents=()) for one in super().list_migrations()]
+
+
 #: Catalogs with one error each.
 WRONG = (
     IgnoresCase, ForgetsComments, ForgetsOptions, GivesResolved, TakesUnresolved, OverwritesTables,
@@ -206,4 +219,5 @@ WRONG = (
     RefusesWithoutCode, IgnoresExpectations, TrimsNames, HandsOutWhatItKeeps, AltersWhatIsNotThere,
     ComparesTooLate, ShowsOnlyOne, TellsSecrets, ForgetsConflictsOfDropped, ForgetsDescriptions,
     KeepsTypesOfDropped, LosesPartitions, KeepsConnectionsOfDropped, SplitsPartitions,
+    ChangesAtOnce, ForgetsWhoMigrated,
 )  # fmt: skip

@@ -12,9 +12,9 @@ import pytest
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.catalogs.sql.serialization import table_of, table_properties
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.dialects.api import DIALECTS, ddl_losses
+from schema_core.formats.properties.property_map import decode_object, encode_object
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import SchemaBuilder, unresolve
@@ -174,7 +174,7 @@ def test_objects_preserve_every_member(environment: TableEnvironment, member: st
         table.copy({"a": "b"}).schema,
         pickle.loads(pickle.dumps(table)).schema,
         copy.deepcopy(table).schema,
-        table_of(table.get_table_kind(), table_properties(table)).schema,
+        decode_object(table.get_table_kind(), encode_object(table)).schema,
     ]
 
     assert [expected] * len(copies) == [resolver.resolve(one) for one in copies]

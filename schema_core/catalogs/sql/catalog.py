@@ -18,6 +18,7 @@ from schema_core.catalog.stored_catalog import StoredCatalog
 from schema_core.catalogs.sql import serialization
 from schema_core.errors import SchemaError, at
 from schema_core.extras import require_modules
+from schema_core.formats.properties.property_map import decode_object
 
 if TYPE_CHECKING:
     from schema_core.catalogs.sql.entries import Entries, Entry, EntryStore
@@ -50,7 +51,7 @@ class SqlObject:
         with at(f"{kind.value} {name}"):
             if kind is ObjectKind.TABLE:
                 properties = serialization.read_map(self.entry.content)
-                return serialization.table_of(self.table_kind, properties)
+                return decode_object(self.table_kind, properties)
             return serialization.deserialize(kind, self.entry.content)
 
     @property

@@ -7,46 +7,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
+from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.object_store import ObjectKind
 from schema_core.catalog.objects import (
-    CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
     CatalogPartition,
     CatalogPartitionSpec,
     CatalogType,
     FunctionLanguage,
-    ResolvedCatalogMaterializedTable,
     ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
     ResourceUri,
-    TableKind,
     definition_of,
     named_type,
 )
 from schema_core.catalog.statistics import StoredStatistics
 from schema_core.catalog.storable import require_read_back
-from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.formats.properties.keys import Properties, malformed_key
-from schema_core.formats.properties.property_map import (
-    decode_materialized_table,
-    decode_model,
-    decode_table,
-    decode_view,
-    encode_materialized_table,
-    encode_model,
-    encode_table,
-    encode_view,
-)
+from schema_core.formats.properties.property_map import decode_model, encode_model, encode_object
 from schema_core.types import DataType, DistinctType, StructuredType, parse_type
 from schema_core.types.unresolved import look_up
-
-#: The keys of a view's queries: those that materialized tables have for theirs.
-ORIGINAL, EXPANDED = "original-query", "expanded-query"
 
 
 def serialize(kind: ObjectKind, value: Any) -> str:
@@ -58,7 +40,7 @@ def serialize(kind: ObjectKind, value: Any) -> str:
     """
     match kind:
         case ObjectKind.TABLE:
-            return write_map(table_properties(value))
+            return write_map(encode_object(value))
         case ObjectKind.MODEL:
             resolved: ResolvedCatalogModel = value
             return write_map(encode_model(resolved, "carry"))
@@ -69,6 +51,9 @@ def serialize(kind: ObjectKind, value: Any) -> str:
         case ObjectKind.STATISTICS:
             statistics: StoredStatistics = value
             return write_json(statistics.to_document())
+        case ObjectKind.MIGRATION:
+            migration: CatalogMigration = value
+            return write_json(migration.to_document())
         case ObjectKind.DATABASE | ObjectKind.PARTITION:
             return write_json({"properties": value.get_properties(), "comment": value.comment})
         case _:
@@ -76,7 +61,7 @@ def serialize(kind: ObjectKind, value: Any) -> str:
 
 
 def deserialize(kind: ObjectKind, document: str) -> Any:
-    """Return the database, partition, function, model or type of a document.
+    """Return the object of a document, for every kind except tables.
 
     Raises:
         ExternalError: with code `corrupt-entry` for a malformed document.
@@ -90,7 +75,9 @@ def deserialize(kind: ObjectKind, document: str) -> Any:
         case ObjectKind.TYPE:
             return read_type(document)
         case ObjectKind.STATISTICS:
-            return read_statistics(document)
+            return _read(StoredStatistics, document)
+        case ObjectKind.MIGRATION:
+            return _read(CatalogMigration, document)
         case ObjectKind.DATABASE:
             return CatalogDatabase(*_properties_and_comment(document))
         case _:
@@ -175,48 +162,6 @@ def _malformed() -> ExternalError:
     return ExternalError("the stored document is malformed", code="corrupt-entry")
 
 
-# --- tables and views ----------------------------------------------------------------------------
-
-
-def table_properties(table: ResolvedTable) -> Properties:
-    """Return the property map of a table, view or materialized table.
-
-    >>> from schema_core.testing.catalog_cases import VIEW, understood
-    >>> properties = table_properties(understood(VIEW))
-    >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
-    ('BIGINT NOT NULL', 'SELECT')
-    """
-    match table:
-        case ResolvedCatalogTable():
-            return encode_table(table, "carry")
-        case ResolvedCatalogView(original_query=original, expanded_query=expanded):
-            return encode_view(table, "carry") | {ORIGINAL: original, EXPANDED: expanded}
-        case ResolvedCatalogMaterializedTable():
-            return encode_materialized_table(table, "carry")
-        case _:
-            assert_never(table)
-
-
-def table_of(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
-    """Return the unresolved table, view or materialized table of a property map.
-
-    Raises:
-        SchemaError: for a malformed map.
-    """
-    match kind:
-        case TableKind.TABLE:
-            return decode_table(properties)
-        case TableKind.VIEW:
-            for key in (ORIGINAL, EXPANDED):
-                if key not in properties:
-                    raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
-            return decode_view(properties, properties[ORIGINAL], properties[EXPANDED])
-        case TableKind.MATERIALIZED_TABLE:
-            return decode_materialized_table(properties)
-        case _:
-            assert_never(kind)
-
-
 # --- partition specifications --------------------------------------------------------------------
 
 
@@ -274,14 +219,17 @@ def read_function(text: str) -> CatalogFunction:
         raise _malformed() from None
 
 
-def read_statistics(text: str) -> StoredStatistics:
-    """Return the statistics of a document.
+T = TypeVar("T", StoredStatistics, CatalogMigration)
+
+
+def _read(kind: type[T], document: str) -> T:
+    """Return the statistics or the migration of a document.
 
     Raises:
         ExternalError: with code `corrupt-entry` for a malformed document.
     """
     try:
-        return StoredStatistics.of_document(read_json(text))
+        return kind.of_document(read_json(document))
     except (AttributeError, KeyError, TypeError, ValueError, SchemaError):
         raise _malformed() from None
 

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.catalog.objects import (
+    CatalogBaseTable,
     CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
@@ -34,7 +35,9 @@ from schema_core.catalog.objects import (
     ResolvedCatalogTable,
     ResolvedCatalogView,
     TableDistribution,
+    TableKind,
 )
+from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
@@ -665,3 +668,48 @@ def losses_of_materialized_table(
         yield UnsupportedError(
             "an empty refresh handler is lost in a property map", code="lossy-handler"
         )
+
+
+# --- objects of any kind --------------------------------------------------------------------------
+
+#: The keys of a view's queries: those that materialized tables have for theirs.
+ORIGINAL, EXPANDED = "original-query", "expanded-query"
+
+
+def encode_object(table: ResolvedTable) -> Properties:
+    """Return the property map of a table, view or materialized table, which loses nothing.
+
+    >>> from schema_core.testing.catalog_cases import VIEW, understood
+    >>> properties = encode_object(understood(VIEW))
+    >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
+    ('BIGINT NOT NULL', 'SELECT')
+    """
+    match table:
+        case ResolvedCatalogTable():
+            return encode_table(table, "carry")
+        case ResolvedCatalogView(original_query=original, expanded_query=expanded):
+            return encode_view(table, "carry") | {ORIGINAL: original, EXPANDED: expanded}
+        case ResolvedCatalogMaterializedTable():
+            return encode_materialized_table(table, "carry")
+        case _:
+            assert_never(table)
+
+
+def decode_object(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+    """Return the unresolved table, view or materialized table of a property map.
+
+    Raises:
+        SchemaError: for a malformed map.
+    """
+    match kind:
+        case TableKind.TABLE:
+            return decode_table(properties)
+        case TableKind.VIEW:
+            for key in (ORIGINAL, EXPANDED):
+                if key not in properties:
+                    raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
+            return decode_view(properties, properties[ORIGINAL], properties[EXPANDED])
+        case TableKind.MATERIALIZED_TABLE:
+            return decode_materialized_table(properties)
+        case _:
+            assert_never(kind)

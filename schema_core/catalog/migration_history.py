@@ -1,0 +1,71 @@
+"""The history of migrations that a catalog stores in the transactions that apply them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from schema_core.arguments import require_instance, require_names
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedObject:
+    """An object as a migration left it, by which changes from outside are found.
+
+    `name` is '' for a database; `kind` is ``DATABASE`` or the name of a `TableKind`. `properties`
+    are its property map with secrets masked, None if the migration dropped it.
+    """
+
+    database: str
+    name: str
+    kind: str
+    properties: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogMigration:
+    """A migration that was applied to a catalog.
+
+    `position` counts from 1 in the order of application. `checksum` is that of the file, whose
+    `text` is kept so that the migration can be undone without it. `applied_at` is a time in UTC
+    (ISO 8601). `stamped` is whether the migration was recorded without being executed.
+    """
+
+    name: str
+    position: int
+    checksum: str
+    parents: tuple[str, ...]
+    applied_at: str
+    text: str
+    objects: tuple[RecordedObject, ...] = ()
+    stamped: bool = False
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the entry as objects of JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Self:
+        """Return the entry of a document.
+
+        Raises:
+            KeyError, TypeError, ValueError, SchemaError: for a malformed document.
+        """
+        require_instance(document, Mapping, "the document")
+        if document.keys() != {one.name for one in fields(cls)}:
+            raise ValueError("unexpected keys")
+        for name, kind in (("position", int), ("stamped", bool)):
+            require_instance(document[name], kind, name)
+        for name in ("name", "checksum", "applied_at", "text"):
+            require_instance(document[name], str, name)
+        return cls(
+            document["name"],
+            document["position"],
+            document["checksum"],
+            require_names(document["parents"], "parents"),
+            document["applied_at"],
+            document["text"],
+            tuple(RecordedObject(**one) for one in document["objects"]),
+            document["stamped"],
+        )

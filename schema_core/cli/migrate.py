@@ -1,0 +1,297 @@
+"""``schema-core migrate``: the migrations of a directory, applied to a catalog and undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from schema_core.cli import WRONG, script
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.migration.catalog_changes import CatalogChange, ModifyTable
+from schema_core.migration.descriptions import describe
+from schema_core.migration.files import SETUP, MigrationDirectory
+from schema_core.migration.generation import (
+    autogenerate,
+    import_definitions,
+    read_definitions,
+)
+from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
+from schema_core.paths import ObjectPath
+from schema_core.sql.parser import parse_statements
+from schema_core.text import escaped
+
+#: The version of the output in JSON.
+VERSION = 1
+
+
+class MigrationOutput(Enum):
+    """The format of a history."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Directory = Annotated[
+    Path, typer.Option("--directory", "-d", help="The directory of the migrations.")
+]
+Setup = Annotated[
+    Path | None,
+    typer.Option(help="Statements that create and select the catalog; by default setup.sql."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Execute in a transaction that is rolled back.")
+]
+Sql = Annotated[bool, typer.Option("--sql", help="Print the statements instead.")]
+MIGRATIONS = Path("migrations")
+
+
+def migrations() -> typer.Typer:
+    """Return the application with the commands of ``schema-core migrate``."""
+    app = typer.Typer(
+        help="Apply, undo and write migrations of a catalog.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    for command in (upgrade, downgrade, history, stamp, drift, new, merge):
+        app.command()(command)
+    app.command("autogenerate")(generate)
+    return app
+
+
+@contextmanager
+def _reported(directory: Path) -> Iterator[None]:
+    """Show the errors of the block and exit with 1."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        errors = Console(stderr=True, highlight=False)
+        script.show(errors, directory, error.diagnostics)
+        raise typer.Exit(WRONG) from None
+
+
+def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
+    """Return the migrator of a directory, in an environment that its setup script has prepared.
+
+    The command exits with 2 where the script cannot be read.
+    """
+    found = MigrationDirectory.read(directory)
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    file = setup or directory / SETUP
+    if setup is not None or file.exists():
+        text = script.read(file, define)
+        for statement in parse_statements(text):
+            environment.execute_sql(text[statement.span.start : statement.span.stop])
+    return Migrator(environment, found, variables=script.values(define or []))
+
+
+def upgrade(
+    target: Annotated[
+        str | None, typer.Argument(help="The last migration: its name or number.")
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    dry_run: DryRun = False,
+    sql: Sql = False,
+) -> None:
+    """Apply the migrations that were not applied yet, each in a transaction with its entry.
+
+    Exits with 1 for a migration that fails, which is rolled back.
+    """
+    with _reported(directory):
+        migrator = _migrator(directory, setup, define)
+        if sql:
+            print(migrator.script(target), end="")
+        else:
+            _show(migrator.upgrade(target, dry_run=dry_run), dry_run)
+
+
+def downgrade(
+    target: Annotated[
+        str, typer.Argument(help="The last migration that stays: its name, number, -1 or base.")
+    ],
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    dry_run: DryRun = False,
+    sql: Sql = False,
+) -> None:
+    """Undo the migrations after another one, by the statements that the history has.
+
+    Exits with 1 for a migration that cannot be undone.
+    """
+    with _reported(directory):
+        migrator = _migrator(directory, setup, define)
+        if sql:
+            print(migrator.script(target, down=True), end="")
+        else:
+            _show(migrator.downgrade(target, dry_run=dry_run), dry_run)
+
+
+def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:
+    found = list(results)
+    for one in found:
+        print(escaped(str(one)))
+        for text in one.statements if dry_run else ():
+            print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
+    if dry_run:
+        print("rolled back")
+    if not found:
+        print("nothing to do")
+
+
+def history(
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    output: Annotated[
+        MigrationOutput, typer.Option("--format", help="The output.")
+    ] = MigrationOutput.TEXT,
+) -> None:
+    """Show the migrations that were applied, and those that were not.
+
+    Exits with 1 where a file was changed or removed after its migration had been applied.
+    """
+    with _reported(directory):
+        found = _migrator(directory, setup, define).history()
+    if output is MigrationOutput.JSON:
+        rows = [asdict(one) | {"state": one.state.value} for one in found]
+        print(json.dumps({"version": VERSION, "migrations": rows}, indent=2))
+    else:
+        for one in found:
+            stamped = ", stamped" if one.stamped else ""
+            when = f" {one.applied_at}{stamped}" if one.applied_at else ""
+            print(escaped(f"{one.state.value:8}{when:36} {one.name}"))
+    if any(one.state in (MigrationState.CHANGED, MigrationState.MISSING) for one in found):
+        raise typer.Exit(WRONG)
+
+
+def stamp(
+    target: Annotated[str, typer.Argument(help="A name or number, or base.")],
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Record that the catalog is as a migration leaves it, without executing statements."""
+    with _reported(directory):
+        for name in _migrator(directory, setup, define).stamp(target):
+            print(f"stamped {name}")
+
+
+def drift(
+    directory: Directory = MIGRATIONS, setup: Setup = None, define: script.Define = None
+) -> None:
+    """Report what was changed outside of migrations; exits with 1 if there is something."""
+    with _reported(directory):
+        changes = _migrator(directory, setup, define).drift()
+    for change in changes:
+        for line in _described(change):
+            print(escaped(line))
+    if changes:
+        raise typer.Exit(WRONG)
+
+
+def _described(change: CatalogChange) -> Iterator[str]:
+    if isinstance(change, ModifyTable):
+        for one in change.changes:
+            yield f"{change.path}: {describe(one)}"
+    else:
+        yield str(change)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The name after the number: add_channel.")],
+    directory: Directory = MIGRATIONS,
+) -> None:
+    """Create the file of the next migration."""
+    with _reported(directory):
+        print(_directory(directory).create(name, "-- up\n\n-- down\n"))
+
+
+def merge(
+    name: Annotated[str, typer.Argument(help="The name after the number.")] = "merge",
+    directory: Directory = MIGRATIONS,
+) -> None:
+    """Create a migration without statements that follows the last ones of all branches."""
+    with _reported(directory):
+        found = _directory(directory)
+        if len(found.heads) < 2:
+            print("there are no branches")
+        else:
+            print(found.create(name, "-- up\n-- down\n", parents=found.heads))
+
+
+def _directory(path: Path) -> MigrationDirectory:
+    return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
+
+
+def generate(
+    name: Annotated[str, typer.Argument(help="The name after the number: add_channel.")],
+    tables: Annotated[
+        Path | None, typer.Option("--from", help="A script, or a directory of scripts.")
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option(help="module:attribute: a mapping of paths to descriptors.")
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(help="DATABASE.TABLE=NEW, or DATABASE.TABLE.COLUMN=NEW of the new table."),
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Write the migration from the catalog to wanted definitions, to be reviewed.
+
+    The definitions are CREATE statements, or Python table descriptors. Exits with 1 for what cannot
+    be altered in place.
+    """
+    with _reported(directory):
+        if (tables is None) == (module is None):
+            raise SchemaError("pass either --from or --module", code="wrong-argument")
+        _directory(directory).path.mkdir(parents=True, exist_ok=True)
+        migrator = _migrator(directory, setup, define)
+        if module is not None:
+            wanted = import_definitions(migrator.environment, module)
+        else:
+            wanted = read_definitions(migrator.environment, tables or Path())
+        names, columns = _renames(rename or [])
+        path = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
+    print("nothing to do" if path is None else path)
+
+
+def _renames(
+    options: list[str],
+) -> tuple[dict[ObjectPath, str], dict[ObjectPath, dict[tuple[str, ...], str]]]:
+    """Return the renames of tables and those of columns.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    tables: dict[ObjectPath, str] = {}
+    columns: dict[ObjectPath, dict[tuple[str, ...], str]] = {}
+    for option in options:
+        path, _, name = option.partition("=")
+        names = path.split(".")
+        if len(names) < 2 or not all(names) or not name:
+            raise SchemaError(
+                f"--rename requires DATABASE.TABLE=NEW or DATABASE.TABLE.COLUMN=NEW, "
+                f"got {option!r}",
+                code="wrong-argument",
+            )
+        table = ObjectPath(names[0], names[1])
+        if len(names) == 2:
+            tables[table] = name
+        else:
+            columns.setdefault(table, {})[tuple(names[2:])] = name
+    return tables, columns

@@ -1,0 +1,407 @@
+"""Directories of migration files: their format, checksums, and the order of application.
+
+A file ``0002_add_channel.sql`` has statements after a line ``-- up``, and after a line ``-- down``
+those that undo them. It follows the migration with the next lower number, or those of a line
+``-- parents: 0001_create_orders``. Two migrations with the same parent are branches until another
+one has both as its parents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Final
+
+from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.errors import (
+    AlreadyExistsError,
+    ExternalError,
+    NotFoundError,
+    SchemaError,
+    at,
+    similar,
+)
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.statement_syntax import Statement
+from schema_core.text import MAX_TEXT, is_blank
+
+#: The script of a directory that sets the environment up; it is not a migration.
+SETUP: Final = "setup.sql"
+#: The largest number of files of a directory.
+MAX_FILES: Final = 100_000
+
+_NAME = re.compile(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
+_MARKER = re.compile(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
+_PARENTS = re.compile(r"[ \t]*--[ \t]*parents:(.*)", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationFile:
+    r"""A migration: its name without the suffix, its text, and the parents that the text names.
+
+    >>> file = MigrationFile.parse("0001_create_t", "-- up\nCREATE TABLE t (a INT);\n")
+    >>> file.number, file.declared_parents, len(file.statements("up")), file.has_down
+    (1, None, 1, False)
+    """
+
+    name: str
+    text: str
+    declared_parents: tuple[str, ...] | None
+
+    @property
+    def number(self) -> int:
+        """The number at the start of the name."""
+        return int(self.name.partition("_")[0])
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the text, whatever its line ends are."""
+        content = "\n".join(_lines(self.text)).encode(errors="surrogatepass")
+        return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+    @property
+    def has_down(self) -> bool:
+        """Whether the migration can be undone."""
+        return "down" in sections(self.text)
+
+    def script(self, section: str, variables: Mapping[str, str] | None = None) -> str:
+        """Return the statements of ``up`` or ``down``, in the lines in which the file has them.
+
+        With `variables`, ``${NAME}`` is replaced.
+
+        Raises:
+            SchemaError: with code `migration-irreversible` without the section ``down``,
+                `migration-variable-missing` for a name without a value.
+        """
+        found = sections(self.text).get(section)
+        if found is None:
+            raise SchemaError(
+                f"migration {self.name} has no section '-- {section}'",
+                code="migration-irreversible",
+                hint="a migration without it cannot be undone; write another one that corrects it",
+            )
+        return found if variables is None else filled(self.name, found, variables)
+
+    def statements(
+        self, section: str, variables: Mapping[str, str] | None = None
+    ) -> tuple[Statement, ...]:
+        """Return the parsed statements of ``up`` or ``down``.
+
+        Raises:
+            SchemaError: as `script`.
+            ParseError: as `parse_statements`.
+        """
+        with at(f"migration {self.name}, {section}"):
+            return parse_statements(self.script(section, variables))
+
+    @staticmethod
+    def parse(name: str, text: str) -> MigrationFile:
+        """Return the migration of a text.
+
+        Raises:
+            SchemaError: with code `invalid-migration-file` for another name than
+                ``NNNN_lower_case``, for a text without a line ``-- up``, with a section twice, with
+                statements before the first one, or that is longer than `MAX_TEXT`.
+        """
+        require_instance(name, str, "the name")
+        require_instance(text, str, "the text")
+        if not _NAME.fullmatch(name):
+            raise _invalid(
+                f"{name!r} is not the name of a migration",
+                "name it like 0001_create_orders: four digits or more, lower-case letters",
+            )
+        with at(f"migration {name}"):
+            if len(text) > MAX_TEXT:
+                raise _invalid(f"the migration is longer than {MAX_TEXT:,} characters")
+            if "up" not in sections(text):
+                raise _invalid("there is no line '-- up'", "write it before the statements")
+            return MigrationFile(name, text, _declared_parents(text))
+
+
+def _invalid(problem: str, hint: str | None = None) -> SchemaError:
+    return SchemaError(problem, code="invalid-migration-file", hint=hint)
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").split("\n")
+
+
+def sections(text: str) -> dict[str, str]:
+    """Return the statements of each section, after as many line ends as there are lines before.
+
+    Raises:
+        SchemaError: with code `invalid-migration-file`.
+    """
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for number, line in enumerate(_lines(text)):
+        if (marker := _MARKER.fullmatch(line)) is not None:
+            name = marker[1].lower()
+            if name in found:
+                raise _invalid(f"line {number + 1}: there are two lines '-- {name}'")
+            current = found[name] = [""] * (number + 1)
+        elif current is not None:
+            current.append(line)
+        elif not is_blank(line) and not line.lstrip().startswith("--"):
+            raise _invalid(
+                f"line {number + 1}: there is a statement before the line '-- up'",
+                "write '-- up' before it",
+            )
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+def _declared_parents(text: str) -> tuple[str, ...] | None:
+    """Return the names of the line ``-- parents:``; no names for a migration without a parent."""
+    found = [one for line in _lines(text) if (one := _PARENTS.fullmatch(line)) is not None]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise _invalid("there are two lines '-- parents:'", "separate the names by commas")
+    names = tuple(name for one in found[0][1].split(",") if (name := one.strip()))
+    if len({*names}) < len(names):
+        raise _invalid("a migration is named twice in '-- parents:'")
+    return names
+
+
+def filled(name: str, text: str, variables: Mapping[str, str]) -> str:
+    """Return the text of a migration with ``${NAME}`` replaced.
+
+    Raises:
+        SchemaError: with code `migration-variable-missing`.
+    """
+    missing = [one for one in _VARIABLE.findall(text) if one not in variables]
+    if missing:
+        raise SchemaError(
+            f"migration {name} requires a value for ${{{missing[0]}}}",
+            code="migration-variable-missing",
+            hint=f"pass it: --define {missing[0]}=VALUE",
+        )
+    return _VARIABLE.sub(lambda found: variables[found[1]], text)
+
+
+# --- directories ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationDirectory:
+    """The migrations of a directory in the order of application: parents before their children.
+
+    Of two that do not depend on each other, the one with the lower number comes first.
+    """
+
+    path: Path
+    migrations: tuple[MigrationFile, ...]
+    parents: Mapping[str, tuple[str, ...]]
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> MigrationDirectory:
+        """Read the migrations of a directory.
+
+        Raises:
+            NotFoundError: with code `migration-not-found` if there is no such directory.
+            SchemaError: with code `invalid-migration-file` for a file that is not a migration, also
+                for one of another name; `invalid-migration-parents` for a parent that does not
+                exist, and for migrations that follow each other in a cycle.
+            ExternalError: with code `file-system-failed`.
+        """
+        folder = Path(require_instance(path, (str, os.PathLike), "path"))
+        if not folder.is_dir():
+            raise NotFoundError(
+                f"there is no directory {str(folder)!r}",
+                code="migration-not-found",
+                hint="create it with: schema-core migrate new NAME",
+            )
+        try:
+            with at(f"directory {folder}"):
+                return MigrationDirectory.of(folder, _read_files(folder))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ExternalError(
+                f"cannot read the migrations of {str(folder)!r}: {reason}",
+                code="file-system-failed",
+            ) from error
+
+    @staticmethod
+    def of(path: Path, files: Iterable[MigrationFile]) -> MigrationDirectory:
+        """Return the directory of migrations that are read already.
+
+        Raises:
+            SchemaError: as `read`.
+        """
+        require_instance(path, (str, os.PathLike), "path")
+        given = require_sequence(files, "the files")
+        for one in given:
+            require_instance(one, MigrationFile, "a file")
+        by_name = {one.name: one for one in sorted(given, key=lambda one: (one.number, one.name))}
+        parents = {one.name: _parents(one, by_name) for one in by_name.values()}
+        order = _ordered(by_name, parents)
+        return MigrationDirectory(Path(path), tuple(by_name[name] for name in order), parents)
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The migrations that no other one follows; more than one are branches."""
+        followed = {name for names in self.parents.values() for name in names}
+        return tuple(one.name for one in self.migrations if one.name not in followed)
+
+    def require_single_head(self) -> str | None:
+        """Return the last migration, None for an empty directory.
+
+        Raises:
+            SchemaError: with code `migration-branches`.
+        """
+        heads = self.heads
+        if len(heads) > 1:
+            raise SchemaError(
+                f"the migrations have {len(heads)} branches: {', '.join(heads)}",
+                code="migration-branches",
+                hint="add a migration that follows all of them: schema-core migrate merge",
+            )
+        return heads[0] if heads else None
+
+    def find(self, target: str) -> MigrationFile:
+        """Return the migration with a name or number.
+
+        Raises:
+            NotFoundError: with code `migration-not-found`, also where a number is ambiguous.
+        """
+        names = [one.name for one in self.migrations]
+        found = [one for one in self.migrations if is_target(target, one.name)]
+        if len(found) == 1:
+            return found[0]
+        problem = f"there is no migration {target!r}"
+        if found:
+            problem = f"several migrations have the number {target}"
+        raise NotFoundError(
+            problem,
+            code="migration-not-found",
+            hint=", ".join(one.name for one in found) or similar(target, names),
+        )
+
+    def closure(self, name: str) -> frozenset[str]:
+        """Return a migration with all that it follows, directly or not."""
+        found, left = {name}, [name]
+        while left:
+            new = [one for one in self.parents.get(left.pop(), ()) if one not in found]
+            found.update(new)
+            left += new
+        return frozenset(found)
+
+    def create(self, slug: str, content: str, parents: Iterable[str] | None = None) -> Path:
+        """Create the file of the next migration and return its path.
+
+        Args:
+            slug: The name after the number: lower-case letters, digits and underscores.
+            content: The sections; a line with the parents is added before them.
+            parents: The names of the parents; by default the last migration.
+
+        Raises:
+            SchemaError: with code `migration-branches` without `parents` where there are branches;
+                with code `invalid-migration-file` for another slug.
+            AlreadyExistsError: with code `migration-exists` if another process was faster.
+        """
+        require_instance(slug, str, "the name")
+        if parents is None:
+            head = self.require_single_head()
+            parents = () if head is None else (head,)
+        names = require_names(parents, "the parents")
+        number = max((one.number for one in self.migrations), default=0) + 1
+        text = f"-- parents: {', '.join(names)}".rstrip() + "\n" + content
+        file = MigrationFile.parse(f"{number:04}_{slug}", text)
+        target = self.path / f"{file.name}.sql"
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with target.open("x", encoding="utf-8", newline="\n") as opened:
+                opened.write(text)
+        except FileExistsError:
+            raise AlreadyExistsError(
+                f"there is already a file {target.name}", code="migration-exists"
+            ) from None
+        except OSError as error:
+            raise ExternalError(
+                f"cannot write {str(target)!r}: {error.strerror}", code="file-system-failed"
+            ) from error
+        return target
+
+
+def is_target(target: str, name: str) -> bool:
+    """Return whether a target is the name of a migration or its number.
+
+    >>> is_target("2", "0002_add_channel"), is_target("2", "0020_add_price")
+    (True, False)
+    """
+    if target.isascii() and target.isdigit() and len(target) < 10:
+        return int(target) == int(name.partition("_")[0])
+    return target == name
+
+
+def _read_files(folder: Path) -> Iterator[MigrationFile]:
+    """Yield the migrations of a folder; files whose names begin with a dot are ignored."""
+    paths = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+    if len(paths) > MAX_FILES:
+        raise _invalid(f"the directory has more than {MAX_FILES:,} files")
+    for path in paths:
+        if path.name == SETUP:
+            continue
+        if path.suffix != ".sql" or not path.is_file():
+            raise _invalid(
+                f"{path.name!r} is not a migration",
+                "keep only files like 0001_create_orders.sql here, and setup.sql",
+            )
+        with path.open(encoding="utf-8-sig", newline="") as opened:
+            yield MigrationFile.parse(path.stem, opened.read(MAX_TEXT + 1))
+
+
+def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[str, ...]:
+    """Return the declared parents, else the migrations with the next lower number."""
+    if file.declared_parents is None:
+        before = [one for one in files.values() if one.number < file.number]
+        if not before:
+            return ()
+        nearest = max(one.number for one in before)
+        found = tuple(one.name for one in before if one.number == nearest)
+        if len(found) > 1:
+            raise SchemaError(
+                f"migration {file.name} follows several with the number {nearest}: "
+                f"{', '.join(found)}",
+                code="migration-branches",
+                hint="name those that it follows in a line '-- parents: ...'",
+            )
+        return found
+    for name in file.declared_parents:
+        if name not in files:
+            raise SchemaError(
+                f"migration {file.name} follows {name!r}, which does not exist",
+                code="invalid-migration-parents",
+                hint=similar(name, files),
+            )
+    return file.declared_parents
+
+
+def _ordered(
+    files: Mapping[str, MigrationFile], parents: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    """Yield the names, parents first, else by number and name.
+
+    Raises:
+        SchemaError: with code `invalid-migration-parents` for a cycle.
+    """
+    sorter = TopologicalSorter(parents)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        cycle = " -> ".join(error.args[1])
+        raise SchemaError(
+            f"migrations follow each other in a cycle: {cycle}", code="invalid-migration-parents"
+        ) from None
+    ready: list[str] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=lambda one: (files[one].number, one))
+        name = ready.pop(0)
+        yield name
+        sorter.done(name)

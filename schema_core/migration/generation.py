@@ -1,0 +1,507 @@
+"""Migrations that are generated from the difference between a catalog and wanted definitions.
+
+The wanted definitions are scripts with CREATE statements, or a module of table descriptors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TypeAlias
+
+from schema_core.arguments import require_instance
+from schema_core.catalog.apply_changes import does_not_fit
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogTable,
+    CatalogView,
+    TableKind,
+)
+from schema_core.environment.connector import secret_keys
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import (
+    ExternalError,
+    NotFoundError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    within,
+)
+from schema_core.formats.dialects.api import to_ddl
+from schema_core.formats.dialects.printer import block, comment_clause, with_clause
+from schema_core.migration.catalog_changes import (
+    AddDatabase,
+    AddObject,
+    CatalogChange,
+    CatalogContent,
+    ModifyDatabase,
+    ModifyObject,
+    ModifyTable,
+    RemoveDatabase,
+    RemoveObject,
+    RenameObject,
+    diff_catalogs,
+    read_catalog,
+)
+from schema_core.migration.differences import RenameHints
+from schema_core.migration.files import filled, sections
+from schema_core.migration.migrator import Migrator
+from schema_core.migration.plans import plan
+from schema_core.paths import ObjectPath
+from schema_core.secrets import masked_value
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.statement_syntax import (
+    CreateDatabase,
+    CreateFunction,
+    CreateModel,
+    CreateTable,
+    CreateView,
+)
+from schema_core.text import MAX_TEXT, escaped, quote_identifier, quote_string
+
+Creation: TypeAlias = CreateDatabase | CreateFunction | CreateModel | CreateTable | CreateView
+#: The statements of scripts with wanted definitions.
+CREATING = (CreateDatabase, CreateFunction, CreateModel, CreateTable, CreateView)
+
+#: The largest number of scripts.
+MAX_SCRIPTS = 10_000
+
+
+# --- wanted definitions --------------------------------------------------------------------------
+
+
+def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]) -> CatalogContent:
+    """Return the tables and views that scripts create, and the databases of the current catalog.
+
+    Args:
+        environment: The environment in whose current catalog the tables are wanted; not changed.
+        path: A script, or a directory of scripts, which are executed in the order of their names.
+
+    Raises:
+        SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE
+            of databases, tables, views, functions and models.
+        ExternalError: with code `file-system-failed` for files that cannot be read.
+        SchemaCoreError: of a statement.
+    """
+    require_instance(environment, TableEnvironment, "environment")
+    root = Path(require_instance(path, (str, os.PathLike), "path"))
+    scripts = []
+    for file, text in _scripts(root):
+        with at(f"file {file}"), within(text):
+            scripts.append((file, text, _creating(text)))
+    own = {
+        statement.path.parts[-1]
+        for _, _, statements in scripts
+        for statement in statements
+        if isinstance(statement, CreateDatabase)
+    }
+    with _empty_catalog(environment, own) as catalog:
+        for file, text, statements in scripts:
+            with at(f"file {file}"):
+                for statement in statements:
+                    start, stop = statement.span
+                    environment.execute_sql(re.sub(r"[^\n]", " ", text[:start]) + text[start:stop])
+        return read_catalog(catalog)
+
+
+def _creating(text: str) -> list[Creation]:
+    """Return the statements of a script.
+
+    Raises:
+        SchemaError: with code `migration-statement-not-allowed`.
+    """
+    found: list[Creation] = []
+    for statement in parse_statements(text):
+        if not isinstance(statement, CREATING):
+            raise SchemaError(
+                "definitions consist of CREATE statements",
+                code="migration-statement-not-allowed",
+                span=statement.span,
+                hint="put SET and CREATE CATALOG into setup.sql",
+            )
+        found.append(statement)
+    return found
+
+
+def _scripts(root: Path) -> Iterator[tuple[Path, str]]:
+    paths = [root] if not root.is_dir() else sorted(root.glob("*.sql"))
+    if len(paths) > MAX_SCRIPTS:
+        raise SchemaError(
+            f"there are more than {MAX_SCRIPTS:,} scripts", code="invalid-migration-file"
+        )
+    for path in paths:
+        try:
+            with path.open(encoding="utf-8-sig") as file:
+                yield path, file.read(MAX_TEXT + 1)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ExternalError(
+                f"cannot read {str(path)!r}: {reason}", code="file-system-failed"
+            ) from error
+
+
+def import_definitions(environment: TableEnvironment, target: str) -> CatalogContent:
+    """Return the tables that a Python module describes; the module is imported.
+
+    Args:
+        environment: As for `read_definitions`.
+        target: ``module:attribute``: a mapping of paths to instances of `TableDescriptor`.
+
+    Raises:
+        NotFoundError: with code `definitions-not-found` for a module that cannot be imported, or
+            an attribute that it does not have.
+        SchemaError: with code `wrong-argument` for another value.
+    """
+    require_instance(environment, TableEnvironment, "environment")
+    module, _, attribute = require_instance(target, str, "target").partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise NotFoundError(
+            f"cannot import {target!r}: {error}",
+            code="definitions-not-found",
+            hint="write it as module:attribute, of a mapping of paths to table descriptors",
+        ) from error
+    with _empty_catalog(environment) as catalog:
+        for path, descriptor in require_instance(found, Mapping, target).items():
+            with at(f"table {path}"):
+                require_instance(descriptor, TableDescriptor, "the definition")
+                environment.create_table(path, descriptor)
+        return read_catalog(catalog)
+
+
+@contextmanager
+def _empty_catalog(
+    environment: TableEnvironment, without: AbstractSet[str] = frozenset()
+) -> Iterator[InMemoryCatalog]:
+    """Let the environment have an empty catalog instead of its current one.
+
+    It has the databases of the current one, except those that are named.
+    """
+    registry = environment.catalog_manager.registry
+    live, path = registry.current(), registry.current_path
+    name = path[0] or ""
+    catalog = InMemoryCatalog(name, live.get_default_database() or "default")
+    for database in [one for one in live.list_databases() if one not in without]:
+        definition = live.get_database(database)
+        if catalog.database_exists(database):
+            catalog.alter_database(database, definition, False)
+        else:
+            catalog.create_database(database, definition, False)
+    registry.share(name, catalog)
+    catalog.use_resolver(environment.schema_resolver)
+    try:
+        yield catalog
+    finally:
+        registry.share(name, live)
+        registry.current_path = path
+
+
+# --- generation ----------------------------------------------------------------------------------
+
+
+def autogenerate(
+    migrator: Migrator,
+    wanted: CatalogContent,
+    name: str,
+    *,
+    renames: Mapping[ObjectPath, str] | None = None,
+    column_renames: Mapping[ObjectPath, RenameHints] | None = None,
+) -> Path | None:
+    """Create the migration that leads from the catalog to wanted definitions, to be reviewed.
+
+    Its statements are executed in a transaction that is rolled back: what they do not reach, and
+    what those of ``down`` do not restore, are comments in the file, and so is the data that they
+    put at risk by the rules of Flink. Tables that are not wanted are
+    dropped, databases are not. The values of secret options are variables.
+
+    Args:
+        migrator: The migrator; all migrations of its directory must have been applied.
+        wanted: The definitions, such as those of `read_definitions`.
+        name: The name of the migration after its number.
+        renames: As for `diff_catalogs`.
+        column_renames: As for `diff_catalogs`.
+
+    Returns:
+        The path of the file, None if there is no difference.
+
+    Raises:
+        SchemaError: with code `migration-pending`; `migration-needs-rewrite` for a table that
+            cannot be altered in place; as `diff_catalogs` and `MigrationDirectory.create`.
+        UnsupportedError: with code `migration-not-in-sql` for a materialized table.
+    """
+    require_instance(migrator, Migrator, "migrator")
+    require_instance(wanted, CatalogContent, "the definitions")
+    pending = migrator.pending()
+    if pending:
+        raise SchemaError(
+            f"{len(pending)} migrations are pending, the first is {pending[0]}",
+            code="migration-pending",
+            hint="apply them first, so that only what they leave is generated",
+        )
+    live = migrator.content()
+    wanted = replace(wanted, databases={**live.databases, **wanted.databases})
+    renames = renames or {}
+    changes = diff_catalogs(live, wanted, renames=renames, column_renames=column_renames)
+    if not changes:
+        return None
+    variables: dict[str, str] = {}
+    columns = column_renames or {}
+    writer = _Writer(migrator, live, wanted, renames, columns, variables)
+    up = writer.statements(changes)
+    down = _undone(migrator, live, wanted, renames, columns, variables)
+    notes = _differences(migrator, up, down, live, wanted, variables)
+    lines = [escaped(f"-- {change}") for change in changes]
+    lines += [escaped(f"-- at risk: {one}") for one in writer.risks]
+    lines += [f"-- the value of ${{{one}}} is secret: pass it with --define" for one in variables]
+    lines += [*notes, "-- up", *(f"{text};" for text in up)]
+    lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
+    _require_sections(lines, up, down)
+    return migrator.directory.create(name, "\n".join(lines) + "\n")
+
+
+def _undone(
+    migrator: Migrator,
+    live: CatalogContent,
+    wanted: CatalogContent,
+    renames: Mapping[ObjectPath, str],
+    column_renames: Mapping[ObjectPath, RenameHints],
+    variables: dict[str, str],
+) -> list[str] | None:
+    """Return the statements that lead back, None where a table cannot be altered in place."""
+    names = {ObjectPath(one.database_name, new): one for one, new in renames.items()}
+    back = {path: one.object_name for path, one in names.items()}
+    columns = {names.get(path, path): _inverted(hints) for path, hints in column_renames.items()}
+    changes = diff_catalogs(wanted, live, renames=back, column_renames=columns)
+    try:
+        return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
+    except SchemaError as error:
+        if error.code != "migration-needs-rewrite":
+            raise
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the statements from one content to another.
+
+    `variables` receives the values of secret options, `risks` what the statements do to rows.
+    """
+
+    migrator: Migrator
+    old: CatalogContent
+    new: CatalogContent
+    renames: Mapping[ObjectPath, str]
+    column_renames: Mapping[ObjectPath, RenameHints]
+    variables: dict[str, str]
+    risks: list[str] = field(default_factory=list)
+
+    def statements(self, changes: Iterable[CatalogChange]) -> list[str]:
+        """Return the statements of changes: views are dropped first and created last.
+
+        Raises:
+            SchemaError, UnsupportedError: as `autogenerate`.
+        """
+        dropped, others, views = list[str](), list[str](), list[ObjectPath]()
+        for change in changes:
+            match change:
+                case RemoveObject(path, CatalogView() as view):
+                    dropped.append(_drop(path, view))
+                case AddObject(path, CatalogView()):
+                    views.append(path)
+                case ModifyObject(path, CatalogView() as view, CatalogView()):
+                    dropped.append(_drop(path, view))
+                    views.append(path)
+                case _:
+                    others += self._statements(change)
+        created = [self._create(path, self.new.objects[path]) for path in self._ordered(views)]
+        return [*dropped, *others, *created]
+
+    def _statements(self, change: CatalogChange) -> Iterable[str]:
+        match change:
+            case AddDatabase(name, database):
+                return (_create_database(name, database),)
+            case RemoveDatabase(name):
+                return (f"DROP DATABASE {quote_identifier(name)}",)
+            case ModifyDatabase(name, old, new):
+                return _alter_database(name, old, new)
+            case AddObject(path, table):
+                return (self._create(path, table),)
+            case RemoveObject(path, CatalogTable() as table):
+                self.risks.append(f"{path}: the table is dropped")
+                return (_drop(path, table),)
+            case RenameObject(path, name):
+                return (self._rename(path, name),)
+            case ModifyTable(path):
+                return self._alter(path)
+            case _:
+                raise UnsupportedError(
+                    f"a migration cannot contain {change}",
+                    code="migration-not-in-sql",
+                    hint="materialized tables are altered by the environment that refreshes them",
+                )
+
+    def _ordered(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
+        """Return views after those that their queries name; in the given order for a cycle."""
+        found = {path: self.new.objects[path] for path in views}
+        named = {
+            path: [
+                other
+                for other in found
+                if other != path and _quoted(other) in getattr(view, "expanded_query", "")
+            ]
+            for path, view in found.items()
+        }
+        try:
+            return [*TopologicalSorter(named).static_order()]
+        except CycleError:
+            return list(found)
+
+    def _create(self, path: ObjectPath, table: CatalogBaseTable) -> str:
+        names = (path.database_name, path.object_name)
+        with at(f"{table.get_table_kind().value.lower()} {path}"):
+            if isinstance(table, CatalogTable):
+                return to_ddl(table.copy(self._with_variables(path, table.options)), "flink", names)
+            if not isinstance(table, CatalogView):
+                raise UnsupportedError(
+                    "a migration cannot create or drop a materialized table",
+                    code="migration-not-in-sql",
+                    hint="create it with a statement in the environment that refreshes it",
+                )
+            columns = block([quote_identifier(one.name) for one in table.schema.columns])
+            head = f"CREATE VIEW {_quoted(path)} {columns}"
+            clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
+            return "\n".join([head, *clauses])
+
+    def _with_variables(self, path: ObjectPath, options: Mapping[str, str]) -> dict[str, str]:
+        """Return options with a variable in place of each secret."""
+        found, declared = dict(options), secret_keys(dict(options))
+        for key, value in options.items():
+            if masked_value(key, value, declared) != value:
+                name = re.sub(r"\W", "_", f"{path.object_name}_{key}")
+                self.variables[name] = value
+                found[key] = f"${{{name}}}"
+        return found
+
+    def _rename(self, path: ObjectPath, name: str) -> str:
+        there = ObjectPath(path.database_name, name)
+        table = self.old.objects.get(path) or self.new.objects[there]
+        kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
+        return f"ALTER {kind} {_quoted(path)} RENAME TO {quote_identifier(name)}"
+
+    def _alter(self, path: ObjectPath) -> tuple[str, ...]:
+        former = {ObjectPath(one.database_name, new): one for one, new in self.renames.items()}
+        old, new = self.old.objects[former.get(path, path)], self.new.objects[path]
+        if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
+            raise does_not_fit(f"{path} is not a table")
+        found = plan(
+            old,
+            new,
+            path=(path.database_name, path.object_name),
+            renames=self.column_renames.get(path, {}),
+            resolver=self.migrator.resolver,
+        )
+        if found.rewrite is not None:
+            raise SchemaError(
+                f"table {path} cannot be altered in place: {found.rewrite}",
+                code="migration-needs-rewrite",
+                hint="move the rows to a new table, then record the change with stamp",
+            )
+        self.risks.extend(
+            f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
+        )
+        return found.statements
+
+
+def _quoted(path: ObjectPath) -> str:
+    return f"{quote_identifier(path.database_name)}.{quote_identifier(path.object_name)}"
+
+
+def _drop(path: ObjectPath, table: CatalogBaseTable) -> str:
+    kind = "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
+    return f"DROP {kind} {_quoted(path)}"
+
+
+def _create_database(name: str, database: CatalogDatabase) -> str:
+    clauses = [*comment_clause(database.comment), *with_clause(database.get_properties())]
+    return "\n".join([f"CREATE DATABASE {quote_identifier(name)}", *clauses])
+
+
+def _alter_database(name: str, old: CatalogDatabase, new: CatalogDatabase) -> tuple[str, ...]:
+    """Return the statement that sets the properties that differ; there is none for the rest."""
+    before = old.get_properties()
+    pairs = [
+        f"{quote_string(key)} = {quote_string(value)}"
+        for key, value in new.get_properties().items()
+        if before.get(key) != value
+    ]
+    head = f"ALTER DATABASE {quote_identifier(name)} SET"
+    return (f"{head} ({', '.join(pairs)})",) if pairs else ()
+
+
+def _inverted(hints: RenameHints) -> dict[tuple[str, ...], str]:
+    """Return the renames that lead back.
+
+    >>> _inverted({"r": "s", ("r", "a"): "b"})
+    {('s',): 'r', ('s', 'b'): 'a'}
+    """
+    names = {(path,) if isinstance(path, str) else tuple(path): new for path, new in hints.items()}
+    return {
+        tuple(names.get(path[: end + 1], one) for end, one in enumerate(path)): path[-1]
+        for path in names
+    }
+
+
+def _differences(
+    migrator: Migrator,
+    up: list[str],
+    down: list[str] | None,
+    live: CatalogContent,
+    wanted: CatalogContent,
+    variables: Mapping[str, str],
+) -> list[str]:
+    """Return, as comments, what the statements do not reach and do not restore.
+
+    Raises:
+        SchemaCoreError: of a statement that fails.
+    """
+    scripts = [";\n".join(one) for one in (up, down) if one is not None]
+    after, *back = migrator.trial([filled("generated", one, variables) for one in scripts])
+    found = [f"-- not reached: {one}" for one in diff_catalogs(after, wanted)]
+    for content in back:
+        found += [f"-- not restored by down: {one}" for one in diff_catalogs(content, live)]
+    if down is None:
+        found.append("-- cannot be undone: the table cannot be altered back in place")
+    return [escaped(one) for one in found]
+
+
+def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -> None:
+    """Refuse statements that contain a line like ``-- down``, in a comment for instance.
+
+    Raises:
+        UnsupportedError: with code `migration-not-in-sql`.
+    """
+    wanted = {"up": up} if down is None else {"up": up, "down": down}
+    try:
+        found = sections("\n".join(lines))
+        same = {name: len(parse_statements(found[name])) for name in found} == {
+            name: len(texts) for name, texts in wanted.items()
+        }
+    except SchemaError:
+        same = False
+    if not same:
+        raise UnsupportedError(
+            "a definition contains a line '-- up' or '-- down'",
+            code="migration-not-in-sql",
+            hint="remove the line from the comment or option that contains it",
+        )

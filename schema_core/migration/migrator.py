@@ -1,0 +1,591 @@
+"""Migrations of a catalog: applied, undone, recorded and compared with the catalog (`Migrator`).
+
+Each migration is one transaction of the catalog, with its entry in the history. A process that is
+killed leaves it applied or not, and of processes that start at once one applies it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import Enum
+from functools import partial
+from typing import Final
+
+from schema_core.arguments import require_instance
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.managed import without_folder
+from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.unfinished import without_mark
+from schema_core.environment.connector import secret_keys
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError, at, similar, within
+from schema_core.formats.properties.property_map import decode_object, encode_object
+from schema_core.masking import mask_text
+from schema_core.migration.catalog_changes import (
+    CatalogChange,
+    CatalogContent,
+    diff_catalogs,
+    read_catalog,
+)
+from schema_core.migration.files import MigrationDirectory, MigrationFile, is_target
+from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.secrets import mask
+from schema_core.sql import statement_syntax as syntax
+from schema_core.sql.parser import parse_statements
+from schema_core.sql.statement_syntax import ObjectKind, Statement
+from schema_core.sql.syntax import Name
+from schema_core.text import Span
+
+#: The target of `downgrade` and `stamp` that is before the first migration.
+BASE: Final = "base"
+#: The kind of a database in the history.
+DATABASE: Final = "DATABASE"
+
+
+class MigrationState(Enum):
+    """The state of a migration: `CHANGED` if the file is not the one that was applied."""
+
+    APPLIED = "applied"
+    PENDING = "pending"
+    CHANGED = "changed"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """A migration of the directory or of the history; `applied_at` is None while it is pending."""
+
+    name: str
+    state: MigrationState
+    applied_at: str | None = None
+    stamped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationResult:
+    """A migration that was applied or undone, with its statements, in which secrets are masked."""
+
+    name: str
+    direction: str
+    statements: tuple[str, ...]
+
+    def __str__(self) -> str:
+        count = len(self.statements)
+        return f"{self.direction} {self.name}: {count} statement{'' if count == 1 else 's'}"
+
+
+class _RolledBack(Exception):  # noqa: N818 - it is not an error
+    """Ends the transaction of a dry run."""
+
+
+class Migrator:
+    """Applies the migrations of a directory to the current catalog of an environment.
+
+    The catalog must support `Capability.MIGRATIONS`, as those in memory and in SQL databases do.
+    While a migration runs, other threads must not use the environment.
+
+    Args:
+        environment: The environment; its current database is the one in which migrations begin.
+        directory: The directory, or its path.
+        variables: The values of ``${NAME}`` in the files.
+
+    Raises:
+        SchemaError: with code `current-catalog-not-set`; as `MigrationDirectory.read`.
+        UnsupportedError: with code `unsupported-capability`.
+    """
+
+    def __init__(
+        self,
+        environment: TableEnvironment,
+        directory: MigrationDirectory | str | os.PathLike[str],
+        *,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self.environment = require_instance(environment, TableEnvironment, "environment")
+        if not isinstance(directory, MigrationDirectory):
+            directory = MigrationDirectory.read(directory)
+        self.directory = directory
+        self._variables = dict(require_instance(variables or {}, Mapping, "variables"))
+        self._manager = environment.catalog_manager
+        self._registry = self._manager.registry
+        self.catalog = self._registry.current()
+        if Capability.MIGRATIONS not in self.catalog.capabilities:
+            raise UnsupportedError(
+                f"{type(self.catalog).__name__} does not support migrations",
+                code="unsupported-capability",
+                hint="keep the tables in a catalog of type 'sql'",
+            )
+
+    # --- what there is -------------------------------------------------------------------------
+
+    def history(self) -> tuple[MigrationStatus, ...]:
+        """Return the migrations that were applied, in that order, and then those that were not."""
+        files = {one.name: one for one in self.directory.migrations}
+        applied = self.catalog.list_migrations()
+        found = [
+            MigrationStatus(one.name, _state(one, files), one.applied_at, one.stamped)
+            for one in applied
+        ]
+        done = {one.name for one in applied}
+        pending = (one for one in self.directory.migrations if one.name not in done)
+        return (*found, *(MigrationStatus(one.name, MigrationState.PENDING) for one in pending))
+
+    @property
+    def resolver(self) -> SchemaResolver:
+        """The resolver of the environment."""
+        return self.environment.schema_resolver
+
+    def pending(self) -> tuple[str, ...]:
+        """Return the names of the migrations that `upgrade` applies, in order.
+
+        Raises:
+            SchemaError: as `upgrade`.
+        """
+        return tuple(one.name for one in self._pending(self.catalog.list_migrations(), None))
+
+    def content(self) -> CatalogContent:
+        """Return the databases, tables and views of the catalog, as sessions see them."""
+        return _visible(read_catalog(self.catalog))
+
+    def trial(self, scripts: Sequence[str]) -> list[CatalogContent]:
+        """Execute scripts in one transaction that is rolled back; return the content after each.
+
+        Raises:
+            SchemaCoreError: of a statement.
+        """
+        found: list[CatalogContent] = []
+        with suppress(_RolledBack), self.catalog.transaction() as catalog:
+            with self._within(catalog):
+                for text in scripts:
+                    self._execute(catalog, text)
+                    found.append(_visible(read_catalog(catalog)))
+            raise _RolledBack
+        return found
+
+    def drift(self) -> tuple[CatalogChange, ...]:
+        """Return what was changed outside of migrations: from what they left to what there is.
+
+        Databases, tables and views that a migration has created, altered or dropped are compared,
+        with their secrets masked.
+
+        Raises:
+            SchemaCoreError: for an object of the catalog that cannot be resolved.
+        """
+        left: dict[tuple[str, str], RecordedObject] = {}
+        with self.catalog.transaction() as catalog, self._within(catalog):
+            for migration in catalog.list_migrations():
+                left |= {(one.database, one.name): one for one in migration.objects}
+            found = {key: self._recorded(catalog, *key) for key in left}
+        differing = [key for key, one in left.items() if found[key] != one]
+        return diff_catalogs(
+            _content([left[key] for key in differing]), _content([found[key] for key in differing])
+        )
+
+    def script(self, target: str | None = None, *, down: bool = False) -> str:
+        """Return the statements of `upgrade` or `downgrade` to a target, as one script.
+
+        Variables are not replaced, since their values may be secret.
+
+        Raises:
+            SchemaCoreError: as `upgrade` or `downgrade`.
+        """
+        applied, section = self.catalog.list_migrations(), "up"
+        files: Sequence[MigrationFile] = ()
+        if down:
+            section = "down"
+            undone = self._undone(applied, require_instance(target or "", str, "target"))
+            files = [MigrationFile.parse(one.name, one.text) for one in undone]
+        else:
+            files = self._pending(applied, target)
+        texts = [(one.name, one.script(section).strip()) for one in files]
+        return "\n".join(f"-- {name}\n{text}\n" for name, text in texts)
+
+    # --- application ---------------------------------------------------------------------------
+
+    def upgrade(
+        self, target: str | None = None, *, dry_run: bool = False
+    ) -> tuple[MigrationResult, ...]:
+        """Apply the migrations up to a target, each in one transaction.
+
+        Args:
+            target: The name or number of the last migration to apply; by default all are applied.
+            dry_run: Execute all of them in one transaction, and roll it back.
+
+        Returns:
+            What this call has applied; nothing if another process was faster.
+
+        Raises:
+            SchemaError: with code `migration-branches`, `migration-changed` or `migration-missing`
+                if the files are not those that were applied, `migration-variable-missing`, and
+                `migration-statement-not-allowed` for a statement that the transaction of a catalog
+                cannot contain.
+            NotFoundError: with code `migration-not-found` for another target.
+            SchemaCoreError: of a statement; its migration is rolled back, those before it are not.
+        """
+
+        def next_one(catalog: Catalog) -> MigrationResult | None:
+            applied = catalog.list_migrations()
+            pending = self._pending(applied, target)
+            return self._apply(catalog, pending[0], len(applied) + 1) if pending else None
+
+        return self._repeated(next_one, dry_run)
+
+    def downgrade(self, target: str, *, dry_run: bool = False) -> tuple[MigrationResult, ...]:
+        """Undo migrations in reverse order, each in one transaction.
+
+        The statements are those of the file as it was applied, which the history has.
+
+        Args:
+            target: The last migration that stays, by name or number; ``base`` undoes all, and
+                ``-1`` the last one.
+            dry_run: Execute all of them in one transaction, and roll it back.
+
+        Raises:
+            SchemaError: with code `migration-irreversible`, before any is undone, and as `upgrade`.
+            NotFoundError: with code `migration-not-found` for a target that was not applied.
+        """
+        require_instance(target, str, "target")
+        names = [one.name for one in self._undone(self.catalog.list_migrations(), target)]
+
+        def next_one(catalog: Catalog) -> MigrationResult | None:
+            applied = {one.name: one for one in catalog.list_migrations()}
+            left = [applied[name] for name in names if name in applied]
+            return self._undo(catalog, left[0]) if left else None
+
+        return self._repeated(next_one, dry_run)
+
+    def stamp(self, target: str) -> tuple[str, ...]:
+        """Record that the catalog is as a migration leaves it, without executing statements.
+
+        The history then has that migration, those that it follows, and no others, each with the
+        checksum of its file. `drift` compares with the catalog as it is now.
+
+        Args:
+            target: The name or number of a migration; ``base`` empties the history.
+
+        Returns:
+            The names of the migrations in the history.
+
+        Raises:
+            NotFoundError: with code `migration-not-found`.
+        """
+        closure = (
+            frozenset[str]()
+            if target == BASE
+            else self.directory.closure(self.directory.find(target).name)
+        )
+        files = [one for one in self.directory.migrations if one.name in closure]
+        with self.catalog.transaction() as catalog, self._within(catalog):
+            for entry in catalog.list_migrations():
+                catalog.remove_migration(entry.name)
+            for position, file in enumerate(files, 1):
+                objects = self._everything(catalog) if file is files[-1] else ()
+                catalog.add_migration(self._entry(file, position, objects, stamped=True))
+        return tuple(one.name for one in files)
+
+    # --- transactions --------------------------------------------------------------------------
+
+    def _repeated(
+        self, next_one: Callable[[Catalog], MigrationResult | None], dry_run: bool
+    ) -> tuple[MigrationResult, ...]:
+        """Return the results of migrations until there is none, each of a transaction of its own.
+
+        A dry run has one transaction for all.
+        """
+        found: list[MigrationResult] = []
+        if dry_run:
+            with suppress(_RolledBack), self.catalog.transaction() as catalog:
+                with self._within(catalog):
+                    found += iter(partial(next_one, catalog), None)
+                raise _RolledBack
+            return tuple(found)
+        while True:
+            with self.catalog.transaction() as catalog, self._within(catalog):
+                result = next_one(catalog)
+            if result is None:
+                return tuple(found)
+            found.append(result)
+
+    @contextmanager
+    def _within(self, catalog: Catalog) -> Iterator[None]:
+        """Let the environment use a catalog in a transaction; its current path is restored."""
+        path = self._registry.current_path
+        name = path[0] or ""
+        self._registry.share(name, catalog)
+        try:
+            yield
+        finally:
+            self._registry.share(name, self.catalog)
+            self._registry.current_path = path
+
+    def _apply(self, catalog: Catalog, file: MigrationFile, position: int) -> MigrationResult:
+        with at(f"migration {file.name}, up"):
+            text = file.script("up", self._variables)
+            statements, touched = self._execute(catalog, text)
+        objects = tuple(self._recorded(catalog, *key) for key in touched)
+        catalog.add_migration(self._entry(file, position, objects))
+        return MigrationResult(file.name, "upgrade", statements)
+
+    def _undo(self, catalog: Catalog, entry: CatalogMigration) -> MigrationResult:
+        file = MigrationFile.parse(entry.name, entry.text)
+        with at(f"migration {entry.name}, down"):
+            statements, _ = self._execute(catalog, file.script("down", self._variables))
+        catalog.remove_migration(entry.name)
+        return MigrationResult(entry.name, "downgrade", statements)
+
+    def _entry(
+        self,
+        file: MigrationFile,
+        position: int,
+        objects: Sequence[RecordedObject],
+        *,
+        stamped: bool = False,
+    ) -> CatalogMigration:
+        return CatalogMigration(
+            file.name,
+            position,
+            file.checksum,
+            self.directory.parents[file.name],
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            file.text,
+            tuple(objects),
+            stamped,
+        )
+
+    def _execute(
+        self, catalog: Catalog, text: str
+    ) -> tuple[tuple[str, ...], dict[tuple[str, str], None]]:
+        """Execute a script; return its statements, and the databases and tables they name.
+
+        Raises:
+            SchemaError: with code `migration-statement-not-allowed`.
+        """
+        touched: dict[tuple[str, str], None] = {}
+        written = []
+        for statement in parse_statements(text):
+            span: Span = statement.span
+            with within(text):
+                touched |= dict.fromkeys(self._touched(catalog, statement))
+            blank = "".join(one if one == "\n" else " " for one in text[: span.start])
+            self.environment.execute_sql(blank + text[span.start : span.stop])
+            written.append(mask_text(text[span.start : span.stop]))
+        return tuple(written), touched
+
+    def _touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:
+        """Yield the database, and the name or '', of what a statement creates, alters or drops."""
+        match statement:
+            case syntax.UseDatabase(path):
+                self._database(path, statement)
+            case syntax.CreateDatabase(path) | syntax.Alter(ObjectKind.DATABASE, path):
+                yield self._database(path, statement), ""
+            case syntax.Drop(ObjectKind.DATABASE, path):
+                database = self._database(path, statement)
+                yield database, ""
+                if statement.cascade and catalog.database_exists(database):
+                    yield from ((database, name) for name in catalog.list_tables(database))
+            case (
+                syntax.CreateTable(path, query=None, temporary=False)
+                | syntax.CreateView(path, temporary=False)
+                | syntax.Drop(ObjectKind.TABLE | ObjectKind.VIEW, path, temporary=False)
+            ):
+                yield self._object(path, statement)
+            case syntax.Alter(ObjectKind.TABLE | ObjectKind.VIEW, path, change):
+                database, name = self._object(path, statement)
+                yield database, name
+                if isinstance(change, syntax.RenameTo):
+                    yield database, change.path.parts[-1]
+            case (
+                syntax.CreateFunction(path, temporary=False, system=False)
+                | syntax.AlterFunction(path, temporary=False, system=False)
+                | syntax.CreateModel(path, query=None, temporary=False)
+                | syntax.Drop(
+                    ObjectKind.FUNCTION | ObjectKind.MODEL, path, temporary=False, system=False
+                )
+                | syntax.Alter(ObjectKind.MODEL, path)
+            ):
+                self._object(path, statement)
+            case _:
+                raise _not_allowed(
+                    statement,
+                    "a migration creates, alters and drops databases, tables, views, functions and "
+                    "models; put SET and CREATE CATALOG into setup.sql, and move rows with a job",
+                )
+
+    def _object(self, path: Name, statement: Statement) -> tuple[str, str]:
+        identifier = self._registry.qualify(UnresolvedPath(path.parts))
+        self._require_same_catalog(identifier.catalog_name, statement)
+        return identifier.database_name, identifier.object_name
+
+    def _database(self, path: Name, statement: Statement) -> str:
+        catalog, database = self._registry.qualify_database(path.parts)
+        self._require_same_catalog(catalog, statement)
+        return database
+
+    def _require_same_catalog(self, name: str, statement: Statement) -> None:
+        if name != self._registry.current_catalog:
+            raise _not_allowed(
+                statement, f"the transaction is one of the catalog {self._registry.current_catalog}"
+            )
+
+    # --- objects -------------------------------------------------------------------------------
+
+    def _recorded(self, catalog: Catalog, database: str, name: str) -> RecordedObject:
+        """Return an object of the catalog as the history has it."""
+        with at(f"{database}.{name}" if name else database):
+            if not name:
+                return _recorded_database(catalog, database)
+            identifier = ObjectIdentifier.of(self._registry.current_catalog or "", database, name)
+            found = self._manager.find_permanent(identifier)
+            if found is None:
+                return RecordedObject(database, name, TableKind.TABLE.value, None)
+            options = found.table.get_options()
+            masked = found.table.copy(mask(options, secret_keys(options)))
+            return RecordedObject(database, name, found.kind.value, dict(encode_object(masked)))
+
+    def _everything(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
+        """Return all databases, tables and views."""
+        keys = []
+        for database in catalog.list_databases():
+            names = [*catalog.list_tables(database), *catalog.list_views(database)]
+            keys += [(database, name) for name in dict.fromkeys(["", *names])]
+        return tuple(self._recorded(catalog, *key) for key in keys)
+
+    # --- order ---------------------------------------------------------------------------------
+
+    def _pending(
+        self, applied: Sequence[CatalogMigration], target: str | None
+    ) -> list[MigrationFile]:
+        """Return the migrations to apply, in order.
+
+        Raises:
+            SchemaError, NotFoundError: as `upgrade`.
+        """
+        files = {one.name: one for one in self.directory.migrations}
+        for one in applied:
+            _require_unchanged(one, files)
+        if target is None:
+            self.directory.require_single_head()
+            wanted = frozenset(files)
+        else:
+            wanted = self.directory.closure(self.directory.find(target).name)
+        done = {one.name for one in applied}
+        return [
+            one for one in self.directory.migrations if one.name in wanted and one.name not in done
+        ]
+
+    def _undone(self, applied: Sequence[CatalogMigration], target: str) -> list[CatalogMigration]:
+        """Return the migrations to undo, in order.
+
+        Raises:
+            SchemaError, NotFoundError: as `downgrade`.
+        """
+        if target == "-1":
+            undone = [*applied[-1:]]
+        elif target == BASE:
+            undone = [*reversed(applied)]
+        else:
+            kept = _closure(applied, target)
+            undone = [one for one in reversed(applied) if one.name not in kept]
+        for one in undone:
+            MigrationFile.parse(one.name, one.text).script("down")
+        return undone
+
+
+def _state(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> MigrationState:
+    file = files.get(entry.name)
+    if file is None:
+        return MigrationState.MISSING
+    same = file.checksum == entry.checksum
+    return MigrationState.APPLIED if same else MigrationState.CHANGED
+
+
+def _require_unchanged(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> None:
+    match _state(entry, files):
+        case MigrationState.MISSING:
+            raise SchemaError(
+                f"migration {entry.name} was applied, but its file is missing",
+                code="migration-missing",
+                hint="restore the file, or undo the migration with downgrade, which does not need "
+                "it",
+            )
+        case MigrationState.CHANGED:
+            raise SchemaError(
+                f"migration {entry.name} was changed after it had been applied",
+                code="migration-changed",
+                hint="restore the file and add another migration, or accept the file with stamp",
+            )
+        case _:
+            pass
+
+
+def _closure(applied: Sequence[CatalogMigration], target: str) -> set[str]:
+    """Return an applied migration with those that it follows.
+
+    Raises:
+        NotFoundError: with code `migration-not-found`.
+    """
+    parents = {one.name: one.parents for one in applied}
+    names = [one for one in parents if is_target(target, one)]
+    if len(names) != 1:
+        raise NotFoundError(
+            f"no migration {target!r} was applied"
+            if not names
+            else f"several migrations have the number {target}",
+            code="migration-not-found",
+            hint=", ".join(names) or similar(target, parents),
+        )
+    found, left = {*names}, names
+    while left:
+        new = [one for one in parents.get(left.pop(), ()) if one not in found]
+        found.update(new)
+        left += new
+    return found
+
+
+def _not_allowed(statement: Statement, hint: str) -> SchemaError:
+    return SchemaError(
+        "a migration cannot contain this statement",
+        code="migration-statement-not-allowed",
+        hint=hint,
+        span=statement.span,
+    )
+
+
+def _visible(content: CatalogContent) -> CatalogContent:
+    objects = {path: without_folder(without_mark(one)) for path, one in content.objects.items()}
+    return replace(content, objects=objects)
+
+
+def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
+    if not catalog.database_exists(name):
+        return RecordedObject(name, "", DATABASE, None)
+    found = catalog.get_database(name)
+    properties = {f"properties.{key}": one for key, one in mask(found.get_properties()).items()}
+    if found.comment is not None:
+        properties["comment"] = found.comment
+    return RecordedObject(name, "", DATABASE, properties)
+
+
+def _content(objects: Sequence[RecordedObject]) -> CatalogContent:
+    """Return the databases and objects that exist."""
+    databases, tables = {}, dict[ObjectPath, CatalogBaseTable]()
+    for one in objects:
+        if one.properties is None:
+            continue
+        if one.kind == DATABASE:
+            properties = {
+                key.removeprefix("properties."): value
+                for key, value in one.properties.items()
+                if key.startswith("properties.")
+            }
+            databases[one.database] = CatalogDatabase(properties, one.properties.get("comment"))
+        else:
+            path = ObjectPath(one.database, one.name)
+            tables[path] = decode_object(TableKind(one.kind), one.properties)
+    return CatalogContent(databases, tables)

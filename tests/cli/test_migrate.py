@@ -1,0 +1,133 @@
+"""``schema-core migrate``: from an empty directory to applied, undone and compared migrations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli.commands import application
+
+SETUP = """
+CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///${folder}/shop.db');
+USE CATALOG shop;
+"""
+
+
+class Shell:
+    """Runs commands over one directory of migrations."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.errors = ""
+        (folder / "migrations").mkdir()
+        (folder / "migrations" / "setup.sql").write_text(SETUP)
+
+    def run(self, command: str, *options: str, status: int = 0) -> str:
+        given = [command, "--directory", str(self.folder / "migrations")]
+        if command not in ("new", "merge"):
+            given += ["--define", f"folder={self.folder}"]
+        found = CliRunner().invoke(application(), ["migrate", *given, *options])
+        self.errors = found.stderr
+        assert status == found.exit_code, found.output
+        return found.stdout
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / "migrations" / f"{name}.sql").write_text(text)
+
+    def tables(self, text: str) -> str:
+        (self.folder / "tables.sql").write_text(text)
+        return str(self.folder / "tables.sql")
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def test_the_life_of_a_table(shell: Shell) -> None:
+    first = shell.tables("CREATE TABLE t (a INT) WITH ('connector' = 'print');")
+    assert "0001_create_t.sql" in shell.run("autogenerate", "create_t", "--from", first)
+    assert "CREATE TABLE" in shell.run("upgrade", "--sql")
+    assert shell.run("upgrade", "--dry-run").endswith("rolled back\n")
+    assert "pending " == shell.run("history")[:8]
+    assert "upgrade 0001_create_t: 1 statement\n" == shell.run("upgrade")
+    assert "nothing to do\n" == shell.run("upgrade")
+    assert "" == shell.run("drift")
+
+    second = shell.tables("CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'print');")
+    shell.run("autogenerate", "add_b", "--from", second)
+    shell.run("upgrade", "1")
+    shell.run("upgrade", "2")
+    assert "nothing to do\n" == shell.run("autogenerate", "more", "--from", second)
+    assert "DROP `b`" in shell.run("downgrade", "--sql", "1")
+    assert "downgrade 0002_add_b: 1 statement\n" == shell.run("downgrade", "1")
+    rows = json.loads(shell.run("history", "--format", "json"))["migrations"]
+    assert [("0001_create_t", "applied"), ("0002_add_b", "pending")] == [
+        (one["name"], one["state"]) for one in rows
+    ]
+    assert "stamped 0001_create_t\nstamped 0002_add_b\n" == shell.run("stamp", "2")
+    assert "downgrade" in shell.run("downgrade", "--dry-run", "base", status=1) or shell.errors
+
+
+def test_renames(shell: Shell) -> None:
+    shell.run("autogenerate", "a", "--from", shell.tables("CREATE TABLE t (a INT);"))
+    shell.run("upgrade")
+    wanted = shell.tables("CREATE TABLE u (b INT);")
+    shell.run("autogenerate", "b", "--from", wanted, "--rename", "default.t=u",
+              "--rename", "default.u.a=b")  # fmt: skip
+
+    text = (shell.folder / "migrations" / "0002_b.sql").read_text()
+    assert "RENAME TO `u`" in text
+    assert "RENAME `a` TO `b`" in text
+    for wrong in ("t=u", "default.t", "default.t="):
+        shell.run("autogenerate", "c", "--from", wanted, "--rename", wrong, status=1)
+
+
+def test_branches_are_merged(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\n-- down\n")
+    shell.write("0002_b", "-- up\n-- down\n")
+    shell.write("0002_c", "-- parents: 0001_a\n-- up\n-- down\n")
+    shell.run("upgrade", status=1)
+    assert "migration-branches" in shell.errors
+
+    assert "0003_merge.sql" in shell.run("merge")
+    assert "there are no branches\n" == shell.run("merge")
+    assert 4 == len(shell.run("upgrade").splitlines())
+
+
+def test_a_changed_file_is_found(shell: Shell) -> None:
+    shell.run("new", "first")
+    shell.run("upgrade")
+    shell.write("0001_first", "-- parents:\n-- up\nCREATE DATABASE d;\n")
+
+    assert "changed " == shell.run("history", status=1)[:8]
+    shell.run("upgrade", status=1)
+    assert "migration-changed" in shell.errors
+
+
+def test_drift_is_a_finding(shell: Shell) -> None:
+    shell.write("0001_a", "-- up\nCREATE TABLE t (a INT);\n-- down\nDROP TABLE t;\n")
+    shell.run("upgrade")
+    setup = shell.folder / "migrations" / "setup.sql"
+    setup.write_text(f"{SETUP}ALTER TABLE t ADD b INT;\n")
+    assert "default.t: add column `b` INT\n" == shell.run("drift", status=1)
+    setup.write_text(SETUP)
+    assert 1 == len(shell.run("drift", status=1).splitlines())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("upgrade", "9"), ("downgrade", "9"), ("stamp", "9"), ("autogenerate", "x"),
+     ("autogenerate", "x", "--from", "a.sql", "--module", "a:b"), ("new", "Not A Name")],
+)  # fmt: skip
+def test_wrong_input_ends_with_1(shell: Shell, options: tuple[str, ...]) -> None:
+    shell.run(*options, status=1)
+
+    assert "error[" in shell.errors
+
+
+def test_a_setup_script_that_cannot_be_read_ends_with_2(shell: Shell) -> None:
+    shell.run("history", "--setup", str(shell.folder / "absent.sql"), status=2)

@@ -1,0 +1,159 @@
+"""Migration files: sections, names, parents, order and checksums."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schema_core.errors import SchemaCoreError
+from schema_core.migration import MigrationDirectory, MigrationFile
+
+HERE = Path("migrations")
+
+
+def directory(*files: str | tuple[str, str]) -> MigrationDirectory:
+    """Return the directory of files; a pair has a name and its parents."""
+    found = []
+    for one in files:
+        name, parents = (one, None) if isinstance(one, str) else one
+        head = "" if parents is None else f"-- parents: {parents}\n"
+        found.append(MigrationFile.parse(name, f"{head}-- up\n"))
+    return MigrationDirectory.of(HERE, found)
+
+
+def names(found: MigrationDirectory) -> list[str]:
+    return [one.name for one in found.migrations]
+
+
+def test_sections_keep_the_lines_of_the_file() -> None:
+    file = MigrationFile.parse(
+        "0001_a", "-- a note\n\n-- up\nUSE a;\n  -- Down  \n\nUSE b;\n-- not up\n"
+    )
+
+    assert "\n\n\nUSE a;" == file.script("up")
+    assert "\n\n\n\n\n\nUSE b;\n-- not up\n" == file.script("down")
+    assert file.has_down
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("1_a", "-- up"),
+        ("0001", "-- up"),
+        ("0001_A", "-- up"),
+        ("0001_a", ""),
+        ("0001_a", "USE a;\n-- up\n"),
+        ("0001_a", "-- up\n-- up\n"),
+        ("0001_a", "-- down\n"),
+        ("0001_a", "-- parents: x, x\n-- up\n"),
+        ("0001_a", "-- parents: x\n-- parents: y\n-- up\n"),
+        ("0001_a", "-- up\n" + "x" * 10_000_001),
+    ],
+)
+def test_what_is_not_a_migration_is_refused(name: str, text: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        MigrationFile.parse(name, text)
+
+    assert "invalid-migration-file" == caught.value.code
+
+
+def test_checksums_ignore_line_ends_only() -> None:
+    found = [
+        MigrationFile.parse("0001_a", text).checksum
+        for text in ("-- up\nUSE a;\n", "-- up\r\nUSE a;\r\n", "-- up\nUSE a; \n")
+    ]
+
+    assert found[0] == found[1] != found[2]
+
+
+def test_variables_are_replaced_or_required() -> None:
+    file = MigrationFile.parse("0001_a", "-- up\nUSE ${db};\n")
+
+    assert "\nUSE shop;\n" == file.script("up", {"db": "shop"})
+    assert "\nUSE ${db};\n" == file.script("up")
+    with pytest.raises(SchemaCoreError) as caught:
+        file.script("up", {})
+    assert "migration-variable-missing" == caught.value.code
+
+
+def test_migrations_follow_the_one_with_the_next_lower_number() -> None:
+    found = directory("0010_c", "0001_a", "0002_b")
+
+    assert ["0001_a", "0002_b", "0010_c"] == names(found)
+    assert ("0002_b",) == found.parents["0010_c"]
+    assert ("0010_c",) == found.heads
+
+
+def test_branches_are_detected_and_merged() -> None:
+    branches = directory("0001_a", "0002_b", ("0002_c", "0001_a"))
+    with pytest.raises(SchemaCoreError) as caught:
+        branches.require_single_head()
+    assert "migration-branches" == caught.value.code
+    assert "0002_b, 0002_c" in caught.value.problem
+
+    merged = directory("0001_a", "0002_b", "0002_c", ("0003_m", "0002_b, 0002_c"))
+    assert "0003_m" == merged.require_single_head()
+    assert {"0001_a", "0002_c"} == merged.closure("0002_c")
+
+
+def test_parents_come_first_whatever_their_numbers_are() -> None:
+    found = directory(("0001_a", "0005_e"), ("0005_e", ""), ("0003_c", "0005_e"))
+
+    assert ["0005_e", "0001_a", "0003_c"] == names(found)
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ((("0001_a", "0009_x"),), "invalid-migration-parents"),
+        ((("0001_a", "0002_b"), ("0002_b", "0001_a")), "invalid-migration-parents"),
+        ((("0001_a", "0001_a"),), "invalid-migration-parents"),
+        (("0001_a", "0002_b", "0002_c", "0003_d"), "migration-branches"),
+    ],
+)
+def test_wrong_parents_are_refused(files: tuple[str | tuple[str, str], ...], code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        directory(*files)
+
+    assert code == caught.value.code
+
+
+def test_targets_are_names_or_numbers() -> None:
+    found = directory("0001_a", "0002_b", "0002_c")
+
+    assert "0001_a" == found.find("1").name == found.find("0001").name == found.find("0001_a").name
+    for target in ("0003", "0002", "a", "", "\N{ARABIC-INDIC DIGIT ONE}"):
+        with pytest.raises(SchemaCoreError) as caught:
+            found.find(target)
+        assert "migration-not-found" == caught.value.code
+
+
+def test_a_new_file_takes_the_next_number_and_follows_the_head(tmp_path: Path) -> None:
+    empty = MigrationDirectory.of(tmp_path / "m", ())
+    first = empty.create("create_t", "-- up\nUSE a;\n")
+    second = MigrationDirectory.read(tmp_path / "m").create("add_x", "-- up\n")
+
+    assert ["0001_create_t.sql", "0002_add_x.sql"] == [first.name, second.name]
+    assert "-- parents: 0001_create_t\n-- up\n" == second.read_text()
+    with pytest.raises(SchemaCoreError) as caught:
+        empty.create("create_t", "-- up\n")
+    assert "migration-exists" == caught.value.code
+
+
+def test_no_file_of_a_directory_is_ignored(tmp_path: Path) -> None:
+    (tmp_path / "0001_a.sql").write_bytes(b"\xef\xbb\xbf-- up\r\n")
+    (tmp_path / "setup.sql").write_text("USE a")
+    (tmp_path / ".gitkeep").write_text("")
+    assert ["0001_a"] == names(MigrationDirectory.read(tmp_path))
+
+    (tmp_path / "README.md").write_text("about")
+    with pytest.raises(SchemaCoreError) as caught:
+        MigrationDirectory.read(tmp_path)
+    assert "invalid-migration-file" == caught.value.code
+
+    (tmp_path / "README.md").unlink()
+    (tmp_path / "0002_b.sql").write_bytes(b"-- up\n\xff")
+    with pytest.raises(SchemaCoreError) as caught:
+        MigrationDirectory.read(tmp_path)
+    assert "file-system-failed" == caught.value.code

@@ -1,0 +1,204 @@
+"""Generated migrations lead from the catalog to the wanted definitions, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalogs import SqlCatalog
+from schema_core.errors import SchemaCoreError
+from schema_core.migration import (
+    Migrator,
+    autogenerate,
+    diff_catalogs,
+    import_definitions,
+    read_definitions,
+)
+from schema_core.paths import ObjectPath
+
+OLD = """
+CREATE TABLE orders (id BIGINT NOT NULL, price DECIMAL(10, 2), cost AS price * 2)
+WITH ('connector' = 'print', 'password' = 'hunter2');
+CREATE TABLE gone (a INT) COMMENT 'it''s' WITH ('connector' = 'blackhole');
+CREATE VIEW latest AS SELECT id FROM orders;
+CREATE VIEW above AS SELECT id FROM latest;
+"""
+NEW = """
+CREATE DATABASE extra COMMENT 'more' WITH ('k' = 'v');
+CREATE TABLE purchases (
+  id BIGINT NOT NULL, channel STRING, amount DECIMAL(12, 2), cost AS amount * 3,
+  PRIMARY KEY (id) NOT ENFORCED
+) WITH ('connector' = 'print', 'password' = 'hunter2');
+CREATE TABLE extra.added (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) PARTITIONED BY (a)
+WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv');
+CREATE VIEW latest (number) AS SELECT id FROM purchases;
+CREATE VIEW above AS SELECT number FROM latest;
+"""
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def environment(request: pytest.FixtureRequest, tmp_path: Path) -> TableEnvironment:
+    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    if request.param == "sqlite":
+        url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/rows"
+        found.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
+        found.use_catalog("shop")
+    return found
+
+
+def migrator(environment: TableEnvironment, folder: Path) -> Migrator:
+    secrets = {"orders_password": "hunter2", "purchases_password": "hunter2"}
+    (folder / "migrations").mkdir(exist_ok=True)
+    return Migrator(environment, folder / "migrations", variables=secrets)
+
+
+def generate(environment: TableEnvironment, folder: Path, tables: str, **hints: object) -> str:
+    """Generate a migration to the tables of a script; return its text."""
+    (folder / "tables.sql").write_text(tables)
+    wanted = read_definitions(environment, folder / "tables.sql")
+    path = autogenerate(migrator(environment, folder), wanted, "next", **hints)  # type: ignore[arg-type]
+    return "" if path is None else path.read_text()
+
+
+def test_generated_migrations_lead_there_and_back(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    database = environment.get_current_database() or ""
+    first = generate(environment, tmp_path, OLD)
+    assert "'password' = '${orders_password}'" in first
+    assert "hunter2" not in first
+    migrator(environment, tmp_path).upgrade()
+    assert "" == generate(environment, tmp_path, OLD)
+
+    second = generate(
+        environment,
+        tmp_path,
+        NEW,
+        renames={ObjectPath(database, "orders"): "purchases"},
+        column_renames={ObjectPath(database, "purchases"): {"price": "amount"}},
+    )
+    assert "not reached" not in second
+    assert "not restored" not in second
+    assert "RENAME `price` TO `amount`" in second
+    assert f"-- at risk: {database}.gone: the table is dropped" in second
+    assert f"-- at risk: {database}.purchases: price: rows that are read by name" in second
+    before = migrator(environment, tmp_path).content()
+    migrator(environment, tmp_path).upgrade()
+    assert "" == generate(environment, tmp_path, NEW)
+    assert () == migrator(environment, tmp_path).drift()
+    migrator(environment, tmp_path).downgrade("-1")
+    assert () == diff_catalogs(migrator(environment, tmp_path).content(), before)
+
+
+def test_managed_tables_have_no_options_of_the_catalog(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    if "shop" != environment.get_current_catalog():
+        pytest.skip("the catalog manages no tables")
+    text = generate(environment, tmp_path, "CREATE TABLE t (a INT);")
+    assert "managed" not in text
+    migrator(environment, tmp_path).upgrade()
+
+    assert "" == generate(environment, tmp_path, "CREATE TABLE t (a INT);")
+
+
+def test_what_cannot_be_reached_is_reported(environment: TableEnvironment, tmp_path: Path) -> None:
+    generate(environment, tmp_path, "CREATE DATABASE d WITH ('k' = 'v', 'l' = 'w');")
+    migrator(environment, tmp_path).upgrade()
+
+    text = generate(environment, tmp_path, "CREATE DATABASE d WITH ('k' = 'v');")
+
+    assert "-- not reached: ModifyDatabase{name=`d`}" in text
+
+
+def test_what_needs_a_rewrite_is_refused(environment: TableEnvironment, tmp_path: Path) -> None:
+    generate(environment, tmp_path, "CREATE TABLE t (a STRING) WITH ('connector' = 'print');")
+    migrator(environment, tmp_path).upgrade()
+
+    with pytest.raises(SchemaCoreError) as caught:
+        generate(environment, tmp_path, "CREATE TABLE t (a BYTES) WITH ('connector' = 'print');")
+
+    assert "migration-needs-rewrite" == caught.value.code
+
+
+def test_a_change_that_cannot_be_undone_has_no_down(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    with_ = " WITH ('connector' = 'print');"
+    generate(environment, tmp_path, f"CREATE TABLE t (a INT){with_}")
+    migrator(environment, tmp_path).upgrade()
+
+    text = generate(environment, tmp_path, f"CREATE TABLE t (a INT COMMENT 'x'){with_}")
+
+    assert "-- cannot be undone" in text
+    assert "\n-- down\n" not in text
+
+
+def test_pending_migrations_are_refused(environment: TableEnvironment, tmp_path: Path) -> None:
+    generate(environment, tmp_path, "CREATE TABLE t (a INT);")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        generate(environment, tmp_path, "CREATE TABLE u (a INT);")
+
+    assert "migration-pending" == caught.value.code
+
+
+def test_definitions_of_a_directory(environment: TableEnvironment, tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "1.sql").write_text("CREATE TABLE a (x INT);")
+    (tmp_path / "tables" / "2.sql").write_text("CREATE VIEW b AS SELECT x FROM a;")
+
+    found = read_definitions(environment, tmp_path / "tables")
+
+    assert ["a", "b"] == sorted(path.object_name for path in found.objects)
+    assert [] == environment.list_tables()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("DROP TABLE t;", "migration-statement-not-allowed"),
+        ("CREATE TABLE (", "syntax"),
+        ("CREATE TABLE t (a INTT);", "unknown-type"),
+    ],
+)
+def test_wrong_definitions(
+    environment: TableEnvironment, tmp_path: Path, text: str, code: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        generate(environment, tmp_path, f"CREATE DATABASE d;\n{text}")
+
+    assert code == caught.value.code
+    assert 2 == caught.value.diagnostics[0].line
+    assert environment.get_catalog(environment.get_current_catalog() or "").list_databases() != []
+    assert "d" not in environment.list_databases()
+
+
+def test_definitions_of_a_python_module(
+    environment: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop_tables_of_a_test.py").write_text(
+        "from schema_core import Schema, TableDescriptor\n"
+        "schema = Schema.new_builder().column('id', 'BIGINT').build()\n"
+        "TABLES = {'t': TableDescriptor.for_connector('print').schema(schema).build()}\n"
+        "WRONG = {'t': schema}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    try:
+        found = import_definitions(environment, "shop_tables_of_a_test:TABLES")
+        assert ["t"] == [path.object_name for path in found.objects]
+        for target, code in (
+            ("shop_tables_of_a_test:WRONG", "wrong-argument"),
+            ("shop_tables_of_a_test:schema", "wrong-argument"),
+            ("shop_tables_of_a_test:ABSENT", "definitions-not-found"),
+            ("shop_tables_of_a_test", "definitions-not-found"),
+            ("absent_module:T", "definitions-not-found"),
+        ):
+            with pytest.raises(SchemaCoreError) as caught:
+                import_definitions(environment, target)
+            assert code == caught.value.code
+    finally:
+        sys.modules.pop("shop_tables_of_a_test", None)

@@ -1,0 +1,361 @@
+"""Migrations of catalogs: applied, undone, stamped, compared, and rolled back when they fail."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import InMemoryCatalog, ObjectPath
+from schema_core.catalogs import SqlCatalog
+from schema_core.errors import SchemaCoreError
+from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
+
+CREATE = """
+-- up
+CREATE TABLE orders (id BIGINT NOT NULL) WITH ('connector' = 'blackhole');
+-- down
+DROP TABLE orders;
+"""
+ADD = """
+-- up
+ALTER TABLE orders ADD channel STRING;
+CREATE VIEW ids AS SELECT id FROM orders;
+-- down
+DROP VIEW ids;
+ALTER TABLE orders DROP channel;
+"""
+
+#: An environment with the catalog ``shop``, which is the current one.
+Environments = Callable[[], TableEnvironment]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def environments(request: pytest.FixtureRequest, tmp_path: Path) -> Environments:
+    shared = InMemoryCatalog("shop", "default")
+
+    def make() -> TableEnvironment:
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        url = f"sqlite:///{tmp_path}/shop.db"
+        catalog = shared if request.param == "memory" else SqlCatalog("shop", url)
+        environment.register_catalog("shop", catalog)
+        environment.use_catalog("shop")
+        return environment
+
+    return make
+
+
+def directory(*texts: str) -> MigrationDirectory:
+    """Return a directory with migrations named 0001_m, 0002_m, ..."""
+    files = [MigrationFile.parse(f"{number:04}_m", one) for number, one in enumerate(texts, 1)]
+    return MigrationDirectory.of(Path("migrations"), files)
+
+
+def states(migrator: Migrator) -> list[MigrationState]:
+    return [one.state for one in migrator.history()]
+
+
+def test_upgrade_and_downgrade(environments: Environments) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory(CREATE, ADD))
+
+    assert ["0001_m", "0002_m"] == [one.name for one in migrator.upgrade()]
+    assert ["ids", "orders"] == sorted(environment.list_tables())
+    assert ["id", "channel"] == columns(environment)
+    assert [MigrationState.APPLIED] * 2 == states(migrator)
+    assert () == migrator.upgrade()
+
+    assert ["0002_m"] == [one.name for one in migrator.downgrade("1")]
+    assert (["orders"], ["id"]) == (environment.list_tables(), columns(environment))
+    assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
+    assert ["0001_m"] == [one.name for one in migrator.downgrade("-1")]
+    assert [] == environment.list_tables()
+
+
+def columns(environment: TableEnvironment) -> list[str]:
+    return environment.from_path("orders").get_resolved_schema().get_column_names()
+
+
+def test_another_environment_sees_the_history(environments: Environments) -> None:
+    Migrator(environments(), directory(CREATE)).upgrade()
+
+    migrator = Migrator(environments(), directory(CREATE, ADD))
+
+    assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
+    assert ["0002_m"] == [one.name for one in migrator.upgrade()]
+
+
+def test_a_migration_that_fails_changes_nothing(environments: Environments) -> None:
+    environment = environments()
+    failing = "-- up\nCREATE TABLE t (a INT);\nCREATE DATABASE d;\nALTER TABLE missing ADD x INT;\n"
+    migrator = Migrator(environment, directory(CREATE, failing))
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+
+    assert "table-not-found" == caught.value.code
+    assert "migration 0002_m, up" in caught.value.path
+    assert 4 == caught.value.diagnostics[0].line
+    assert ["orders"] == environment.list_tables()
+    assert ["default"] == environment.list_databases()
+    assert [MigrationState.APPLIED, MigrationState.PENDING] == states(migrator)
+
+
+def test_a_dry_run_executes_all_and_changes_nothing(environments: Environments) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory(CREATE, ADD))
+
+    assert ["0001_m", "0002_m"] == [one.name for one in migrator.upgrade(dry_run=True)]
+    assert [] == environment.list_tables()
+    assert [MigrationState.PENDING] * 2 == states(migrator)
+    with pytest.raises(SchemaCoreError):
+        Migrator(environment, directory(ADD)).upgrade(dry_run=True)
+
+
+def test_the_current_path_is_restored(environments: Environments) -> None:
+    environment = environments()
+    text = "-- up\nCREATE DATABASE d;\nUSE d;\nCREATE TABLE t (a INT);\n-- down\nDROP TABLE d.t;\n"
+    migrator = Migrator(environment, directory(text))
+    migrator.upgrade()
+
+    assert "default" == environment.get_current_database()
+    assert migrator.catalog.table_exists(ObjectPath("d", "t"))
+    assert migrator.catalog is environment.get_catalog("shop")
+
+
+def test_changed_and_missing_files_are_refused(environments: Environments) -> None:
+    environment = environments()
+    Migrator(environment, directory(CREATE)).upgrade()
+
+    for changed, code in ((directory(CREATE + "\n"), "migration-changed"),
+                          (directory(), "migration-missing")):  # fmt: skip
+        migrator = Migrator(environment, changed)
+        assert f"migration-{states(migrator)[0].value}" == code
+        with pytest.raises(SchemaCoreError) as caught:
+            migrator.upgrade()
+        assert code == caught.value.code
+    assert ["0001_m"] == [one.name for one in Migrator(environment, directory()).downgrade("base")]
+    assert [] == environment.list_tables()
+
+
+def test_branches_are_refused_until_they_are_merged(environments: Environments) -> None:
+    texts = {
+        "0001_a": CREATE,
+        "0002_b": ADD,
+        "0002_c": "-- parents: 0001_a\n-- up\nCREATE DATABASE c;",
+    }
+
+    def migrator(**more: str) -> Migrator:
+        files = [MigrationFile.parse(name, text) for name, text in {**texts, **more}.items()]
+        return Migrator(environment, MigrationDirectory.of(Path("migrations"), files))
+
+    environment = environments()
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator().upgrade()
+    assert "migration-branches" == caught.value.code
+    assert ["0001_a", "0002_c"] == [one.name for one in migrator().upgrade("0002_c")]
+    merged = migrator(**{"0003_d": "-- parents: 0002_b, 0002_c\n-- up\n-- down\n"})
+    assert ["0002_b", "0003_d"] == [one.name for one in merged.upgrade()]
+    assert ["0003_d", "0002_b"] == [one.name for one in merged.downgrade("0002_c", dry_run=True)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO orders VALUES (1)",
+        "CREATE TABLE copied AS SELECT id FROM orders",
+        "CREATE TEMPORARY TABLE t (a INT)",
+        "CREATE TEMPORARY VIEW t AS SELECT 1",
+        "CREATE TABLE default_catalog.default_database.t (a INT)",
+        "DROP DATABASE default_catalog.d",
+        "CREATE CATALOG other WITH ('type' = 'generic_in_memory')",
+        "USE CATALOG default_catalog",
+        "USE default_catalog.default_database",
+        "SET 'a' = 'b'",
+        "SELECT 1",
+        "CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b'",
+    ],
+)
+def test_statements_outside_of_the_catalog_are_refused(
+    environments: Environments, statement: str
+) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory(CREATE, f"-- up\nCREATE DATABASE d;\n{statement};"))
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+
+    assert "migration-statement-not-allowed" == caught.value.code
+    assert 3 == caught.value.diagnostics[0].line
+    assert ["default"] == environment.list_databases()
+
+
+def test_functions_and_models_are_allowed(environments: Environments) -> None:
+    environment = environments()
+    text = """-- up
+CREATE FUNCTION f AS 'a.B';
+CREATE MODEL m INPUT (a INT) OUTPUT (b INT) WITH ('provider' = 'x', 'task' = 'y');
+-- down
+DROP MODEL m;
+DROP FUNCTION f;
+"""
+    migrator = Migrator(environment, directory(text))
+    migrator.upgrade()
+    assert (["f"], ["m"]) == (
+        migrator.catalog.list_functions("default"),
+        migrator.catalog.list_models("default"),
+    )
+    migrator.downgrade("base")
+    assert [] == migrator.catalog.list_functions("default")
+
+
+def test_an_irreversible_migration_is_refused_before_any_is_undone(
+    environments: Environments,
+) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory("-- up\nCREATE TABLE a (x INT);", CREATE))
+    migrator.upgrade()
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.downgrade("base")
+
+    assert "migration-irreversible" == caught.value.code
+    assert ["a", "orders"] == sorted(environment.list_tables())
+
+
+def test_drift_is_what_changed_outside(environments: Environments) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory(CREATE, ADD))
+    migrator.upgrade()
+    environment.execute_sql("CREATE TABLE untracked (a INT)")
+    assert () == migrator.drift()
+
+    environment.execute_sql("ALTER TABLE orders ADD hotfix INT")
+    environment.execute_sql("DROP VIEW ids")
+    environment.execute_sql("ALTER TABLE orders SET ('password' = 'hunter2')")
+
+    found = [str(one) for one in migrator.drift()]
+    assert [
+        (
+            "ModifyTable{path=`default`.`orders`, changes=[AddColumn{column=`hotfix` INT, "
+            "position=null}, SetOption{key='password', value='******'}]}"
+        ),
+        "RemoveObject{path=`default`.`ids`, kind=VIEW}",
+    ] == found
+    environment.execute_sql("ALTER TABLE orders RESET ('password')")
+    environment.execute_sql("ALTER TABLE orders DROP hotfix")
+    environment.execute_sql("CREATE VIEW ids AS SELECT id FROM orders")
+    assert () == migrator.drift()
+
+
+def test_drift_of_renamed_and_dropped_objects(environments: Environments) -> None:
+    environment = environments()
+    text = "-- up\nALTER TABLE orders RENAME TO sales;\nCREATE DATABASE d COMMENT 'x';\n"
+    drop = "-- up\nCREATE TABLE d.t (a INT);\nDROP DATABASE d CASCADE;\n"
+    migrator = Migrator(environment, directory(CREATE, text, drop))
+    migrator.upgrade()
+    assert () == migrator.drift()
+
+    environment.execute_sql("CREATE DATABASE d")
+    environment.execute_sql("CREATE TABLE d.t (a INT)")
+    assert ["AddDatabase", "AddObject"] == [type(one).__name__ for one in migrator.drift()]
+
+
+def test_stamp_adopts_an_existing_catalog(environments: Environments) -> None:
+    environment = environments()
+    environment.execute_sql("CREATE TABLE orders (id BIGINT) WITH ('connector' = 'print')")
+    migrator = Migrator(environment, directory(CREATE, ADD))
+
+    assert ("0001_m",) == migrator.stamp("1")
+    assert migrator.history()[0].stamped
+    assert () == migrator.drift()
+    environment.execute_sql("ALTER TABLE orders ADD hotfix INT")
+    assert 1 == len(migrator.drift())
+    assert ["0002_m"] == [one.name for one in migrator.upgrade()]
+    assert () == migrator.stamp("base")
+    assert [MigrationState.PENDING] * 2 == states(migrator)
+
+
+def test_the_script_has_variables_instead_of_their_values(environments: Environments) -> None:
+    text = "-- up\nCREATE TABLE t (a INT) WITH ('connector' = 'print', 'password' = '${p}');\n"
+    migrator = Migrator(environments(), directory(text), variables={"p": "hunter2"})
+
+    assert "'${p}'" in migrator.script()
+    assert "hunter2" not in repr(migrator.upgrade())
+    stored = migrator.catalog.get_table(ObjectPath("default", "t"))
+    assert "hunter2" == stored.get_options()["password"]
+    assert "hunter2" not in repr(migrator.catalog.list_migrations())
+
+
+def test_of_several_that_start_at_once_each_migration_is_applied_by_one(
+    environments: Environments,
+) -> None:
+    texts = [f"-- up\nCREATE TABLE t{one} (a INT);\n" for one in range(5)]
+    migrators = [Migrator(environments(), directory(*texts)) for _ in range(4)]
+    start = Barrier(len(migrators))
+
+    def upgrade(migrator: Migrator) -> list[str]:
+        start.wait()
+        return [one.name for one in migrator.upgrade()]
+
+    with ThreadPoolExecutor(len(migrators)) as pool:
+        found = [name for names in pool.map(upgrade, migrators) for name in names]
+
+    assert [f"{one:04}_m" for one in range(1, 6)] == sorted(found)
+    assert [MigrationState.APPLIED] * 5 == states(migrators[0])
+
+
+def test_rows_of_managed_tables_are_deleted_after_the_commit(tmp_path: Path) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    catalog = SqlCatalog("shop", f"sqlite:///{tmp_path}/shop.db", warehouse=f"{tmp_path}/rows")
+    environment.register_catalog("shop", catalog)
+    environment.use_catalog("shop")
+    environment.execute_sql("CREATE TABLE t (a INT)")
+    folder = catalog.get_table(ObjectPath("default", "t")).get_options()["schema-core.managed"]
+    rows = tmp_path / "rows" / folder
+    rows.mkdir(parents=True)
+    migrator = Migrator(environment, directory("-- up\nDROP TABLE t;\n"))
+
+    migrator.upgrade(dry_run=True)
+    assert rows.exists()
+    migrator.upgrade()
+    assert not rows.exists()
+
+
+def test_a_catalog_without_transactions_is_refused() -> None:
+    class Plain(InMemoryCatalog):
+        capabilities = frozenset()
+
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.register_catalog("plain", Plain("plain"))
+    environment.use_catalog("plain")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        Migrator(environment, directory())
+
+    assert "unsupported-capability" == caught.value.code
+
+
+def test_a_damaged_history_is_reported(tmp_path: Path) -> None:
+    catalog = SqlCatalog("shop", f"sqlite:///{tmp_path}/shop.db")
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.register_catalog("shop", catalog)
+    environment.use_catalog("shop")
+    migrator = Migrator(environment, directory(CREATE))
+    migrator.upgrade()
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute(
+            "UPDATE schema_core_entry SET content = '{\"name\": 1}'"
+            " WHERE kind = 'migration' AND key <> ''"
+        )
+    connection.close()
+
+    with pytest.raises(SchemaCoreError) as caught:
+        migrator.upgrade()
+
+    assert "corrupt-entry" == caught.value.code
