@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from schema_core.arguments import require_instance, require_names
+from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.errors import SchemaError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +51,32 @@ class CatalogMigration:
         """Return the entry of a document.
 
         Raises:
-            KeyError, TypeError, ValueError, SchemaError: for a malformed document.
+            SchemaError: with code `wrong-argument` for any other value.
         """
         require_instance(document, Mapping, "the document")
-        if document.keys() != {one.name for one in fields(cls)}:
-            raise ValueError("unexpected keys")
-        for name, kind in (("position", int), ("stamped", bool)):
-            require_instance(document[name], kind, name)
+        names = {one.name for one in fields(cls)}
+        if document.keys() != names:
+            raise SchemaError(
+                f"the document of a migration must have the keys {', '.join(sorted(names))}",
+                code="wrong-argument",
+            )
         for name in ("name", "checksum", "applied_at", "text"):
             require_instance(document[name], str, name)
+        objects = [
+            require_instance(one, Mapping, "an object")
+            for one in require_sequence(document["objects"], "objects")
+        ]
+        try:
+            recorded = tuple(RecordedObject(**one) for one in objects)
+        except TypeError as error:
+            raise SchemaError(f"invalid object: {error}", code="wrong-argument") from None
         return cls(
             document["name"],
-            document["position"],
+            require_instance(document["position"], int, "position"),
             document["checksum"],
             require_names(document["parents"], "parents"),
             document["applied_at"],
             document["text"],
-            tuple(RecordedObject(**one) for one in document["objects"]),
-            document["stamped"],
+            recorded,
+            require_instance(document["stamped"], bool, "stamped"),
         )
