@@ -13,11 +13,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import WRONG, script
+from schema_core.cli.progress import follow
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
 from schema_core.migration.catalog_changes import CatalogChange, ModifyTable
+from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.descriptions import describe
 from schema_core.migration.files import SETUP, MigrationDirectory
 from schema_core.migration.generation import (
@@ -26,7 +29,8 @@ from schema_core.migration.generation import (
     read_definitions,
 )
 from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
-from schema_core.paths import ObjectPath
+from schema_core.migration.validation import validate_rows
+from schema_core.paths import ObjectPath, parse_path
 from schema_core.sql.parser import parse_statements
 from schema_core.text import escaped
 
@@ -62,7 +66,7 @@ def migrations() -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
     )
-    for command in (upgrade, downgrade, history, stamp, drift, new, merge):
+    for command in (upgrade, downgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command()(command)
     app.command("autogenerate")(generate)
     return app
@@ -85,13 +89,19 @@ def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> 
     The command exits with 2 where the script cannot be read.
     """
     found = MigrationDirectory.read(directory)
+    environment = _environment(directory, setup, define)
+    return Migrator(environment, found, variables=script.values(define or []))
+
+
+def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
+    """Return an environment that the setup script has prepared."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     file = setup or directory / SETUP
     if setup is not None or file.exists():
         text = script.read(file, define)
         for statement in parse_statements(text):
             environment.execute_sql(text[statement.span.start : statement.span.stop])
-    return Migrator(environment, found, variables=script.values(define or []))
+    return environment
 
 
 def upgrade(
@@ -295,3 +305,99 @@ def _renames(
         else:
             columns.setdefault(table, {})[tuple(names[2:])] = name
     return tables, columns
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+Wanted = Annotated[Path, typer.Option("--from", help="A script, or a directory of scripts.")]
+TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="The path of the table.")]
+Columns = Annotated[
+    list[str] | None, typer.Option("--rename", help="COLUMN=NEW: a column that is renamed.")
+]
+
+
+def validate(
+    table: TablePath,
+    wanted: Wanted,
+    rename: Columns = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Count the rows that a wanted definition cannot hold, by file, with samples.
+
+    Exits with 1 if there are some.
+    """
+    with _reported(directory):
+        environment = _environment(directory, setup, define)
+        new = _wanted(environment, table, wanted)
+        report = validate_rows(environment, table, new, renames=_column_renames(rename or []))
+    print(report)
+    if report.problems:
+        raise typer.Exit(WRONG)
+
+
+def rewrite(
+    table: TablePath,
+    wanted: Wanted,
+    rename: Columns = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(help="A loss to accept: value-changed, too-long or value-dropped."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Rewrite the rows of a table to a wanted definition, in one commit.
+
+    Exits with 1, and changes nothing, if rows do not fit or the job fails.
+    """
+    with _reported(directory):
+        environment = _environment(directory, setup, define)
+        new = _wanted(environment, table, wanted)
+        result = rewrite_table(
+            environment,
+            table,
+            new,
+            renames=_column_renames(rename or []),
+            accept=accept or [],
+        )
+        if result.job is not None and not quiet:
+            follow(result.job, Console(stderr=True, highlight=False))
+        result.wait()
+    print(f"rewritten {escaped(table)}")
+
+
+def _wanted(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
+    """Return the wanted definition of a table.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+    """
+    found = read_definitions(environment, wanted)
+    identifier = parse_path(path).qualify(
+        environment.get_current_catalog(), environment.get_current_database()
+    )
+    table = found.objects.get(identifier.to_object_path())
+    if not isinstance(table, CatalogTable):
+        raise NotFoundError(
+            f"{wanted} does not create the table {identifier.as_summary_string()}",
+            code="table-not-found",
+            hint=similar(path, map(str, found.objects)),
+        )
+    return table
+
+
+def _column_renames(options: list[str]) -> dict[tuple[str, ...], str]:
+    """Return the renames of columns.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    pairs = [option.partition("=") for option in options]
+    for path, _, name in pairs:
+        if not path or not name:
+            raise SchemaError("--rename requires COLUMN=NEW", code="wrong-argument")
+    return {tuple(path.split(".")): name for path, _, name in pairs}

@@ -12,7 +12,8 @@ from schema_core.catalog.api import Catalog
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import CatalogManager, FoundTable
-from schema_core.catalog.objects import CatalogFunction, TableKind
+from schema_core.catalog.objects import CatalogFunction, CatalogTable, TableKind
+from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.table_changes import TableChange
 from schema_core.environment import table as tables
 from schema_core.environment.compiled_plan import PlanReference
@@ -33,6 +34,8 @@ from schema_core.environment.job_graph import HookFactory, JobStatusHook, requir
 from schema_core.environment.modules import ModuleEntry
 from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
+from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
+from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.plan_ctas import plan_statement
@@ -40,7 +43,7 @@ from schema_core.environment.operations.recover import Recovery, recover, tables
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
-from schema_core.environment.planner import Planner
+from schema_core.environment.planner import BoundTable, Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table import StatementSet, Table, require_table
@@ -49,7 +52,8 @@ from schema_core.expressions.fluent import Expression
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query, parse_statement
-from schema_core.sql.statement_syntax import Operation, Statement
+from schema_core.sql.statement_syntax import CreateTable, Operation, Statement
+from schema_core.sql.syntax import Name
 from schema_core.text import is_blank, quote_identifier
 from schema_core.types import RowType, parse_type
 
@@ -477,6 +481,40 @@ class TableEnvironment:
         require_instance(ignoreIfExists, bool, "ignoreIfExists")
         table = descriptor.to_catalog_table()
         return self._session.tables.create(self._identifier(path), table, bool(ignoreIfExists))
+
+    def replace_table(self, path: str, table: CatalogTable, query: Table) -> TableResult:
+        """Replace a permanent table by another definition, and its rows by those of a query.
+
+        It is a REPLACE TABLE AS whose definition is given in full: both are replaced in one commit,
+        after all rows are written, and a job that fails changes nothing. The query may read the
+        table itself.
+
+        Args:
+            path: The path of the table.
+            table: The new definition. The columns of the query fill those of their names; values
+                are checked as in an INSERT.
+            query: A table of this environment.
+
+        Returns:
+            The result of the job, which `wait` waits for.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            UnsupportedError: if the connector cannot stage the rows.
+            SchemaError: with code `wrong-argument`, as `create_table`, and as an INSERT for a query
+                that does not fit.
+        """
+        require_instance(path, str, "path")
+        require_instance(table, CatalogTable, "the definition")
+        relation = require_table(query, self._session, "query").relation
+        identifier = self._identifier(path)
+        parts = (identifier.catalog_name, identifier.database_name, identifier.object_name)
+        statement = CreateTable(Name(parts), query=query.query, or_replace=True, create=False)
+        resolved = resolve_table(table, self._session.resolver)
+        filled = tuple(Name((one.name,)) for one in relation.columns)
+        require_fit(relation, BoundTable(identifier, resolved), Writing(filled))
+        creation = TableCreation(statement, identifier, relation, resolved)
+        return create_table_as(self._session, creation)
 
     @validate_arguments(path=str, descriptor=TableDescriptor)
     def create_temporary_table(

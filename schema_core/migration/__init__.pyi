@@ -58,6 +58,7 @@ from schema_core.migration.compatibility import can_jobs_restart as can_jobs_res
 from schema_core.migration.compatibility import can_old_readers_read as can_old_readers_read
 from schema_core.migration.compatibility import can_read_old_data as can_read_old_data
 from schema_core.migration.compatibility import check_compatibility as check_compatibility
+from schema_core.migration.data_rewrite import rewrite_table as rewrite_table
 from schema_core.migration.descriptions import describe as describe
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert
@@ -80,3 +81,6 @@ from schema_core.migration.plans import plan as plan
 from schema_core.migration.rules import RULE_SETS as RULE_SETS
 from schema_core.migration.rules import RuleSet as RuleSet
 from schema_core.migration.rules import TypeFinding as TypeFinding
+from schema_core.migration.validation import RowProblem as RowProblem
+from schema_core.migration.validation import ValidationReport as ValidationReport
+from schema_core.migration.validation import validate_rows as validate_rows

@@ -415,7 +415,7 @@ class _Writer:
             raise SchemaError(
                 f"table {path} cannot be altered in place: {found.rewrite}",
                 code="migration-needs-rewrite",
-                hint="move the rows to a new table, then record the change with stamp",
+                hint="rewrite its rows: schema-core migrate rewrite",
             )
         self.risks.extend(
             f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks

@@ -62,8 +62,21 @@ def insert_statement(
 
     What cannot be converted is NULL in the new table, and added to `risks`.
     """
-    sources = {renames.get(one.name, one.name): one for one in reversed(old.schema.columns)}
-    sources |= {renames[one.name]: one for one in old.schema.columns if one.name in renames}
+    target = writer.named(beside(writer.path, "new"))
+    names = writer.names(one.name for one in new.schema.columns if is_stored(one))
+    columns = f" ({names})" if writer.target.engine is None else ""
+    return f"INSERT INTO {target}{columns}\n{select_query(writer, old, new, renames, risks)}"
+
+
+def select_query(
+    writer: Writer,
+    old: CatalogTable,
+    new: CatalogTable,
+    renames: Mapping[str, str],
+    risks: list[TypeFinding],
+) -> str:
+    """Return the query that converts the rows; `risks` as in `insert_statement`."""
+    sources = sources_of(old, new, renames)
     stored = [one for one in new.schema.columns if is_stored(one)]
     used = {source.name for one in stored if (source := sources.get(one.name)) is not None}
     risks += [
@@ -75,11 +88,16 @@ def insert_statement(
         f"  {_expression(writer, sources.get(one.name), one, risks)} AS {writer.name(one.name)}"
         for one in stored
     ]
-    target = writer.named(beside(writer.path, "new"))
-    columns = (
-        f" ({writer.names(one.name for one in stored)})" if writer.target.engine is None else ""
-    )
-    return f"INSERT INTO {target}{columns}\nSELECT\n" + ",\n".join(lines) + f"\nFROM {writer.table}"
+    return "SELECT\n" + ",\n".join(lines) + f"\nFROM {writer.table}"
+
+
+def sources_of(
+    old: CatalogTable, new: CatalogTable, renames: Mapping[str, str]
+) -> dict[str, UnresolvedColumn]:
+    """Return the old columns from which new ones get their values, by the new names."""
+    found = {renames.get(one.name, one.name): one for one in reversed(old.schema.columns)}
+    found |= {renames[one.name]: one for one in old.schema.columns if one.name in renames}
+    return {one.name: found[one.name] for one in new.schema.columns if one.name in found}
 
 
 def is_stored(column: UnresolvedColumn) -> bool:

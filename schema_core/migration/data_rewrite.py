@@ -1,0 +1,85 @@
+"""Rewrites of the rows of a table to a new definition, by one staged REPLACE TABLE AS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from schema_core.arguments import require_names
+from schema_core.catalog.apply_changes import as_table, normalized
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.environment.result import TableResult
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaError
+from schema_core.migration.differences import Definition, RenameHints
+from schema_core.migration.ordering import renamed_columns
+from schema_core.migration.rewrites import select_query
+from schema_core.migration.targets import TARGETS, Writer
+from schema_core.migration.validation import (
+    KINDS,
+    as_path,
+    stored_table,
+    validate_rows,
+)
+
+
+def rewrite_table(
+    environment: TableEnvironment,
+    path: str,
+    new: Definition,
+    *,
+    renames: RenameHints | None = None,
+    accept: Iterable[str] = (),
+) -> TableResult:
+    """Rewrite the rows of a table to a new definition; both are replaced in one commit.
+
+    The rows are validated first. Readers see the old table until the job commits, and a job that
+    fails or is killed changes nothing (level 3 of FLIP-218).
+
+    Args:
+        environment: The environment, whose engine runs the job.
+        path: The path of a permanent table.
+        new: The new definition. A schema keeps the other parts of the table.
+        renames: As for `diff`.
+        accept: Kinds of problems that do not prevent the rewrite: `value-changed`, `too-long` and
+            `value-dropped`, which lose data.
+
+    Returns:
+        The result of the job, which `wait` waits for.
+
+    Raises:
+        SchemaError: with code `rows-do-not-fit` for rows that the new definition cannot hold, or
+            whose loss is not accepted; as `validate_rows`.
+        UnsupportedError: if the connector cannot stage the rows.
+    """
+    accepted = require_names(accept, "accept")
+    for kind in accepted:
+        if KINDS.get(kind, True):
+            allowed = ", ".join(one for one, fails in KINDS.items() if not fails)
+            raise SchemaError(
+                f"problems of the kind {kind!r} cannot be accepted",
+                code="wrong-argument",
+                hint=f"accept only {allowed}",
+            )
+    report = validate_rows(environment, path, new, renames=renames)
+    refused = [one for one in report.problems if one.kind not in accepted]
+    if refused:
+        losses = all(not KINDS[one.kind] for one in refused)
+        kinds = ", ".join(dict.fromkeys(one.kind for one in refused))
+        raise SchemaError(
+            f"rows of {report.path} do not fit the new definition: {refused[0]}",
+            code="rows-do-not-fit",
+            hint=f"accept the loss: {kinds}" if losses else "correct the rows first",
+        )
+    identifier, table, _ = stored_table(environment, path)
+    wanted = new
+    if not isinstance(new, CatalogTable):
+        wanted = replace(origin(table), schema=as_table(new).schema)
+    resolver = environment.schema_resolver
+    definition = resolve_table(as_table(wanted), resolver)
+    writer = Writer(TARGETS["flink"], tuple(identifier.to_list()), resolver)
+    hints = renamed_columns({as_path(key): one for key, one in (renames or {}).items()})
+    query = select_query(writer, normalized(table), normalized(definition), hints, [])
+    name = identifier.as_serializable_string()
+    return environment.replace_table(name, definition, environment.sql_query(query))

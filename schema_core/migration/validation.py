@@ -1,0 +1,397 @@
+"""Validation of rows before a migration: which of them the new definition of a table cannot hold.
+
+One query counts them, for each file where the connector has the metadata column ``file.path``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from schema_core.arguments import require_instance
+from schema_core.catalog.apply_changes import as_table, normalized
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.environment.connector import installed_connector
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaError
+from schema_core.migration.differences import Definition, RenameHints, diff
+from schema_core.migration.ordering import renamed_columns
+from schema_core.migration.rewrites import is_stored, sources_of
+from schema_core.migration.targets import TARGETS, Writer, type_of
+from schema_core.paths import ObjectIdentifier, parse_path
+from schema_core.schema.columns import (
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+)
+from schema_core.text import escaped, quote_identifier, show
+from schema_core.types import CharType, DataType, DataTypes, RowType, VarCharType
+from schema_core.types.casts import supports_explicit_cast
+from schema_core.types.families import TypeFamily
+from schema_core.types.row_value import Row
+
+#: The metadata that names the file of a row.
+FILE_PATH = "file.path"
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """Rows that the new definition cannot hold as they are.
+
+    `kind` is one of `KINDS`. `rows` is their number, `files` those of each file that has some.
+    `samples` are values of the first such rows, at most as many as were requested.
+    """
+
+    kind: str
+    column: tuple[str, ...]
+    reason: str
+    rows: int
+    files: Mapping[str, int]
+    samples: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = escaped(".".join(self.column))
+        text = f"{name}: {_plural(self.rows, 'row')}: {escaped(self.reason)} [{self.kind}]"
+        lines = [text, *(f"  {escaped(file)}: {rows:,}" for file, rows in self.files.items())]
+        return "\n".join([*lines, *(f"  such as {escaped(one)}" for one in self.samples)])
+
+
+#: Kind of problem -> whether a rewrite fails on such rows; otherwise it changes or loses values.
+KINDS: Mapping[str, bool] = {
+    "null-value": True,
+    "missing-value": True,
+    "duplicate-key": True,
+    "cast-failed": True,
+    "not-castable": True,
+    "value-changed": False,
+    "too-long": False,
+    "value-dropped": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationReport:
+    """What `validate_rows` has found: the number of rows and of files, and the problems."""
+
+    path: str
+    rows: int
+    files: int
+    problems: tuple[RowProblem, ...]
+    unchecked: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" in {_plural(self.files, 'file')}" if self.files else ""
+        found = _plural(len(self.problems), "problem")
+        lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {found}"]
+        for one in self.problems:
+            lines += [f"  {line}" for line in str(one).splitlines()]
+        return "\n".join([*lines, *(f"  not checked: {escaped(one)}" for one in self.unchecked)])
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A condition in SQL that holds for the rows with a problem; `sample` is the value to show.
+
+    A check of a key has no condition: `counted` is the number of its rows.
+    """
+
+    kind: str
+    column: tuple[str, ...]
+    reason: str
+    condition: str
+    sample: str | None = None
+
+    @property
+    def count(self) -> str:
+        """The expression that counts the rows in a query with groups."""
+        if self.kind == "duplicate-key":
+            return self.condition
+        return f"SUM(CASE WHEN {self.condition} THEN 1 ELSE 0 END)"
+
+
+def validate_rows(
+    environment: TableEnvironment,
+    path: str,
+    new: Definition,
+    *,
+    renames: RenameHints | None = None,
+    samples: int = 3,
+) -> ValidationReport:
+    """Count the rows of a table that a new definition cannot hold; nothing is changed.
+
+    Checked are NULL and missing values of NOT NULL columns, casts that fail or change the value,
+    lengths, values of columns that are dropped, and duplicates of the new primary key. One query
+    counts all of them; others read samples where there are problems.
+
+    Args:
+        environment: The environment, whose engine reads the table.
+        path: The path of a permanent table.
+        new: The new definition.
+        renames: As for `diff`.
+        samples: The largest number of samples of each problem, from 0 to 100.
+
+    Raises:
+        SchemaError: as `diff`; with code `wrong-table-kind` for a view.
+        NotFoundError: with code `table-not-found`.
+        SchemaCoreError: where the table cannot be read.
+    """
+    require_instance(environment, TableEnvironment, "environment")
+    if not 0 <= require_instance(samples, int, "samples") <= 100:
+        raise SchemaError(f"samples must be from 0 to 100, got {samples}", code="wrong-argument")
+    identifier, table, options = stored_table(environment, path)
+    diff(table, new, renames=renames)
+    resolver = environment.schema_resolver
+    wanted = normalized(resolve_table(as_table(new), resolver))
+    writer = Writer(TARGETS["flink"], ("rows",), resolver)
+    hints = renamed_columns({as_path(key): one for key, one in (renames or {}).items()})
+    unchecked: list[str] = []
+    checks = [*_checks(writer, normalized(table), wanted, hints, unchecked)]
+    with _readable(environment, identifier, table, options) as (source, file):
+        rows, files, counts = _counted(environment, source, file, checks)
+        problems = [
+            RowProblem(
+                one.kind,
+                one.column,
+                one.reason,
+                found,
+                by_file,
+                _sampled(environment, source, file, one, samples),
+            )
+            for one, (found, by_file) in zip(checks, counts, strict=True)
+            if found
+        ]
+    shown = identifier.as_summary_string()
+    return ValidationReport(shown, rows, files, tuple(problems), tuple(unchecked))
+
+
+def stored_table(
+    environment: TableEnvironment, path: str
+) -> tuple[ObjectIdentifier, ResolvedCatalogTable, Mapping[str, str]]:
+    """Return a permanent table with its full path, and the options by which it is read.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        SchemaError: with code `wrong-table-kind` for a view or a materialized table.
+    """
+    manager = environment.catalog_manager
+    parsed = parse_path(require_instance(path, str, "path"))
+    identifier = parsed.qualify(
+        environment.get_current_catalog(), environment.get_current_database()
+    )
+    found = manager.find_permanent(identifier) or manager.get(identifier)
+    if not isinstance(found.table, ResolvedCatalogTable) or found.is_temporary:
+        raise SchemaError(
+            f"{identifier.as_summary_string()} is not a permanent table", code="wrong-table-kind"
+        )
+    return identifier, found.table, found.derived or found.table.options
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def as_path(path: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the path of a column or field as a tuple."""
+    return (path,) if isinstance(path, str) else tuple(path)
+
+
+def _checks(
+    writer: Writer,
+    old: CatalogTable,
+    new: CatalogTable,
+    renames: Mapping[str, str],
+    unchecked: list[str],
+) -> Iterator[_Check]:
+    """Yield the checks of all columns, and of the primary key."""
+    sources = sources_of(old, new, renames)
+    keys: list[str] = []
+    key = () if new.schema.primary_key is None else new.schema.primary_key.column_names
+    for column in filter(is_stored, new.schema.columns):
+        type_, source = type_of(column), sources.get(column.name)
+        if source is None:
+            if not type_.is_nullable:
+                reason = f"{_shown(type_)}, and the rows do not have it"
+                yield _Check("missing-value", (column.name,), reason, "TRUE")
+            continue
+        value = writer.name(source.name)
+        if isinstance(source, UnresolvedComputedColumn):
+            unchecked.append(f"{column.name}: the values of a computed column are stored")
+            continue
+        before = type_of(source)
+        yield from _value_checks(writer, (source.name,), value, before, type_, unchecked)
+        if column.name in key:
+            same = before.nullable() == type_.nullable()
+            keys.append(value if same else f"TRY_CAST({value} AS {writer.type(type_)})")
+    kept = {one.name for one in sources.values()}
+    for dropped in old.schema.columns:
+        if is_stored(dropped) and dropped.name not in kept:
+            yield _dropped(writer, (dropped.name,), writer.name(dropped.name), type_of(dropped))
+    if key and len(keys) == len(key):
+        row = f"COUNT(*) - COUNT(DISTINCT ROW({', '.join(keys)}))"
+        count = f"COUNT({keys[0]}) - COUNT(DISTINCT {keys[0]})" if len(keys) == 1 else row
+        reason = "other rows have the same primary key"
+        yield _Check("duplicate-key", tuple(key), reason, count, ", ".join(keys))
+
+
+def _shown(type_: DataType) -> str:
+    return type_.as_summary_string()
+
+
+def _dropped(writer: Writer, path: tuple[str, ...], value: str, type_: DataType) -> _Check:
+    sample = None if isinstance(type_, RowType) else value
+    return _Check("value-dropped", path, "the value is dropped", f"{value} IS NOT NULL", sample)
+
+
+def _value_checks(
+    writer: Writer,
+    path: tuple[str, ...],
+    value: str,
+    old: DataType,
+    new: DataType,
+    unchecked: list[str],
+) -> Iterator[_Check]:
+    """Yield the checks of a value, and of the fields in it."""
+    if old.is_nullable and not new.is_nullable:
+        outer = value.rpartition(".")[0]
+        parent = f"{outer} IS NOT NULL AND " if len(path) > 1 else ""
+        yield _Check("null-value", path, f"NULL is not {_shown(new)}", f"{parent}{value} IS NULL")
+    if isinstance(old, RowType) and isinstance(new, RowType):
+        yield from _field_checks(writer, path, value, old, new, unchecked)
+    elif old.nullable() != new.nullable():
+        if old.children() or new.children():
+            unchecked.append(f"{'.'.join(path)}: from {_shown(old)} to {_shown(new)}")
+        elif not supports_explicit_cast(old, new):
+            reason = f"there is no cast from {_shown(old)} to {_shown(new)}"
+            yield _Check("not-castable", path, reason, f"{value} IS NOT NULL", value)
+        else:
+            yield from _scalar_checks(writer, path, value, old, new)
+
+
+def _field_checks(
+    writer: Writer,
+    path: tuple[str, ...],
+    value: str,
+    old: RowType,
+    new: RowType,
+    unchecked: list[str],
+) -> Iterator[_Check]:
+    types = {one.name: one.data_type for one in old}
+    for field in new:
+        inner = f"{value}.{writer.name(field.name)}"
+        where = (*path, field.name)
+        if field.name in types:
+            before = types[field.name]
+            yield from _value_checks(writer, where, inner, before, field.data_type, unchecked)
+        elif not field.data_type.is_nullable:
+            reason = f"{_shown(field.data_type)}, and the rows do not have it"
+            yield _Check("missing-value", where, reason, f"{value} IS NOT NULL")
+    for name in types.keys() - {*new.field_names()}:
+        yield _dropped(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
+
+
+#: Families within which a cast is compared with its reverse.
+COMPARED = (TypeFamily.NUMERIC, TypeFamily.DATETIME, TypeFamily.BINARY_STRING)
+
+
+def _scalar_checks(
+    writer: Writer, path: tuple[str, ...], value: str, old: DataType, new: DataType
+) -> Iterator[_Check]:
+    converted = f"TRY_CAST({value} AS {writer.type(new)})"
+    failed = f"{value} IS NOT NULL AND {converted} IS NULL"
+    yield _Check(
+        "cast-failed", path, f"it cannot be cast from {_shown(old)} to {_shown(new)}", failed, value
+    )
+    if isinstance(new, CharType | VarCharType):
+        text = f"CHAR_LENGTH(CAST({value} AS STRING)) > {new.length}"
+        yield _Check("too-long", path, f"longer than {_shown(new)}", text, value)
+    elif any(old.is_(one) and new.is_(one) for one in COMPARED) and supports_explicit_cast(
+        new, old
+    ):
+        back = f"CAST({converted} AS {writer.type(old)})"
+        changed = f"{converted} IS NOT NULL AND {back} IS DISTINCT FROM {value}"
+        yield _Check("value-changed", path, f"{_shown(new)} has another value", changed, value)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _readable(
+    environment: TableEnvironment,
+    identifier: ObjectIdentifier,
+    table: ResolvedCatalogTable,
+    options: Mapping[str, str],
+) -> Iterator[tuple[str, str | None]]:
+    """Register the rows of a table, with their files if the connector names them, until the end.
+
+    Yields the path of the temporary table, and the name of the column with the file.
+    """
+    manager = environment.catalog_manager
+    name = f"{identifier.object_name}__{uuid.uuid4().hex[:12]}"
+    temporary = ObjectIdentifier.of(identifier.catalog_name, identifier.database_name, name)
+    schema, file = origin(table).schema, None
+    connector = installed_connector(options)
+    if connector is not None and FILE_PATH in connector.metadata:
+        file = "file_path"
+        while any(one.name == file for one in schema.columns):
+            file += "_"
+        column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
+        schema = replace(schema, columns=(*schema.columns, column))
+    readable = CatalogTable(schema, tuple(table.partition_keys), options=dict(options))
+    manager.create_temporary(temporary, readable, ignore_if_exists=False)
+    try:
+        yield temporary.as_serializable_string(), file
+    finally:
+        manager.drop_temporary(TableKind.TABLE, temporary, if_exists=True)
+
+
+def _rows(environment: TableEnvironment, query: str) -> list[Row]:
+    with environment.execute_sql(query).collect() as rows:
+        return list(rows)
+
+
+def _counted(
+    environment: TableEnvironment, source: str, file: str | None, checks: Sequence[_Check]
+) -> tuple[int, int, list[tuple[int, dict[str, int]]]]:
+    """Return the number of rows and of files, and for each check the rows, in all and by file."""
+    quoted = "CAST(NULL AS STRING)" if file is None else quote_identifier(file)
+    counts = ", ".join([quoted, "COUNT(*)", *(one.count for one in checks)])
+    groups = "" if file is None else f" GROUP BY GROUPING SETS (({quoted}), ())"
+    found = _rows(environment, f"SELECT {counts} FROM {source}{groups}")
+    total = next((row for row in found if row[0] is None), None)
+    rows = 0 if total is None else total[1]
+    by_file = sorted((row for row in found if row[0] is not None), key=lambda row: str(row[0]))
+    result = []
+    for position, one in enumerate(checks, 2):
+        files = {row[0]: row[position] for row in by_file if row[position]}
+        number = 0 if total is None else total[position] or 0
+        result.append((number, {} if one.kind == "duplicate-key" else files))
+    return rows, len(by_file), result
+
+
+def _sampled(
+    environment: TableEnvironment, source: str, file: str | None, check: _Check, samples: int
+) -> tuple[str, ...]:
+    """Return the values of some rows with a problem."""
+    if check.sample is None or samples == 0:
+        return ()
+    if check.kind == "duplicate-key":
+        query = (
+            f"SELECT {check.sample}, COUNT(*) FROM {source} GROUP BY {check.sample}"
+            f" HAVING COUNT(*) > 1 LIMIT {samples}"
+        )
+        return tuple(
+            f"{', '.join(show(value) for value in row[:-1])}: {row[-1]:,} rows"
+            for row in _rows(environment, query)
+        )
+    shown = "CAST(NULL AS STRING)" if file is None else quote_identifier(file)
+    query = f"SELECT {check.sample}, {shown} FROM {source} WHERE {check.condition} LIMIT {samples}"
+    return tuple(
+        show(value) if place is None else f"{show(value)} in {place}"
+        for value, place in _rows(environment, query)
+    )
