@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from fuzz.generated_migrations import check
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
@@ -202,3 +204,12 @@ def test_definitions_of_a_python_module(
             assert code == caught.value.code
     finally:
         sys.modules.pop("shop_tables_of_a_test", None)
+
+
+def test_generated_migrations_between_drawn_tables(tmp_path: Path) -> None:
+    found = set()
+    for seed in range(30):
+        (tmp_path / str(seed)).mkdir()
+        found.add(check(Random(seed), tmp_path / str(seed)))
+
+    assert {"applied and undone", "refused: migration-needs-rewrite"} <= found
