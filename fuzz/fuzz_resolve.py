@@ -15,7 +15,6 @@ from functools import cache
 from rich.console import Console
 
 from fuzz import driver
-from schema_core.catalogs.sql.serialization import table_properties
 from schema_core.cli.resolve import Form, check
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
@@ -23,6 +22,7 @@ from schema_core.environment.session import Session
 from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
+from schema_core.formats.properties.property_map import encode_object
 from schema_core.spark.compiler.query import query_text
 from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import SelectStatement, Statement
@@ -98,7 +98,7 @@ def use_objects(environment: TableEnvironment) -> None:
                 str(environment.describe(path))
             with suppress(SchemaCoreError):
                 if found := environment.find_table(path):
-                    table_properties(found.table)
+                    encode_object(found.table)
 
 
 if __name__ == "__main__":
