@@ -44,7 +44,14 @@ from schema_core.catalog.resolve import resolve_model, resolve_object
 from schema_core.catalog.statistics import Change, StoredStatistics
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import ConflictError, NotFoundError, SchemaError, UnsupportedError
+from schema_core.errors import (
+    ConflictError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    raise_all,
+)
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 
@@ -605,9 +612,17 @@ class StoredCatalog(Catalog, Generic[S]):
             if storage is not None:
                 joined.storage = DeferredStorage(storage.warehouse, storage.form, dropped)
             yield joined
-        if storage is not None:
-            for folder in dropped:
-                storage.remove(folder)
+        failures = []
+        for folder in dropped if storage is not None else ():
+            try:
+                self._remove(folder)
+            except SchemaCoreError as error:  # the others are deleted nevertheless
+                failures.append(error)
+        raise_all(failures)
+
+    def _remove(self, folder: str) -> None:
+        if self.storage is not None:
+            self.storage.remove(folder)
 
     def list_migrations(self) -> list[CatalogMigration]:
         if not self._supports(ObjectKind.MIGRATION):

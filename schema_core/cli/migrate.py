@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -100,7 +102,8 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     if setup is not None or file.exists():
         text = script.read(file, define)
         for statement in parse_statements(text):
-            environment.execute_sql(text[statement.span.start : statement.span.stop])
+            start, stop = statement.span
+            environment.execute_sql(re.sub(r"[^\n]", " ", text[:start]) + text[start:stop])
     return environment
 
 
@@ -272,6 +275,7 @@ def generate(
         _directory(directory).path.mkdir(parents=True, exist_ok=True)
         migrator = _migrator(directory, setup, define)
         if module is not None:
+            sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them
             wanted = import_definitions(migrator.environment, module)
         else:
             wanted = read_definitions(migrator.environment, tables or Path())
@@ -343,7 +347,7 @@ def rewrite(
     rename: Columns = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option(help="A loss to accept: value-changed, too-long or value-dropped."),
+        typer.Option(help="To accept: value-changed, too-long, value-dropped or not-checked."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
     directory: Directory = MIGRATIONS,

@@ -13,12 +13,11 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
-from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import select_query
 from schema_core.migration.targets import TARGETS, Writer
 from schema_core.migration.validation import (
     KINDS,
-    as_path,
+    column_renames,
     stored_table,
     validate_rows,
 )
@@ -43,7 +42,7 @@ def rewrite_table(
         new: The new definition. A schema keeps the other parts of the table.
         renames: As for `diff`.
         accept: Kinds of problems that do not prevent the rewrite: `value-changed`, `too-long` and
-            `value-dropped`, which lose data.
+            `value-dropped`, which lose data, and `not-checked` for what cannot be counted.
 
     Returns:
         The result of the job, which `wait` waits for.
@@ -72,6 +71,12 @@ def rewrite_table(
             code="rows-do-not-fit",
             hint=f"accept the loss: {kinds}" if losses else "correct the rows first",
         )
+    if report.unchecked and "not-checked" not in accepted:
+        raise SchemaError(
+            f"rows of {report.path} were not checked: {'; '.join(report.unchecked)}",
+            code="rows-do-not-fit",
+            hint="check the rows yourself, then accept 'not-checked'",
+        )
     identifier, table, _ = stored_table(environment, path)
     wanted = new
     if not isinstance(new, CatalogTable):
@@ -79,7 +84,7 @@ def rewrite_table(
     resolver = environment.schema_resolver
     definition = resolve_table(as_table(wanted), resolver)
     writer = Writer(TARGETS["flink"], tuple(identifier.to_list()), resolver)
-    hints = renamed_columns({as_path(key): one for key, one in (renames or {}).items()})
+    hints = column_renames(renames or {})
     query = select_query(writer, normalized(table), normalized(definition), hints, [])
     name = identifier.as_serializable_string()
     return environment.replace_table(name, definition, environment.sql_query(query))

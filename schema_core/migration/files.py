@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +39,10 @@ MAX_FILES: Final = 100_000
 _NAME = re.compile(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
 _MARKER = re.compile(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
 _PARENTS = re.compile(r"[ \t]*--[ \t]*parents:(.*)", re.IGNORECASE)
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+#: A variable; after another dollar sign it is text.
+_VARIABLE = re.compile(r"(\$?)\$\{(\w+)\}")
+#: A string literal, or a variable elsewhere.
+_PIECE = re.compile(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ def sections(text: str) -> dict[str, str]:
 
 def _declared_parents(text: str) -> tuple[str, ...] | None:
     """Return the names of the line ``-- parents:``; no names for a migration without a parent."""
-    found = [one for line in _lines(text) if (one := _PARENTS.fullmatch(line)) is not None]
+    head = takewhile(lambda line: not _MARKER.fullmatch(line), _lines(text))
+    found = [one for line in head if (one := _PARENTS.fullmatch(line)) is not None]
     if not found:
         return None
     if len(found) > 1:
@@ -170,19 +175,40 @@ def _declared_parents(text: str) -> tuple[str, ...] | None:
 
 
 def filled(name: str, text: str, variables: Mapping[str, str]) -> str:
-    """Return the text of a migration with ``${NAME}`` replaced.
+    """Return the text of a migration with ``${NAME}`` replaced, and ``$${NAME}`` by ``${NAME}``.
+
+    In a string literal, single quotes of the value are doubled.
 
     Raises:
         SchemaError: with code `migration-variable-missing`.
     """
-    missing = [one for one in _VARIABLE.findall(text) if one not in variables]
-    if missing:
-        raise SchemaError(
-            f"migration {name} requires a value for ${{{missing[0]}}}",
-            code="migration-variable-missing",
-            hint=f"pass it: --define {missing[0]}=VALUE",
-        )
-    return _VARIABLE.sub(lambda found: variables[found[1]], text)
+
+    def value(found: re.Match[str], quote: str) -> str:
+        if found[1]:
+            return found[0][1:]
+        if found[2] not in variables:
+            raise SchemaError(
+                f"migration {name} requires a value for ${{{found[2]}}}",
+                code="migration-variable-missing",
+                hint=f"pass it: --define {found[2]}=VALUE; write $${{{found[2]}}} for the text",
+            )
+        return variables[found[2]].replace("'", quote)
+
+    def piece(found: re.Match[str]) -> str:
+        quote = "''" if found["literal"] else "'"
+        return _VARIABLE.sub(lambda one: value(one, quote), found[0])
+
+    return _PIECE.sub(piece, text)
+
+
+def escaped_variables(text: str, variables: Container[str]) -> str:
+    """Return a text in which only the named variables are replaced.
+
+    >>> escaped_variables("'${day}' = '${secret}'", {"secret"})
+    "'$${day}' = '${secret}'"
+    """
+    pattern = re.compile(r"\$\{(\w+)\}")
+    return pattern.sub(lambda one: one[0] if one[1] in variables else f"${one[0]}", text)
 
 
 # --- directories ---------------------------------------------------------------------------------

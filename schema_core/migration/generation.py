@@ -26,6 +26,7 @@ from schema_core.catalog.objects import (
     CatalogView,
     TableKind,
 )
+from schema_core.catalog.table_changes import SetOption, TableChange
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
@@ -39,6 +40,7 @@ from schema_core.errors import (
 )
 from schema_core.formats.dialects.api import to_ddl
 from schema_core.formats.dialects.printer import block, comment_clause, with_clause
+from schema_core.masking import mask_query
 from schema_core.migration.catalog_changes import (
     AddDatabase,
     AddObject,
@@ -54,7 +56,7 @@ from schema_core.migration.catalog_changes import (
     read_catalog,
 )
 from schema_core.migration.differences import RenameHints
-from schema_core.migration.files import filled, sections
+from schema_core.migration.files import escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
 from schema_core.paths import ObjectPath
@@ -122,9 +124,9 @@ def _creating(text: str) -> list[Creation]:
     """
     found: list[Creation] = []
     for statement in parse_statements(text):
-        if not isinstance(statement, CREATING):
+        if not isinstance(statement, CREATING) or not _is_definition(statement):
             raise SchemaError(
-                "definitions consist of CREATE statements",
+                "definitions consist of CREATE statements of permanent objects, without AS SELECT",
                 code="migration-statement-not-allowed",
                 span=statement.span,
                 hint="put SET and CREATE CATALOG into setup.sql",
@@ -178,6 +180,14 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
                 require_instance(descriptor, TableDescriptor, "the definition")
                 environment.create_table(path, descriptor)
         return read_catalog(catalog)
+
+
+def _is_definition(statement: Creation) -> bool:
+    """Return whether a statement changes the current catalog only, and writes no rows."""
+    allowed = len(statement.path.parts) < (2 if isinstance(statement, CreateDatabase) else 3)
+    if isinstance(statement, CreateTable | CreateModel) and statement.query is not None:
+        return False
+    return allowed and not getattr(statement, "temporary", False)
 
 
 @contextmanager
@@ -260,6 +270,8 @@ def autogenerate(
     writer = _Writer(migrator, live, wanted, renames, columns, variables)
     up = writer.statements(changes)
     down = _undone(migrator, live, wanted, renames, columns, variables)
+    up = [escaped_variables(text, variables) for text in up]
+    down = None if down is None else [escaped_variables(text, variables) for text in down]
     notes = _differences(migrator, up, down, live, wanted, variables)
     lines = [escaped(f"-- {change}") for change in changes]
     lines += [escaped(f"-- at risk: {one}") for one in writer.risks]
@@ -330,11 +342,17 @@ class _Writer:
     def _statements(self, change: CatalogChange) -> Iterable[str]:
         match change:
             case AddDatabase(name, database):
-                return (_create_database(name, database),)
+                properties = self._properties(name, database.get_properties())
+                return (_create_database(name, replace(database, properties=properties)),)
             case RemoveDatabase(name):
                 return (f"DROP DATABASE {quote_identifier(name)}",)
             case ModifyDatabase(name, old, new):
-                return _alter_database(name, old, new)
+                changed = {
+                    key: value
+                    for key, value in new.get_properties().items()
+                    if old.get_properties().get(key) != value
+                }
+                return _alter_database(name, self._properties(name, changed))
             case AddObject(path, table):
                 return (self._create(path, table),)
             case RemoveObject(path, CatalogTable() as table):
@@ -342,8 +360,8 @@ class _Writer:
                 return (_drop(path, table),)
             case RenameObject(path, name):
                 return (self._rename(path, name),)
-            case ModifyTable(path):
-                return self._alter(path)
+            case ModifyTable(path, changes):
+                return (*self._alter(path), *self._secrets(path, changes))
             case _:
                 raise UnsupportedError(
                     f"a migration cannot contain {change}",
@@ -378,6 +396,12 @@ class _Writer:
                     code="migration-not-in-sql",
                     hint="create it with a statement in the environment that refreshes it",
                 )
+            if mask_query(table.original_query) != table.original_query:
+                raise UnsupportedError(
+                    "the query of the view has a secret in a hint",
+                    code="migration-not-in-sql",
+                    hint="keep the secret in the options of the table",
+                )
             columns = block([quote_identifier(one.name) for one in table.schema.columns])
             head = f"CREATE VIEW {_quoted(path)} {columns}"
             clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
@@ -388,10 +412,40 @@ class _Writer:
         found, declared = dict(options), secret_keys(dict(options))
         for key, value in options.items():
             if masked_value(key, value, declared) != value:
-                name = re.sub(r"\W", "_", f"{path.object_name}_{key}")
-                self.variables[name] = value
-                found[key] = f"${{{name}}}"
+                found[key] = self._variable(f"{path.object_name}_{key}", value)
         return found
+
+    def _secrets(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
+        """Yield the statements that set secret options, which plans leave out."""
+        declared = secret_keys(self.new.objects[path].get_options())
+        for one in changes:
+            if isinstance(one, SetOption) and masked_value(one.key, one.value) != one.value:
+                value = self._variable(f"{path.object_name}_{one.key}", one.value)
+                yield f"ALTER TABLE {_quoted(path)} SET ({quote_string(one.key)} = '{value}')"
+            elif isinstance(one, SetOption) and one.key.lower() in declared:
+                raise UnsupportedError(
+                    f"the option {one.key!r} of {path} is secret",
+                    code="migration-not-in-sql",
+                    hint="set it with ALTER TABLE ... SET",
+                )
+
+    def _variable(self, name: str, value: str) -> str:
+        """Return the variable of a secret: one that has this value, or a new one."""
+        base = name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        number = 1
+        while self.variables.setdefault(name, value) != value:
+            number += 1
+            name = f"{base}_{number}"
+        return f"${{{name}}}"
+
+    def _properties(self, name: str, properties: Mapping[str, str]) -> dict[str, str]:
+        """Return the properties of a database with a variable in place of each secret."""
+        return {
+            key: value
+            if masked_value(key, value) == value
+            else self._variable(f"{name}_{key}", value)
+            for key, value in properties.items()
+        }
 
     def _rename(self, path: ObjectPath, name: str) -> str:
         there = ObjectPath(path.database_name, name)
@@ -437,14 +491,9 @@ def _create_database(name: str, database: CatalogDatabase) -> str:
     return "\n".join([f"CREATE DATABASE {quote_identifier(name)}", *clauses])
 
 
-def _alter_database(name: str, old: CatalogDatabase, new: CatalogDatabase) -> tuple[str, ...]:
-    """Return the statement that sets the properties that differ; there is none for the rest."""
-    before = old.get_properties()
-    pairs = [
-        f"{quote_string(key)} = {quote_string(value)}"
-        for key, value in new.get_properties().items()
-        if before.get(key) != value
-    ]
+def _alter_database(name: str, properties: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the statement that sets properties; there is none for their removal."""
+    pairs = [f"{quote_string(key)} = {quote_string(one)}" for key, one in properties.items()]
     head = f"ALTER DATABASE {quote_identifier(name)} SET"
     return (f"{head} ({', '.join(pairs)})",) if pairs else ()
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
-from functools import partial
 from typing import Final
 
 from schema_core.arguments import require_instance
@@ -23,9 +22,22 @@ from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, Table
 from schema_core.catalog.unfinished import without_mark
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaError, UnsupportedError, at, similar, within
-from schema_core.formats.properties.property_map import decode_object, encode_object
-from schema_core.masking import mask_text
+from schema_core.errors import (
+    ConflictError,
+    NotFoundError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    similar,
+    within,
+)
+from schema_core.formats.properties.property_map import (
+    EXPANDED,
+    ORIGINAL,
+    decode_object,
+    encode_object,
+)
+from schema_core.masking import mask_query, mask_text
 from schema_core.migration.catalog_changes import (
     CatalogChange,
     CatalogContent,
@@ -44,6 +56,8 @@ from schema_core.text import Span
 
 #: The target of `downgrade` and `stamp` that is before the first migration.
 BASE: Final = "base"
+#: The properties with the text of a query, in which hints may have secrets.
+QUERIES: Final = frozenset({ORIGINAL, EXPANDED})
 #: The kind of a database in the history.
 DATABASE: Final = "DATABASE"
 
@@ -115,6 +129,7 @@ class Migrator:
         self._manager = environment.catalog_manager
         self._registry = self._manager.registry
         self.catalog = self._registry.current()
+        self._path = self._registry.current_path
         if Capability.MIGRATIONS not in self.catalog.capabilities:
             raise UnsupportedError(
                 f"{type(self.catalog).__name__} does not support migrations",
@@ -161,8 +176,8 @@ class Migrator:
         """
         found: list[CatalogContent] = []
         with suppress(_RolledBack), self.catalog.transaction() as catalog:
-            with self._within(catalog):
-                for text in scripts:
+            for text in scripts:
+                with self._within(catalog):
                     self._execute(catalog, text)
                     found.append(_visible(read_catalog(catalog)))
             raise _RolledBack
@@ -178,10 +193,10 @@ class Migrator:
             SchemaCoreError: for an object of the catalog that cannot be resolved.
         """
         left: dict[tuple[str, str], RecordedObject] = {}
-        with self.catalog.transaction() as catalog, self._within(catalog):
-            for migration in catalog.list_migrations():
+        with self._within(self.catalog):
+            for migration in self.catalog.list_migrations():
                 left |= {(one.database, one.name): one for one in migration.objects}
-            found = {key: self._recorded(catalog, *key) for key in left}
+            found = {key: self._recorded(self.catalog, *key) for key in left}
         differing = [key for key, one in left.items() if found[key] != one]
         return diff_catalogs(
             _content([left[key] for key in differing]), _content([found[key] for key in differing])
@@ -204,7 +219,7 @@ class Migrator:
         else:
             files = self._pending(applied, target)
         texts = [(one.name, one.script(section).strip()) for one in files]
-        return "\n".join(f"-- {name}\n{text}\n" for name, text in texts)
+        return "\n".join(f"-- {name}\n{text}\n;\n" for name, text in texts)
 
     # --- application ---------------------------------------------------------------------------
 
@@ -232,7 +247,8 @@ class Migrator:
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = catalog.list_migrations()
             pending = self._pending(applied, target)
-            return self._apply(catalog, pending[0], len(applied) + 1) if pending else None
+            position = max((one.position for one in applied), default=0) + 1
+            return self._apply(catalog, pending[0], position) if pending else None
 
         return self._repeated(next_one, dry_run)
 
@@ -249,14 +265,23 @@ class Migrator:
         Raises:
             SchemaError: with code `migration-irreversible`, before any is undone, and as `upgrade`.
             NotFoundError: with code `migration-not-found` for a target that was not applied.
+            ConflictError: if another process applies a migration that follows one of them.
         """
         require_instance(target, str, "target")
         names = [one.name for one in self._undone(self.catalog.list_migrations(), target)]
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
             applied = {one.name: one for one in catalog.list_migrations()}
-            left = [applied[name] for name in names if name in applied]
-            return self._undo(catalog, left[0]) if left else None
+            left = [name for name in names if name in applied]
+            if not left:
+                return None
+            for one in applied.values():
+                if left[0] in one.parents and one.name not in names:
+                    raise ConflictError(
+                        f"migration {one.name}, which follows {left[0]}, was applied meanwhile",
+                        hint="start again",
+                    )
+            return self._undo(catalog, applied[left[0]])
 
         return self._repeated(next_one, dry_run)
 
@@ -301,9 +326,13 @@ class Migrator:
         found: list[MigrationResult] = []
         if dry_run:
             with suppress(_RolledBack), self.catalog.transaction() as catalog:
-                with self._within(catalog):
-                    found += iter(partial(next_one, catalog), None)
-                raise _RolledBack
+                result: MigrationResult | None
+                while True:
+                    with self._within(catalog):
+                        result = next_one(catalog)
+                    if result is None:
+                        raise _RolledBack
+                    found.append(result)
             return tuple(found)
         while True:
             with self.catalog.transaction() as catalog, self._within(catalog):
@@ -315,10 +344,15 @@ class Migrator:
     @contextmanager
     def _within(self, catalog: Catalog) -> Iterator[None]:
         """Let the environment use a catalog in a transaction; its current path is restored."""
-        path = self._registry.current_path
-        name = path[0] or ""
-        self._registry.share(name, catalog)
+        path, name = self._registry.current_path, self._path[0] or ""
+        if self._registry.find(name) is not self.catalog:
+            raise ConflictError(
+                f"the catalog {name} was replaced by another one",
+                hint="create the Migrator again",
+            )
         try:
+            self._registry.share(name, catalog)
+            self._registry.current_path = self._path
             yield
         finally:
             self._registry.share(name, self.catalog)
@@ -399,7 +433,10 @@ class Migrator:
                 database, name = self._object(path, statement)
                 yield database, name
                 if isinstance(change, syntax.RenameTo):
-                    yield database, change.path.parts[-1]
+                    there, new_name = self._object(change.path, statement)
+                    if there != database:
+                        raise _not_allowed(statement, "a table is renamed within its database")
+                    yield database, new_name
             case (
                 syntax.CreateFunction(path, temporary=False, system=False)
                 | syntax.AlterFunction(path, temporary=False, system=False)
@@ -446,7 +483,11 @@ class Migrator:
                 return RecordedObject(database, name, TableKind.TABLE.value, None)
             options = found.table.get_options()
             masked = found.table.copy(mask(options, secret_keys(options)))
-            return RecordedObject(database, name, found.kind.value, dict(encode_object(masked)))
+            properties = {
+                key: mask_query(value) if key in QUERIES else value
+                for key, value in encode_object(masked).items()
+            }
+            return RecordedObject(database, name, found.kind.value, properties)
 
     def _everything(self, catalog: Catalog) -> tuple[RecordedObject, ...]:
         """Return all databases, tables and views."""
@@ -468,7 +509,7 @@ class Migrator:
         """
         files = {one.name: one for one in self.directory.migrations}
         for one in applied:
-            _require_unchanged(one, files)
+            _require_unchanged(one, files, applied[-1].name)
         if target is None:
             self.directory.require_single_head()
             wanted = frozenset(files)
@@ -505,7 +546,9 @@ def _state(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> Migra
     return MigrationState.APPLIED if same else MigrationState.CHANGED
 
 
-def _require_unchanged(entry: CatalogMigration, files: Mapping[str, MigrationFile]) -> None:
+def _require_unchanged(
+    entry: CatalogMigration, files: Mapping[str, MigrationFile], last: str
+) -> None:
     match _state(entry, files):
         case MigrationState.MISSING:
             raise SchemaError(
@@ -518,7 +561,7 @@ def _require_unchanged(entry: CatalogMigration, files: Mapping[str, MigrationFil
             raise SchemaError(
                 f"migration {entry.name} was changed after it had been applied",
                 code="migration-changed",
-                hint="restore the file and add another migration, or accept the file with stamp",
+                hint=f"restore the file, or accept it: schema-core migrate stamp {last}",
             )
         case _:
             pass

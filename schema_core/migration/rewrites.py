@@ -124,15 +124,15 @@ def _expression(
         return f"CAST({name} AS {writer.type(new)})"
     old = type_of(source)
     risks += [one for one in writer.target.rules.findings(old, new, path) if is_risk(one)]
-    converted = _converted(writer, name, old, new)
-    if converted is None:
+    expression = converted(writer, name, old, new)
+    if expression is None:
         risks.append(
             TypeFinding(
                 "field-dropped", path, f"{writer.target.title} has no cast from {old} to {new}"
             )
         )
         return missing
-    return converted
+    return expression
 
 
 #: Findings about readers that a conversion of the rows does not have.
@@ -144,7 +144,7 @@ def is_risk(finding: TypeFinding) -> bool:
     return finding.kind not in HARMLESS
 
 
-def _converted(writer: Writer, value: str, old: DataType, new: DataType) -> str | None:
+def converted(writer: Writer, value: str, old: DataType, new: DataType) -> str | None:
     """Return the expression that converts a value, or None without one."""
     if writer.type(old) == writer.type(new):
         return value
@@ -177,7 +177,7 @@ def _row(writer: Writer, value: str, old: RowType, new: RowType) -> str:
         part = None
         if one.name in types:
             inner = f"{value}.{writer.name(one.name)}"
-            part = _converted(writer, inner, types[one.name], one.data_type)
+            part = converted(writer, inner, types[one.name], one.data_type)
         fields.append(part or f"CAST(NULL AS {writer.type(one.data_type)})")
     if writer.target.engine is None:
         built = f"ROW({', '.join(fields)})"

@@ -19,7 +19,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints, diff
 from schema_core.migration.ordering import renamed_columns
-from schema_core.migration.rewrites import is_stored, sources_of
+from schema_core.migration.rewrites import converted, is_stored, sources_of
 from schema_core.migration.targets import TARGETS, Writer, type_of
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.columns import (
@@ -29,7 +29,6 @@ from schema_core.schema.columns import (
 from schema_core.text import escaped, quote_identifier, show
 from schema_core.types import CharType, DataType, DataTypes, RowType, VarCharType
 from schema_core.types.casts import supports_explicit_cast
-from schema_core.types.families import TypeFamily
 from schema_core.types.row_value import Row
 
 #: The metadata that names the file of a row.
@@ -68,6 +67,7 @@ KINDS: Mapping[str, bool] = {
     "value-changed": False,
     "too-long": False,
     "value-dropped": False,
+    "not-checked": False,
 }
 
 
@@ -149,7 +149,7 @@ def validate_rows(
     resolver = environment.schema_resolver
     wanted = normalized(resolve_table(as_table(new), resolver))
     writer = Writer(TARGETS["flink"], ("rows",), resolver)
-    hints = renamed_columns({as_path(key): one for key, one in (renames or {}).items()})
+    hints = column_renames(renames or {})
     unchecked: list[str] = []
     checks = [*_checks(writer, normalized(table), wanted, hints, unchecked)]
     with _readable(environment, identifier, table, options) as (source, file):
@@ -195,9 +195,21 @@ def stored_table(
 # --- checks --------------------------------------------------------------------------------------
 
 
-def as_path(path: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path of a column or field as a tuple."""
-    return (path,) if isinstance(path, str) else tuple(path)
+def column_renames(renames: RenameHints) -> dict[str, str]:
+    """Return the renames of columns by the old name.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for the rename of a field.
+    """
+    paths = {(one,) if isinstance(one, str) else tuple(one): new for one, new in renames.items()}
+    for path in paths:
+        if len(path) > 1:
+            raise SchemaError(
+                f"rows cannot be converted to a renamed field: {'.'.join(path)}",
+                code="wrong-argument",
+                hint="rename columns only, or rewrite the rows with a query of your own",
+            )
+    return renamed_columns(paths)
 
 
 def _checks(
@@ -223,7 +235,8 @@ def _checks(
             unchecked.append(f"{column.name}: the values of a computed column are stored")
             continue
         before = type_of(source)
-        yield from _value_checks(writer, (source.name,), value, before, type_, unchecked)
+        where = (source.name,)
+        yield from _value_checks(writer, where, value, None, before, type_, unchecked)
         if column.name in key:
             same = before.nullable() == type_.nullable()
             keys.append(value if same else f"TRY_CAST({value} AS {writer.type(type_)})")
@@ -251,25 +264,27 @@ def _value_checks(
     writer: Writer,
     path: tuple[str, ...],
     value: str,
+    row: str | None,
     old: DataType,
     new: DataType,
     unchecked: list[str],
 ) -> Iterator[_Check]:
-    """Yield the checks of a value, and of the fields in it."""
+    """Yield the checks of a value, and of the fields in it; `row` is the row that it is in."""
     if old.is_nullable and not new.is_nullable:
-        outer = value.rpartition(".")[0]
-        parent = f"{outer} IS NOT NULL AND " if len(path) > 1 else ""
+        parent = "" if row is None else f"{row} IS NOT NULL AND "
         yield _Check("null-value", path, f"NULL is not {_shown(new)}", f"{parent}{value} IS NULL")
     if isinstance(old, RowType) and isinstance(new, RowType):
         yield from _field_checks(writer, path, value, old, new, unchecked)
     elif old.nullable() != new.nullable():
-        if old.children() or new.children():
-            unchecked.append(f"{'.'.join(path)}: from {_shown(old)} to {_shown(new)}")
-        elif not supports_explicit_cast(old, new):
+        if converted(writer, value, old, new) is None:
             reason = f"there is no cast from {_shown(old)} to {_shown(new)}"
-            yield _Check("not-castable", path, reason, f"{value} IS NOT NULL", value)
+            yield _Check("not-castable", path, reason, f"{value} IS NOT NULL")
+        elif old.children() or new.children():
+            unchecked.append(f"{'.'.join(path)}: from {_shown(old)} to {_shown(new)}")
         else:
             yield from _scalar_checks(writer, path, value, old, new)
+            if _is_text(old) and not _is_text(new):
+                unchecked.append(f"{'.'.join(path)}: what {_shown(new)} keeps of the text")
 
 
 def _field_checks(
@@ -286,7 +301,8 @@ def _field_checks(
         where = (*path, field.name)
         if field.name in types:
             before = types[field.name]
-            yield from _value_checks(writer, where, inner, before, field.data_type, unchecked)
+            type_ = field.data_type
+            yield from _value_checks(writer, where, inner, value, before, type_, unchecked)
         elif not field.data_type.is_nullable:
             reason = f"{_shown(field.data_type)}, and the rows do not have it"
             yield _Check("missing-value", where, reason, f"{value} IS NOT NULL")
@@ -294,26 +310,24 @@ def _field_checks(
         yield _dropped(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
 
 
-#: Families within which a cast is compared with its reverse.
-COMPARED = (TypeFamily.NUMERIC, TypeFamily.DATETIME, TypeFamily.BINARY_STRING)
+def _is_text(type_: DataType) -> bool:
+    return isinstance(type_, CharType | VarCharType)
 
 
 def _scalar_checks(
     writer: Writer, path: tuple[str, ...], value: str, old: DataType, new: DataType
 ) -> Iterator[_Check]:
-    converted = f"TRY_CAST({value} AS {writer.type(new)})"
-    failed = f"{value} IS NOT NULL AND {converted} IS NULL"
+    cast = f"TRY_CAST({value} AS {writer.type(new)})"
+    failed = f"{value} IS NOT NULL AND {cast} IS NULL"
     yield _Check(
         "cast-failed", path, f"it cannot be cast from {_shown(old)} to {_shown(new)}", failed, value
     )
     if isinstance(new, CharType | VarCharType):
         text = f"CHAR_LENGTH(CAST({value} AS STRING)) > {new.length}"
         yield _Check("too-long", path, f"longer than {_shown(new)}", text, value)
-    elif any(old.is_(one) and new.is_(one) for one in COMPARED) and supports_explicit_cast(
-        new, old
-    ):
-        back = f"CAST({converted} AS {writer.type(old)})"
-        changed = f"{converted} IS NOT NULL AND {back} IS DISTINCT FROM {value}"
+    elif not _is_text(old) and supports_explicit_cast(new, old):
+        back = f"TRY_CAST({cast} AS {writer.type(old)})"
+        changed = f"{cast} IS NOT NULL AND {back} IS DISTINCT FROM {value}"
         yield _Check("value-changed", path, f"{_shown(new)} has another value", changed, value)
 
 

@@ -77,6 +77,19 @@ def test_variables_are_replaced_or_required() -> None:
     assert "migration-variable-missing" == caught.value.code
 
 
+def test_values_are_quoted_in_literals_and_text_is_escaped() -> None:
+    file = MigrationFile.parse("0001_a", "-- up\nSET 'k' = '${v}'; USE ${v}; SET 'a' = '$${v}';")
+
+    assert "\nSET 'k' = 'o''b'; USE o'b; SET 'a' = '${v}';" == file.script("up", {"v": "o'b"})
+
+
+def test_parents_are_only_read_before_the_first_section() -> None:
+    text = "-- up\nCREATE TABLE t (a INT COMMENT '\n-- parents: p\n');"
+    file = MigrationFile.parse("0001_a", text)
+
+    assert file.declared_parents is None
+
+
 def test_migrations_follow_the_one_with_the_next_lower_number() -> None:
     found = directory("0010_c", "0001_a", "0002_b")
 

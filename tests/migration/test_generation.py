@@ -163,6 +163,10 @@ def test_definitions_of_a_directory(environment: TableEnvironment, tmp_path: Pat
     ("text", "code"),
     [
         ("DROP TABLE t;", "migration-statement-not-allowed"),
+        ("CREATE TABLE t AS SELECT 1 AS a;", "migration-statement-not-allowed"),
+        ("CREATE TEMPORARY TABLE t (a INT);", "migration-statement-not-allowed"),
+        ("CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b';", "migration-statement-not-allowed"),
+        ("CREATE TABLE x.y.t (a INT);", "migration-statement-not-allowed"),
         ("CREATE TABLE (", "syntax"),
         ("CREATE TABLE t (a INTT);", "unknown-type"),
     ],
@@ -213,3 +217,41 @@ def test_generated_migrations_between_drawn_tables(tmp_path: Path) -> None:
         found.add(check(Random(seed), tmp_path / str(seed)))
 
     assert {"applied and undone", "refused: migration-needs-rewrite"} <= found
+
+
+def test_each_secret_has_a_variable_of_its_own(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    def tables(first: str, second: str, host: str) -> str:
+        return "".join(
+            f"CREATE DATABASE {name} WITH ('password' = '{value}');"
+            f"CREATE TABLE {name}.t (a INT) WITH ('connector' = 'print', 'path' = '/$${{day}}',"
+            f" 'password' = '{value}', 'url' = 'https://ann:{value}@{host}/');"
+            for name, value in (("d1", first), ("d2", second))
+        ).replace("$$", "$")
+
+    (tmp_path / "m").mkdir()
+    for number, texts in enumerate((("one", "o''ne", "a"), ("three", "o''ne", "b"))):
+        (tmp_path / "tables.sql").write_text(tables(*texts))
+        values = {f"v{number}": "unused"}
+        found = Migrator(environment, tmp_path / "m", variables=values)
+        wanted = read_definitions(environment, tmp_path / "tables.sql")
+        path = autogenerate(found, wanted, "next")
+        assert path is not None
+        text = path.read_text()
+        assert "not reached" not in text
+        assert all(secret not in text for secret in ("'one'", "three", "o'"))
+        secrets = {
+            "t_password": "three" if number else "one",
+            "t_password_2": "o'ne",
+            "t_url": f"https://ann:{'three' if number else 'one'}@{'b' if number else 'a'}/",
+            "t_url_2": f"https://ann:o'ne@{'b' if number else 'a'}/",
+            "d1_password": "three" if number else "one",
+            "d2_password": "o'ne",
+        }
+        if number:
+            secrets |= {"t_password": "three", "t_password_2": "one"}
+        Migrator(environment, tmp_path / "m", variables=secrets).upgrade()
+        if not number:
+            left = diff_catalogs(Migrator(environment, tmp_path / "m").content(), wanted)
+            assert () == tuple(one for one in left if type(one).__name__ != "RemoveDatabase")

@@ -15,6 +15,7 @@ from schema_core.catalog import InMemoryCatalog, ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
+from schema_core.sql.parser import parse_statements
 
 CREATE = """
 -- up
@@ -176,6 +177,7 @@ def test_branches_are_refused_until_they_are_merged(environments: Environments) 
         "CREATE CATALOG other WITH ('type' = 'generic_in_memory')",
         "USE CATALOG default_catalog",
         "USE default_catalog.default_database",
+        "ALTER TABLE orders RENAME TO default_catalog.default_database.o",
         "SET 'a' = 'b'",
         "SELECT 1",
         "CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b'",
@@ -359,3 +361,58 @@ def test_a_damaged_history_is_reported(tmp_path: Path) -> None:
         migrator.upgrade()
 
     assert "corrupt-entry" == caught.value.code
+
+
+def test_the_catalog_is_that_of_the_creation(environments: Environments) -> None:
+    environment = environments()
+    migrator = Migrator(environment, directory(CREATE, ADD))
+    other = environment.get_catalog("default_catalog")
+    environment.use_catalog("default_catalog")
+
+    migrator.upgrade()
+
+    assert other is environment.get_catalog("default_catalog")
+    assert migrator.catalog is environment.get_catalog("shop")
+    assert "default_catalog" == environment.get_current_catalog()
+    assert migrator.catalog.table_exists(ObjectPath("default", "orders"))
+
+
+def test_positions_are_not_reused(environments: Environments) -> None:
+    def migrator(**texts: str) -> Migrator:
+        files = [MigrationFile.parse(name, text) for name, text in texts.items()]
+        return Migrator(environment, MigrationDirectory.of(Path("migrations"), files))
+
+    environment = environments()
+    nothing = "-- parents: 0001_a\n-- up\n-- down\n"
+    found = migrator(**{"0001_a": "-- up\n-- down\n", "0002_b": nothing, "0002_c": nothing})
+    found.upgrade("0002_b")
+    found.upgrade("0002_c")
+    found.downgrade("0002_c", dry_run=True)
+    assert ["0002_b"] == [one.name for one in found.downgrade("0002_c")]
+    found.upgrade("0002_b")
+
+    assert [1, 3, 4] == [one.position for one in found.catalog.list_migrations()]
+
+
+def test_use_ends_with_its_migration_also_in_a_dry_run(environments: Environments) -> None:
+    use = "-- up\nCREATE DATABASE d;\nUSE d;\n"
+    migrator = Migrator(environments(), directory(CREATE, use, ADD))
+
+    assert 3 == len(migrator.upgrade(dry_run=True))
+    assert 3 == len(migrator.upgrade())
+
+
+def test_scripts_are_separated(environments: Environments) -> None:
+    migrator = Migrator(environments(), directory("-- up\nUSE a", "-- up\nUSE b"))
+
+    assert 2 == len(parse_statements(migrator.script()))
+
+
+def test_secrets_in_hints_are_not_in_the_history(environments: Environments) -> None:
+    hint = "/*+ OPTIONS('password' = '${p}') */"
+    text = f"-- up\nCREATE VIEW v AS SELECT id FROM orders {hint};\n"
+    migrator = Migrator(environments(), directory(CREATE, text), variables={"p": "hunter2"})
+    migrator.upgrade()
+
+    assert "hunter2" not in repr(migrator.catalog.list_migrations())
+    assert () == migrator.drift()

@@ -74,6 +74,7 @@ def problems(report: ValidationReport) -> list[tuple[str, str, int]]:
         ({"name": "STRING NOT NULL"}, [("null-value", "name", 1)]),
         ({"amount": "INT"}, [("value-changed", "amount", 1)]),
         ({"amount": "DOUBLE"}, []),
+        ({"amount": "BOOLEAN"}, [("value-changed", "amount", 3)]),
         ({"amount": "STRING"}, []),
         ({"amount": "VARCHAR(2)"}, [("too-long", "amount", 1)]),
         ({"name": "CHAR(2)"}, [("too-long", "name", 1)]),
@@ -101,7 +102,8 @@ def test_rows_are_counted_by_kind_of_problem(
     report = validate_rows(environment, "t", columns(**types))
 
     assert expected == problems(report)
-    assert (3, ()) == (report.rows, report.unchecked)
+    assert 3 == report.rows
+    assert (changed.get("name") == "INT") == bool(report.unchecked)
     assert 2 <= report.files <= 3
     assert ["t"] == environment.list_tables()
 
@@ -217,6 +219,49 @@ def test_a_definition_with_other_partitions(environment: TableEnvironment, tmp_p
     assert [] == problems(validate_rows(environment, "t", new))
     with environment.execute_sql("SELECT COUNT(*), COUNT(name) FROM t").collect() as rows:
         assert [(3, 2)] == [tuple(row) for row in rows]
+
+
+def test_what_has_no_cast_is_never_replaced_by_null(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/n', 'format' = 'parquet'"
+    environment.execute_sql(
+        f"CREATE TABLE n (a ARRAY<ROW<x INT>>, `r` ROW<`a.b` INT>) WITH ({options})"
+    )
+    environment.execute_sql("INSERT INTO n VALUES (ARRAY[ROW(1)], ROW(2))").wait()
+    wanted = columns(a="ARRAY<ROW<x INT, y INT>>", r="ROW<`a.b` INT NOT NULL>")
+
+    report = validate_rows(environment, "n", wanted)
+    assert [("not-castable", "a", 1)] == problems(report)
+    with pytest.raises(SchemaCoreError) as caught:
+        rewrite_table(environment, "n", wanted, accept=["value-dropped", "not-checked"])
+    assert "rows-do-not-fit" == caught.value.code
+
+
+def test_what_is_not_checked_must_be_accepted(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, tmp_path)
+    wanted = columns(**SAME | {"tags": "ARRAY<BIGINT>"})
+
+    with pytest.raises(SchemaCoreError) as caught:
+        rewrite_table(environment, "t", wanted)
+    assert "rows-do-not-fit" == caught.value.code
+    rewrite_table(environment, "t", wanted, accept=["not-checked"]).wait()
+    with environment.execute_sql("SELECT tags FROM t WHERE id = 1").collect() as rows:
+        assert [([1],)] == [tuple(row) for row in rows]
+
+
+def test_renames_of_fields_are_refused(environment: TableEnvironment, tmp_path: Path) -> None:
+    create(environment, tmp_path)
+    wanted = columns(**SAME | {"item": "ROW<code STRING, n BIGINT>"})
+
+    renames: dict[tuple[str, ...], str] = {("item", "sku"): "code"}
+
+    with pytest.raises(SchemaCoreError) as caught:
+        rewrite_table(environment, "t", wanted, renames=renames)
+
+    assert "wrong-argument" == caught.value.code
 
 
 def test_views_are_refused(environment: TableEnvironment) -> None:
