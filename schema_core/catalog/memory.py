@@ -241,8 +241,8 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
         self.create_database(default_database, CatalogDatabase(), ignore_if_exists=False)
 
     @contextmanager
-    def transaction(self) -> Iterator[Self]:
-        with self._memory.restored_on_error(), super().transaction() as joined:
+    def _in_transaction(self) -> Iterator[Self]:
+        with self._memory.restored_on_error(), super()._in_transaction() as joined:
             yield joined
 
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:

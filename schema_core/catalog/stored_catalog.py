@@ -7,7 +7,7 @@ operations are implemented once here, for the catalogs in memory, in SQL databas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from typing import Any, Generic, Self, TypeVar
 
@@ -602,9 +602,12 @@ class StoredCatalog(Catalog, Generic[S]):
 
     # --- transactions and migrations -----------------------------------------------------------
 
-    @contextmanager
-    def transaction(self) -> Iterator[Self]:
+    def transaction(self) -> AbstractContextManager[Self]:
         self._require_support(ObjectKind.MIGRATION)
+        return self._in_transaction()
+
+    @contextmanager
+    def _in_transaction(self) -> Iterator[Self]:
         joined, storage, dropped = copy(self), self.storage, list[str]()
         with self.store.transaction(writing=True) as transaction:
             _lock_history(transaction)
