@@ -9,6 +9,7 @@ applied; what remains different must be what the file says it does not reach. It
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -49,7 +50,10 @@ def check(random: Random, folder: Path) -> str:
     if path is None:
         return "equal"
     text = path.read_text(encoding="utf-8")
-    migrator = Migrator(environment, folder / "m")
+    names = re.findall(r"^-- the value of \$\{(\w+)\} is secret", text, re.MULTILINE)
+    secrets = [table.options["password"] for table in (new, old) if "password" in table.options]
+    variables = dict(zip(names, dict.fromkeys(secrets), strict=False))
+    migrator = Migrator(environment, folder / "m", variables=variables)
     before = migrator.content()
     migrator.upgrade()
     wanted = CatalogContent(before.databases, wanted.objects)
