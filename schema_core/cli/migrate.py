@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -102,8 +101,7 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     if setup is not None or file.exists():
         text = script.read(file, define)
         for statement in parse_statements(text):
-            start, stop = statement.span
-            environment.execute_sql(re.sub(r"[^\n]", " ", text[:start]) + text[start:stop])
+            environment.execute_statement(statement, text)
     return environment
 
 

@@ -17,6 +17,7 @@ from schema_core.migration.rewrites import select_query
 from schema_core.migration.targets import TARGETS, Writer
 from schema_core.migration.validation import (
     KINDS,
+    ValidationReport,
     column_renames,
     stored_table,
     validate_rows,
@@ -52,6 +53,28 @@ def rewrite_table(
             whose loss is not accepted; as `validate_rows`.
         UnsupportedError: if the connector cannot stage the rows.
     """
+    accepted = _accepted(accept)
+    report = validate_rows(environment, path, new, renames=renames)
+    _require_fit(report, accepted)
+    identifier, table, _ = stored_table(environment, path)
+    wanted = new
+    if not isinstance(new, CatalogTable):
+        wanted = replace(origin(table), schema=as_table(new).schema)
+    resolver = environment.schema_resolver
+    definition = resolve_table(as_table(wanted), resolver)
+    writer = Writer(TARGETS["flink"], tuple(identifier.to_list()), resolver)
+    hints = column_renames(renames or {})
+    query = select_query(writer, normalized(table), normalized(definition), hints, [])
+    name = identifier.as_serializable_string()
+    return environment.replace_table(name, definition, environment.sql_query(query))
+
+
+def _accepted(accept: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of problems that are accepted.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a kind that cannot be.
+    """
     accepted = require_names(accept, "accept")
     for kind in accepted:
         if KINDS.get(kind, True):
@@ -61,7 +84,15 @@ def rewrite_table(
                 code="wrong-argument",
                 hint=f"accept only {allowed}",
             )
-    report = validate_rows(environment, path, new, renames=renames)
+    return accepted
+
+
+def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
+    """Refuse rows with problems that are not accepted.
+
+    Raises:
+        SchemaError: with code `rows-do-not-fit`.
+    """
     refused = [one for one in report.problems if one.kind not in accepted]
     if refused:
         losses = all(not KINDS[one.kind] for one in refused)
@@ -77,14 +108,3 @@ def rewrite_table(
             code="rows-do-not-fit",
             hint="check the rows yourself, then accept 'not-checked'",
         )
-    identifier, table, _ = stored_table(environment, path)
-    wanted = new
-    if not isinstance(new, CatalogTable):
-        wanted = replace(origin(table), schema=as_table(new).schema)
-    resolver = environment.schema_resolver
-    definition = resolve_table(as_table(wanted), resolver)
-    writer = Writer(TARGETS["flink"], tuple(identifier.to_list()), resolver)
-    hints = column_renames(renames or {})
-    query = select_query(writer, normalized(table), normalized(definition), hints, [])
-    name = identifier.as_serializable_string()
-    return environment.replace_table(name, definition, environment.sql_query(query))

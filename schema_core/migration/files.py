@@ -311,12 +311,7 @@ class MigrationDirectory:
 
     def closure(self, name: str) -> frozenset[str]:
         """Return a migration with all that it follows, directly or not."""
-        found, left = {name}, [name]
-        while left:
-            new = [one for one in self.parents.get(left.pop(), ()) if one not in found]
-            found.update(new)
-            left += new
-        return frozenset(found)
+        return closure_of(name, self.parents)
 
     def create(self, slug: str, content: str, parents: Iterable[str] | None = None) -> Path:
         """Create the file of the next migration and return its path.
@@ -353,6 +348,20 @@ class MigrationDirectory:
                 f"cannot write {str(target)!r}: {error.strerror}", code="file-system-failed"
             ) from error
         return target
+
+
+def closure_of(name: str, parents: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Return a migration with all that it follows, directly or not.
+
+    >>> sorted(closure_of("c", {"c": ("b",), "b": ("a",), "d": ("a",)}))
+    ['a', 'b', 'c']
+    """
+    found, left = {name}, [name]
+    while left:
+        new = [one for one in parents.get(left.pop(), ()) if one not in found]
+        found.update(new)
+        left += new
+    return frozenset(found)
 
 
 def is_target(target: str, name: str) -> bool:

@@ -111,8 +111,7 @@ def read_definitions(environment: TableEnvironment, path: str | os.PathLike[str]
         for file, text, statements in scripts:
             with at(f"file {file}"):
                 for statement in statements:
-                    start, stop = statement.span
-                    environment.execute_sql(re.sub(r"[^\n]", " ", text[:start]) + text[start:stop])
+                    environment.execute_statement(statement, text)
         return read_catalog(catalog)
 
 
@@ -232,8 +231,8 @@ def autogenerate(
 
     Its statements are executed in a transaction that is rolled back: what they do not reach, and
     what those of ``down`` do not restore, are comments in the file, and so is the data that they
-    put at risk by the rules of Flink. Tables that are not wanted are
-    dropped, databases are not. The values of secret options are variables.
+    put at risk by the rules of Flink. Tables that are not wanted are dropped, databases are not.
+    The values of secret options are variables.
 
     Args:
         migrator: The migrator; all migrations of its directory must have been applied.

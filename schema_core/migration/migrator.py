@@ -44,7 +44,7 @@ from schema_core.migration.catalog_changes import (
     diff_catalogs,
     read_catalog,
 )
-from schema_core.migration.files import MigrationDirectory, MigrationFile, is_target
+from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
 from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask
@@ -406,8 +406,7 @@ class Migrator:
             span: Span = statement.span
             with within(text):
                 touched |= dict.fromkeys(self._touched(catalog, statement))
-            blank = "".join(one if one == "\n" else " " for one in text[: span.start])
-            self.environment.execute_sql(blank + text[span.start : span.stop])
+            self.environment.execute_statement(statement, text)
             written.append(mask_text(text[span.start : span.stop]))
         return tuple(written), touched
 
@@ -567,7 +566,7 @@ def _require_unchanged(
             pass
 
 
-def _closure(applied: Sequence[CatalogMigration], target: str) -> set[str]:
+def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]:
     """Return an applied migration with those that it follows.
 
     Raises:
@@ -583,12 +582,7 @@ def _closure(applied: Sequence[CatalogMigration], target: str) -> set[str]:
             code="migration-not-found",
             hint=", ".join(names) or similar(target, parents),
         )
-    found, left = {*names}, names
-    while left:
-        new = [one for one in parents.get(left.pop(), ()) if one not in found]
-        found.update(new)
-        left += new
-    return found
+    return closure_of(names[0], parents)
 
 
 def _not_allowed(statement: Statement, hint: str) -> SchemaError:
