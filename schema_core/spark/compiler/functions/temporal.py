@@ -260,7 +260,7 @@ def date_format(called: TranslatedCall) -> Node:
     clock = datetimes.clock(node, type_, called.zone)
     known = string_of(pattern)
     if known is not None and is_plain(known):
-        return call("date_format", clock, pattern)
+        return _format_plain(clock, known)
     coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
     beyond = nanos(node) if is_fine(type_) and not coarse else 0
     return let(
@@ -272,6 +272,17 @@ def date_format(called: TranslatedCall) -> Node:
             pattern,
         ),
     )
+
+
+def _format_plain(clock: Node, pattern: str) -> Node:
+    """Format a datetime by a plain pattern.
+
+    In Java `y` is the year of the era: the year 0 is 0001 BC. Spark takes it for the year of the
+    calendar unless the pattern has an era, whose two letters (AD, BC) are removed again.
+    """
+    if not any(part["letters"] and part["letters"][0] == "y" for part in _PART.finditer(pattern)):
+        return call("date_format", clock, pattern)
+    return call("substring", call("date_format", clock, f"G{pattern}"), 3)
 
 
 #: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
