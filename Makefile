@@ -60,7 +60,7 @@ postgresql:
 
 # Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
 pytest: $(INSTALLED) postgresql
-	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # What a new environment with every extra gets today becomes what everybody gets.
 lock:
