@@ -18,6 +18,7 @@ from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.compatibility import compat
+from schema_core.cli.diff import diff_tables
 from schema_core.cli.migrate import migrations
 from schema_core.cli.plan import plan_tables
 from schema_core.cli.progress import follow
@@ -57,6 +58,7 @@ def application() -> typer.Typer:
     for command in (run, compile_plan, run_plan, recover, resolve, compat, explain, doctor):
         app.command()(command)
     app.command("check")(check_script)
+    app.command("diff")(diff_tables)
     app.command("plan")(plan_tables)
     app.add_typer(migrations(), name="migrate")
     version_option = typer.Option(

@@ -10,6 +10,7 @@ from datetime import date
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import typer
 from rich.console import Console
@@ -41,6 +42,7 @@ class Output(Enum):
     TEXT = "text"
     JSON = "json"
     GITHUB = "github"
+    JUNIT = "junit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ def compat(
     """
     try:
         levels, accepted = _levels(severity or []), _acceptances(accept)
-        renames = script.renames(rename or [])
         before, _ = script.tables(old)
         after, text = script.tables(new)
+        renames = script.renames(rename or [], after)
         compared = [
             Compared(
                 path,
@@ -100,15 +102,13 @@ def compat(
                     table,
                     mode,
                     rules,
-                    renames=renames.pop(path.rpartition(".")[2], None),
+                    renames=renames[path],
                     severities=levels,
                     accepted=accepted.get(path, accepted[""]),
                 ),
             )
             for path, table in after.items()
         ]
-        for name in renames:
-            raise SchemaError(f"--rename: there is no table {name!r}", code="wrong-argument")
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
@@ -241,4 +241,26 @@ def as_commands(compared: list[Compared], gone: list[str], file: Path, text: str
         yield f"::error file={file},title=table-gone::{path}: the table is gone"
 
 
-FORMATS = {Output.TEXT: as_text, Output.JSON: as_json, Output.GITHUB: as_commands}
+def as_junit(compared: list[Compared], gone: list[str], file: Path, text: str) -> Iterator[str]:
+    """Yield a report in the format of JUnit: a case for each table, its report as output."""
+    failed = len(gone) + sum(not one.report.is_compatible for one in compared)
+    cases = str(len(compared) + len(gone))
+    suite = Element("testsuite", name="schema-core compat", tests=cases, failures=str(failed))
+    for one in compared:
+        case = SubElement(suite, "testcase", classname=str(file), name=escaped(one.path))
+        for found in one.report.errors:
+            SubElement(case, "failure", type=found.kind, message=escaped(str(found)))
+        lines = map(escaped, str(one.report).splitlines())
+        SubElement(case, "system-out").text = "\n".join(lines)
+    for path in gone:
+        case = SubElement(suite, "testcase", classname=str(file), name=escaped(path))
+        SubElement(case, "failure", type="table-gone", message="the table is gone")
+    yield tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+FORMATS = {
+    Output.TEXT: as_text,
+    Output.JSON: as_json,
+    Output.GITHUB: as_commands,
+    Output.JUNIT: as_junit,
+}

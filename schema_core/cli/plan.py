@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from schema_core.cli import UNREADABLE, script
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import SchemaCoreError
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.targets import TARGETS
 from schema_core.text import escaped
@@ -54,21 +54,16 @@ def plan_tables(
     try:
         before, _ = script.tables(old)
         after, _ = script.tables(new)
-        renames = script.renames(rename or [])
+        renames = script.renames(rename or [], [one for one in after if one in before])
         plans = {}
-        for path in [one for one in after if one in before]:
+        for path, hints in renames.items():
             names = tuple(path.split("."))
             plans[path] = plan(
                 before[path],
                 after[path],
                 str(target.value),
-                renames=renames.pop(names[-1], None),
+                renames=hints,
                 path=names if target.value == "flink" else names[-1],
-            )
-        for name in renames:
-            raise SchemaError(
-                f"--rename names the table {name!r}, which both scripts must have",
-                code="wrong-argument",
             )
     except SchemaCoreError as error:
         script.show(errors, new, error.diagnostics)

@@ -19,7 +19,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
-from schema_core.errors import Diagnostic, SchemaError, caret
+from schema_core.errors import Diagnostic, SchemaError, caret, similar
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import MAX_TEXT, escaped, is_blank
@@ -76,9 +76,17 @@ def tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
     return found, text
 
 
-def renames(options: list[str]) -> dict[str, dict[tuple[str, ...], str]]:
-    """Return renames by the name of their table."""
-    found: dict[str, dict[tuple[str, ...], str]] = {}
+def renames(options: list[str], paths: Iterable[str]) -> dict[str, dict[tuple[str, ...], str]]:
+    """Return renames by the path of their table, as hints for `diff`.
+
+    Args:
+        options: Strings of the form TABLE.COLUMN=NEW; a table has this name in any database.
+        paths: The full paths of the tables whose columns may be renamed.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for another form, or a table that is not there.
+    """
+    found: dict[str, dict[tuple[str, ...], str]] = {path: {} for path in paths}
     for option in options:
         path, _, name = option.partition("=")
         table, *names = path.split(".")
@@ -86,7 +94,15 @@ def renames(options: list[str]) -> dict[str, dict[tuple[str, ...], str]]:
             raise SchemaError(
                 f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
             )
-        found.setdefault(table, {})[tuple(names)] = name
+        renamed = [one for one in found if one.rpartition(".")[2] == table]
+        if not renamed:
+            raise SchemaError(
+                f"--rename: there is no table {table!r}",
+                code="wrong-argument",
+                hint=similar(table, {one.rpartition(".")[2] for one in found}),
+            )
+        for one in renamed:
+            found[one][tuple(names)] = name
     return found
 
 

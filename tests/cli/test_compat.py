@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from typer.testing import CliRunner
@@ -101,6 +102,7 @@ def test_severities_of_the_caller(tmp_path: Path) -> None:
         (CHANGED, ["--severity", "typ-changed=warn"], "did you mean 'type-changed'?"),
         (CHANGED, ["--rename", "tag=label"], "requires TABLE.COLUMN=NEW"),
         (CHANGED, ["--rename", "order.tag=label"], "there is no table 'order'"),
+        (CHANGED, ["--rename", "order.tag=label"], "did you mean 'orders'?"),
         (CHANGED, ["--rename", "orders.tga=label"], "cannot rename 'tga'"),
         (CHANGED, ["--accept", "{folder}/none.toml"], "cannot read"),
     ],
@@ -132,3 +134,18 @@ def test_invalid_acceptances_are_refused(tmp_path: Path, text: str, problem: str
     code, output = run(tmp_path, ORDERS, CHANGED, "--accept", str(accept))
 
     assert (2, True) == (code, problem in output), output
+
+
+def test_a_report_of_junit_has_a_case_for_each_table(tmp_path: Path) -> None:
+    both = ORDERS + ORDERS.replace("orders", "kept")
+    code, output = run(tmp_path, both, CHANGED, "--format", "junit", "--mode", "FULL")
+    suite = ET.fromstring(output)
+    failures = {case.get("name"): case.findall("failure") for case in suite}
+
+    assert (1, "2", "2") == (code, suite.get("tests"), suite.get("failures"))
+    assert ["default_catalog.default_database.orders", "default_catalog.default_database.kept"] == (
+        list(failures)
+    )
+    assert {"type-changed", "range-narrowed", "table-gone"} >= {
+        one.get("type") for found in failures.values() for one in found
+    }

@@ -1,0 +1,128 @@
+"""``schema-core diff``: the changes between the tables of two scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.catalog.table_changes import TableChange
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.errors import SchemaCoreError
+from schema_core.migration.descriptions import describe
+from schema_core.migration.differences import diff, likely_renames
+from schema_core.text import escaped
+
+#: The version of the output in JSON.
+VERSION = 1
+
+
+class DiffOutput(Enum):
+    """The format of differences."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Status(Enum):
+    """Which scripts have a table, and whether it changed."""
+
+    ADDED = "added"
+    DROPPED = "dropped"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a table differs: its changes, and renames that `diff` does not assume, as options."""
+
+    path: str
+    status: Status
+    changes: tuple[TableChange, ...] = ()
+    renames: tuple[str, ...] = ()
+
+
+def diff_tables(
+    old: Annotated[Path, typer.Argument(help="SQL statements with the tables until now.")],
+    new: Annotated[Path, typer.Argument(help="SQL statements with the new tables.")],
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(help="TABLE.COLUMN=NEW: a renamed column, or TABLE.COLUMN.FIELD=NEW."),
+    ] = None,
+    output: Annotated[DiffOutput, typer.Option("--format", help="The output.")] = DiffOutput.TEXT,
+) -> None:
+    """Print the changes between the tables that two scripts leave, by path.
+
+    Values of secret options are masked. Exits with 0 if there are no changes, with 1 if there are,
+    with 2 if a script cannot be read or resolved.
+    """
+    try:
+        before, _ = script.tables(old)
+        after, _ = script.tables(new)
+        renames = script.renames(rename or [], [one for one in after if one in before])
+        found = list(differences(before, after, renames))
+    except SchemaCoreError as error:
+        script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
+        raise typer.Exit(UNREADABLE) from None
+    for line in FORMATS[output](found):
+        Console(highlight=False, markup=False).print(Text(line), soft_wrap=True)
+    if found:
+        raise typer.Exit(WRONG)
+
+
+def differences(
+    before: dict[str, ResolvedCatalogTable],
+    after: dict[str, ResolvedCatalogTable],
+    renames: dict[str, dict[tuple[str, ...], str]],
+) -> Iterator[Difference]:
+    """Yield the tables that differ, in the order of the new script; those that are gone first."""
+    yield from (Difference(path, Status.DROPPED) for path in before if path not in after)
+    for path, table in after.items():
+        if path not in before:
+            yield Difference(path, Status.ADDED)
+        elif changes := diff(before[path], table, renames=renames[path]):
+            name, likely = path.rpartition(".")[2], likely_renames(before[path], table)
+            options = (
+                f"{'.'.join((name, *column))}={to}"
+                for column, to in likely.items()
+                if column not in renames[path]
+            )
+            yield Difference(path, Status.CHANGED, changes, tuple(options))
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+def as_text(found: list[Difference]) -> Iterator[str]:
+    """Yield a line for each table, and one for each of its changes."""
+    for one in found:
+        yield escaped(f"{one.path}: {one.status.value}")
+        yield from (escaped(f"  {describe(change)}") for change in one.changes)
+        yield from (escaped(f"  hint: if it is a rename, --rename {it}") for it in one.renames)
+
+
+def as_json(found: list[Difference]) -> Iterator[str]:
+    """Yield one document: the kind of each change has the name of its class in Flink."""
+    tables = {
+        one.path: {
+            "status": one.status.value,
+            "changes": [
+                {"change": type(change).__name__, "description": describe(change)}
+                for change in one.changes
+            ],
+            "likely_renames": list(one.renames),
+        }
+        for one in found
+    }
+    yield json.dumps({"version": VERSION, "tables": tables}, indent=2)
+
+
+FORMATS = {DiffOutput.TEXT: as_text, DiffOutput.JSON: as_json}
