@@ -25,6 +25,11 @@ from schema_core.formats.properties.property_map import (
     encode_table,
     ignored_keys,
 )
+from schema_core.formats.properties.verify import (
+    read_ordinary_table,
+    verify,
+    verify_every_key,
+)
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.strategies import materialized_tables, models, tables
 
@@ -140,3 +145,73 @@ def test_ignored_keys_do_not_affect_the_result(properties: dict[str, str]) -> No
 
     assert read == decode_table(rest)
     assert () == ignored_keys(rest)
+
+
+# --- maps as most catalogs have them --------------------------------------------------------------
+
+#: What can happen to a key or a value of a map.
+MUTATIONS: tuple[Callable[[dict[str, str], str], object], ...] = (
+    lambda properties, key: properties.pop(key),
+    lambda properties, key: properties.update({key: ""}),
+    lambda properties, key: properties.update({key: "a,b,,"}),
+    lambda properties, key: properties.update({key: "TRUE"}),
+    lambda properties, key: properties.update({f"{key}x": "INT"}),
+    lambda properties, key: properties.update({key.replace(".0.", ".300."): "INT"}),
+    lambda properties, key: properties.update({key.replace(".0.", ".2."): "INT"}),
+    lambda properties, key: properties.update({key.replace(".1.", ".01."): "INT"}),
+    lambda properties, key: properties.update({key.replace(".name", ".expr"): "1"}),
+    lambda properties, key: properties.update({key.replace(".name", ".virtual"): "true"}),
+    lambda properties, key: properties.update({key.replace(".name", ".metadata"): "k"}),
+    lambda properties, key: properties.update({key.replace(".data-type", ".type"): "VARCHAR"}),
+)
+mutations = st.lists(
+    st.tuples(st.sampled_from(MUTATIONS), st.integers(0, 200)), max_size=3
+)  # most maps should remain close to what Flink writes
+
+
+def mutated(
+    properties: dict[str, str], changes: list[tuple[Callable[..., object], int]]
+) -> dict[str, str]:
+    for change, number in changes:
+        if properties:
+            change(properties, list(properties)[number % len(properties)])
+    return properties
+
+
+def outcome(function: Callable[..., Any], *given_: object) -> object:
+    """The result, or the diagnostics of the error."""
+    try:
+        return function(*given_)
+    except SchemaCoreError as error:
+        return error.diagnostics
+
+
+@given(tables(), mutations)
+def test_columns_are_decoded_alike_with_and_without_prepared_keys(
+    table: CatalogTable, changes: list[tuple[Callable[..., object], int]]
+) -> None:
+    """A key with a line break makes the decoder search every key."""
+    properties = encode_table(resolve_table(table, RESOLVER), "carry")
+    properties = mutated(properties, changes)
+    searched = properties | {"a\nb": "c"}
+
+    for found in (decode_table, ignored_keys):
+        expected, actual = outcome(found, searched), outcome(found, properties)
+        if isinstance(expected, CatalogTable) and isinstance(actual, CatalogTable):
+            event("decoded")
+            assert expected.schema == actual.schema
+            assert expected.options == actual.options | {"a\nb": "c"}
+        else:
+            assert expected == actual
+
+
+@given(tables(), mutations)
+def test_ordinary_maps_are_verified_as_all_others(
+    table: CatalogTable, changes: list[tuple[Callable[..., object], int]]
+) -> None:
+    """The name of the kind makes no difference but which checks are made."""
+    properties = encode_table(resolve_table(table, RESOLVER), "carry")
+    properties = mutated(properties, changes)
+    event("ordinary" if read_ordinary_table(properties) else "other")
+
+    assert verify_every_key(properties, None, None) == verify(properties)

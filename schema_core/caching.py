@@ -9,6 +9,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+P1 = TypeVar("P1")
 
 #: Characters of input per cache. A syntax tree takes up to 250 bytes per character.
 MAX_CACHED = 200_000
@@ -23,6 +24,10 @@ class Cached(Protocol[P, R_co]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Return the cached or computed result."""
+
+    @property
+    def entries(self) -> Entries[Any]:
+        """The results by arguments, for callers that look up many."""
 
     def cache_clear(self) -> None:
         """Clear the cache."""
@@ -110,7 +115,35 @@ def cached(
                 entries.add(key, found, weight(*key))
             return found
 
+        look_up.entries = entries  # type: ignore[attr-defined]
         look_up.cache_clear = entries.clear  # type: ignore[attr-defined]
         return look_up  # type: ignore[return-value]
+
+    return decorate
+
+
+def cached_by_identity(maximum: int) -> Callable[[Callable[[P1], R]], Callable[[P1], R]]:
+    """Cache the results of a function of one argument by its identity; errors are not cached.
+
+    It suits arguments that are shared and slow to hash. An entry keeps its argument alive, so an
+    identity is never reused.
+
+    Args:
+        maximum: The number of results that are kept.
+    """
+
+    def decorate(function: Callable[[P1], R]) -> Callable[[P1], R]:
+        entries: dict[int, tuple[P1, R]] = {}
+
+        @wraps(function)
+        def look_up(argument: P1) -> R:
+            found = entries.get(id(argument))
+            if found is None:
+                if len(entries) >= maximum:
+                    entries.clear()
+                found = entries[id(argument)] = (argument, function(argument))
+            return found[1]
+
+        return look_up
 
     return decorate

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from schema_core.caching import MAX_CACHED, cached
+from schema_core.caching import MAX_CACHED, cached, cached_by_identity
 from schema_core.errors import SchemaError
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.types import parse_type
@@ -88,3 +88,20 @@ def test_only_short_strings_are_cached(parse: Callable[[str], object]) -> None:
 
     assert parse(short) is parse(short)
     assert parse(long) is not parse(long)
+
+
+def test_results_by_identity_are_computed_once_and_bounded() -> None:
+    computed = []
+
+    @cached_by_identity(maximum=2)
+    def found(value: list[int]) -> int:
+        computed.append(value)
+        return len(value)
+
+    one, two, three = [1], [1], [1]
+
+    assert [1] * 4 == [found(value) for value in (one, one, two, one)]
+    assert [one, two] == computed
+    found(three)
+    found(one)
+    assert 4 == len(computed)

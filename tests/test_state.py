@@ -27,6 +27,7 @@ ALLOWED = {
 
 #: Unbounded cache of a function with parameters -> why it may be.
 ALLOWED_CACHES = {
+    "catalog/resolve.py: _member_names": "by class of objects",
     "left_deep.py: _names_of": "by class of nodes",
     "types/base.py: _field_names": "by class of types",
     "spark/compiler/template.py: template": "by templates, which are literals of the compiler",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
@@ -314,7 +315,13 @@ def members(
     source: CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel,
 ) -> dict[str, Any]:
     """Return the fields of an object, for its resolved form."""
-    return {one.name: getattr(source, one.name) for one in fields(source)}
+    kind: Any = type(source)
+    return {name: getattr(source, name) for name in _member_names(kind)}
+
+
+@cache
+def _member_names(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 # --- checks --------------------------------------------------------------------------------------

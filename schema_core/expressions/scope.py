@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.caching import cached
+from schema_core.caching import cached, cached_by_identity
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
@@ -132,6 +133,11 @@ def in_sql(type_: DataType) -> DataType:
     """
     if type_.root in UNCHANGED_IN_SQL and not isinstance(type_, LegacyType):
         return type_
+    return _converted_to_sql(type_)
+
+
+@cached_by_identity(maximum=5_000)
+def _converted_to_sql(type_: DataType) -> DataType:
     nullable = type_.is_nullable
     if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
         return found
@@ -150,10 +156,20 @@ def in_sql(type_: DataType) -> DataType:
                 DayTimeResolution.SECOND, fractional_precision=3, nullable=nullable
             )
         case RowType(fields=fields):
-            pairs = [(one.name, in_sql(one.data_type)) for one in fields]
-            return RowType([RowField(name, inner) for name, inner in pairs], nullable)
+            types = [in_sql(one.data_type) for one in fields]
+            if all(_is_same_field(one, inner) for one, inner in zip(fields, types, strict=True)):
+                return type_
+            pairs = zip(fields, types, strict=True)
+            return RowType([RowField(one.name, inner) for one, inner in pairs], nullable)
         case _:
-            return type_.rebuild(tuple(map(in_sql, type_.children())))
+            children = type_.children()
+            inner = tuple(map(in_sql, children))
+            return type_ if all(map(operator.is_, inner, children)) else type_.rebuild(inner)
+
+
+def _is_same_field(field: RowField, type_: DataType) -> bool:
+    """Return whether SQL leaves a field of a row unchanged, with its type in SQL."""
+    return field.data_type is type_ and field.description is None
 
 
 def _require_parts_in_sql(type_: DataType) -> None:

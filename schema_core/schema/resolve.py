@@ -6,7 +6,7 @@ errors), so the first error is the one that Flink reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,8 @@ from schema_core.schema.rules import (
 )
 from schema_core.schema.unresolved import AbstractSchemaResolver, Schema
 from schema_core.sql.parser import parse_expression
+from schema_core.sql.syntax import Call, Interval, Literal, Name, Symbol, TypeName
+from schema_core.sql.syntax import walk as syntax_parts
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -114,19 +116,17 @@ class SchemaResolver(AbstractSchemaResolver):
         )
         """
         require_instance(schema, Schema, "the schema to resolve")
-        looks_up = self._functions or self._types or self._subqueries
-        if looks_up or not _is_text(schema):
+        if self._looks_up() or not _has_expressions(schema) or not _is_text(schema):
             return self._resolved(schema)
         return _resolve_cached(schema, self._streaming, self._metadata)
 
+    def _looks_up(self) -> bool:
+        """Return whether the result depends on more than the schema and the two flags."""
+        return bool(self._functions or self._types or self._subqueries)
+
     def _resolved(self, schema: Schema) -> ResolvedSchema:
         found = Gathering()
-        with found.catching():
-            require_unique_names(schema.columns)
-        with found.catching():
-            require_unique_keys(schema.columns)
-        stored = self._stored(schema.columns, found)
-        columns = self._computed(schema.columns, stored, found)
+        columns = _known_columns(schema.columns) or self._columns(schema.columns, found)
         watermarks = self._watermarks(schema.watermark_specs, columns, found)
         columns = self._with_rowtime(columns, watermarks)
         key = resolve_primary_key(schema.primary_key, columns, found)
@@ -147,6 +147,14 @@ class SchemaResolver(AbstractSchemaResolver):
 
     # --- columns -------------------------------------------------------------------------------
 
+    def _columns(self, columns: Sequence[UnresolvedColumn], found: Gathering) -> Columns:
+        """Resolve all columns by name."""
+        with found.catching():
+            require_unique_names(columns)
+        with found.catching():
+            require_unique_keys(columns)
+        return self._computed(columns, self._stored(columns, found), found)
+
     def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
         """Resolve physical and metadata columns."""
         stored: Columns = {}
@@ -159,7 +167,7 @@ class SchemaResolver(AbstractSchemaResolver):
                 continue
             try:
                 stored[column.name] = typed = self._typed(column)
-                RESOLVED.add(column, typed)
+                RESOLVED.add(column, typed, is_plain=self._types is None)
             except SchemaCoreError:  # `at` for every column would double the time
                 stored[column.name] = None
                 with found.catching(), at(f"column {column.name!r}", column.span):
@@ -212,6 +220,8 @@ class SchemaResolver(AbstractSchemaResolver):
         self, specs: tuple[UnresolvedWatermarkSpec, ...], columns: Columns, found: Gathering
     ) -> tuple[WatermarkSpec, ...]:
         """Resolve the watermark, if any, which can refer to all columns."""
+        if not specs:
+            return ()
         watermarks: list[WatermarkSpec] = []
         with found.catching():
             require_one_watermark(specs)
@@ -252,13 +262,21 @@ class ResolvedColumns:
         self.columns: dict[int, PhysicalColumn] = {}
         self.maximum = maximum
 
-    def add(self, written: UnresolvedColumn, resolved: AnyColumn) -> None:
-        """Cache a resolved column if its type was declared as a data type."""
+    def add(self, written: UnresolvedColumn, resolved: AnyColumn, *, is_plain: bool) -> None:
+        """Cache a resolved column if its type was declared as a data type, or is a string.
+
+        Args:
+            written: The unresolved column.
+            resolved: The resolved column.
+            is_plain: Whether no names of user-defined types were looked up. A string that is
+                resolved without them contains none.
+        """
         if not isinstance(resolved, PhysicalColumn) or not isinstance(
             written, UnresolvedPhysicalColumn
         ):
             return
-        if written.data_type is resolved.data_type:
+        type_ = written.data_type
+        if type_ is resolved.data_type or (is_plain and isinstance(type_, str)):
             if len(self.columns) >= self.maximum:
                 self.columns = {}
             self.columns[id(written)] = resolved
@@ -266,6 +284,15 @@ class ResolvedColumns:
 
 #: Shared by all resolvers, since these columns depend only on their declaration.
 RESOLVED = ResolvedColumns(maximum=20_000)
+
+
+def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
+    """Return physical columns with distinct names that are all in the cache; None for any other."""
+    known = list(map(RESOLVED.columns.get, map(id, columns)))
+    if not all(known):
+        return None
+    by_name: Columns = {column.name: column for column in known if column is not None}
+    return by_name if len(by_name) == len(known) else None
 
 
 def _schema_size(schema: Schema, *_: bool) -> int:
@@ -297,6 +324,12 @@ def _sound(type_: DataType, types: LookUp | None) -> DataType:
     if type_.nullable() == WRONG:
         raise SchemaError("the type is invalid (reported above)", code=FOLLOWS)
     return require_resolved(look_up(type_, types))
+
+
+def _has_expressions(schema: Schema) -> bool:
+    """Return whether a schema has computed columns or watermarks, which take time to resolve."""
+    kinds = set(map(type, schema.columns))
+    return bool(schema.watermark_specs) or not kinds.isdisjoint({UnresolvedComputedColumn})
 
 
 def _is_text(schema: Schema) -> bool:
@@ -391,9 +424,59 @@ def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
     if isinstance(expression, ResolvedExpression):
         require_columns(expression, scope)
         return expression
+    found = _resolve_again(expression, scope) if isinstance(scope, SchemaScope) else None
+    if found is not None:
+        return found
     with within(expression.source or expression.text):
         syntax = expression.syntax or parse_expression(expression.text)
         return ResolvedExpression(infer(scope, syntax), expression)
+
+
+def _resolve_again(expression: SqlExpression, scope: SchemaScope) -> ResolvedExpression | None:
+    """Return what an expression was resolved to over columns of these types; None if unknown.
+
+    Only expressions of names, literals and calls of built-in functions are cached, over types
+    without time attributes, which equality ignores.
+    """
+    if expression.syntax or scope.functions or scope.types or scope.subqueries:
+        return None
+    try:
+        names = _names_in(expression.text)
+        if names is None or not scope.computed.isdisjoint(names):
+            return None
+        columns = tuple([(name, scope.columns[name]) for name in names])
+        if any(_has_attribute(type_) for _, type_ in columns):
+            return None
+        return _resolve_text(expression.text, scope.streaming, columns)
+    except (KeyError, SchemaCoreError):
+        return None  # the error depends on all columns
+
+
+#: Nodes whose meaning depends on the columns that are named, and on nothing else of the scope.
+_CACHED_NODES = (Call, Name, Literal, Interval, Symbol, TypeName)
+
+
+@cached()
+def _names_in(text: str) -> tuple[str, ...] | None:
+    """Return the first names of all columns of an expression; None if it is not cached."""
+    parts = list(syntax_parts(parse_expression(text)))
+    if not all(isinstance(one, _CACHED_NODES) for one in parts):
+        return None
+    return tuple(dict.fromkeys(one.parts[0] for one in parts if isinstance(one, Name)))
+
+
+def _expression_size(text: str, _: bool, columns: tuple[tuple[str, DataType], ...]) -> int:
+    """Return the weight of an expression in a cache: its text and the types of its columns."""
+    return len(text) + 16 + sum([len(name) + 16 * type_.node_count for name, type_ in columns])
+
+
+@cached(_expression_size)
+def _resolve_text(
+    text: str, streaming: bool, columns: tuple[tuple[str, DataType], ...]
+) -> ResolvedExpression:
+    """Resolve an expression over these columns; results are cached, errors are not."""
+    scope = ColumnScope(dict(columns), streaming=streaming)
+    return ResolvedExpression(infer(scope, parse_expression(text)), SqlExpression(text))
 
 
 def require_columns(expression: ResolvedExpression, scope: Scope) -> None:

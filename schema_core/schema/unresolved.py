@@ -264,7 +264,10 @@ class SchemaBuilder:
         """
         kinds = get_args(UnresolvedColumn)
         given = require_sequence(columns, "the columns to append")
-        self._columns += [require_instance(column, kinds, "a column to append") for column in given]
+        if not set(kinds).issuperset(map(type, given)):
+            for column in given:
+                require_instance(column, kinds, "a column to append")
+        self._columns += given
         return self
 
     def from_row_data_type(self, data_type: DataType) -> SchemaBuilder:
@@ -448,8 +451,16 @@ class SchemaBuilder:
         return self
 
 
+class _Hashed:
+    """A slot for the hash of a value, which is computed once and neither compared nor pickled."""
+
+    __slots__ = ("_hash",)
+
+    _hash: int
+
+
 @dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(_Hashed):
     """An unresolved schema: columns and watermarks, a primary key, indexes, immutable columns.
 
     `Schema.new_builder()` builds a schema, `SchemaResolver` resolves it (FLIP-164).
@@ -471,7 +482,16 @@ class Schema:
 
     def __post_init__(self) -> None:
         for name in ("columns", "watermark_specs", "indexes"):
-            object.__setattr__(self, name, require_sequence(getattr(self, name), f"the {name}"))
+            if type(members := getattr(self, name)) is not tuple:
+                object.__setattr__(self, name, require_sequence(members, f"the {name}"))
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            members = (self.columns, self.watermark_specs, self.primary_key, self.indexes)
+            object.__setattr__(self, "_hash", hash((*members, self.immutable_columns)))
+            return self._hash
 
     @staticmethod
     def new_builder() -> SchemaBuilder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 
 import pytest
@@ -398,3 +399,58 @@ def test_context_dependent_schemas_are_not_cached() -> None:
     first = SchemaResolver(functions=lambda path, span: None)
 
     assert first.resolve(two_columns()) is not first.resolve(two_columns())
+
+
+# --- caches --------------------------------------------------------------------------------------
+
+
+def test_an_expression_is_resolved_by_the_types_of_its_columns() -> None:
+    """Equal expressions of different tables share nothing but their text."""
+    types = {
+        type_: resolve(
+            lambda b, type_=type_: b.column("a", type_).column_by_expression("c", "a + 1")
+        ).get_column("c")
+        for type_ in ("INT", "BIGINT NOT NULL", "DOUBLE", "INT")
+    }
+
+    assert {"INT": "INT", "BIGINT NOT NULL": "BIGINT NOT NULL", "DOUBLE": "DOUBLE"} == {
+        type_: column.data_type.as_summary_string() for type_, column in types.items() if column
+    }
+
+
+def test_a_cached_expression_over_a_time_attribute_keeps_it() -> None:
+    """Equality of types ignores time attributes, so they must not come from another table."""
+    regular = resolve(
+        lambda b: b.column("t", "TIMESTAMP_LTZ(3)").column_by_expression("u", "t")
+    ).get_column("u")
+    proctime = resolve(
+        lambda b: b.column("a", "INT").column_by_expression("t", "PROCTIME()")
+    ).get_column("t")
+
+    assert regular is not None
+    assert proctime is not None
+    assert TimestampKind.REGULAR is getattr(regular.data_type, "kind", None)
+    assert TimestampKind.PROCTIME is getattr(proctime.data_type, "kind", None)
+
+
+def test_a_cached_expression_does_not_hide_the_errors_of_its_schema() -> None:
+    resolve(lambda b: b.column("a", "INT").column_by_expression("c", "a + 1"))
+
+    with pytest.raises(SchemaError) as caught:
+        resolve(
+            lambda b: (
+                b.column("a", "INT")
+                .column_by_expression("a", "1")
+                .column_by_expression("c", "a + 1")
+            )
+        )
+    assert ["duplicate-column", "unknown-column"] == [one.code for one in caught.value.diagnostics]
+
+
+def test_equal_schemas_are_equal_after_they_were_hashed() -> None:
+    schemas = [Schema.new_builder().column("a", "INT").build() for _ in range(2)]
+    before = hash(schemas[0])
+    copied = pickle.loads(pickle.dumps(schemas[0]))
+
+    assert before == hash(schemas[1]) == hash(copied)
+    assert schemas[0] == schemas[1] == copied

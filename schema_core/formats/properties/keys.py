@@ -7,7 +7,7 @@ every key is accounted for: it was read, it is an option, or it is reported as i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
@@ -39,6 +39,17 @@ RESERVED_KEYS = frozenset({
 MAX_INT = 2**31 - 1
 
 _NUMBER = re.compile(r"[+-]?\d+")
+_COLUMN = re.compile(r"\nschema\.[0-9]")
+
+#: The parts of a column, in the order of `COLUMN_KEYS`.
+COLUMN_PARTS = ("name", "data-type", "comment", "expr", "metadata", "virtual")
+#: The keys of the first columns of a schema, by row: strings that are built and hashed once.
+COLUMN_KEYS = tuple(
+    tuple(f"schema.{number}.{part}" for part in COLUMN_PARTS) for number in range(256)
+)
+#: The keys that are requested for a physical column.
+PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
+_COLUMN_KEYS = frozenset(key for row in COLUMN_KEYS for key in row)
 
 
 def is_reserved(key: str) -> bool:
@@ -133,11 +144,15 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
 
 
 class PropertyReader:
-    """A property map, or the part under a prefix, that records which keys were requested."""
+    """A property map, or the part under a prefix, that records which keys were requested.
 
-    __slots__ = ("_lines", "_prefix", "_properties", "_read", "_rows")
+    Most keys of a map are in `COLUMN_KEYS`; only the others are searched.
+    """
+
+    __slots__ = ("_columns", "_lines", "_others", "_prefix", "_properties", "_read", "_rows")
 
     _read: set[str]
+    _columns: list[tuple[int, Collection[int]]]
     _rows: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
@@ -146,14 +161,16 @@ class PropertyReader:
         self._properties = properties
         self._prefix = prefix
         if parent is None:
-            lines = "\n".join(("", *properties))
-            # all keys, each after a line break, so that one search covers them; empty if a key
-            # contains a line break
-            self._lines = lines if lines.count("\n") == len(properties) else ""
-            self._read, self._rows = set(), []
+            self._others = [key for key in properties if key not in _COLUMN_KEYS]
+            lines = "\n".join(("", *self._others))
+            # the other keys, each after a line break, so that one search covers them; None if a
+            # key contains a line break
+            self._lines = lines if lines.count("\n") == len(self._others) else None
+            self._read, self._rows, self._columns = set(), [], []
         else:
-            self._lines = parent._lines  # noqa: SLF001 - its own
+            self._lines, self._others = parent._lines, parent._others  # noqa: SLF001 - its own
             self._read, self._rows = parent._read, parent._rows  # noqa: SLF001
+            self._columns = parent._columns  # noqa: SLF001
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -164,19 +181,60 @@ class PropertyReader:
     def requested(self) -> frozenset[str]:
         """The keys that were requested, whether they exist or not."""
         rows = {row + key for row, keys in self._rows for key in keys}
-        return frozenset(self._read | rows)
+        columns = {
+            f"schema.{row}.{key}"
+            for count, others in self._columns
+            for row in range(count)
+            if row not in others
+            for key in PHYSICAL_COLUMN_KEYS
+        }
+        return frozenset(self._read | rows | columns)
+
+    @property
+    def other_keys(self) -> Sequence[str]:
+        """The keys that are not in `COLUMN_KEYS`."""
+        return self._others
+
+    @property
+    def other_columns(self) -> Collection[int] | None:
+        """The rows of columns that are not physical; None unless `mark_columns` was called."""
+        return self._columns[0][1] if self._columns else None
+
+    @property
+    def column_key_count(self) -> int:
+        """The number of keys in `COLUMN_KEYS`."""
+        return len(self._properties) - len(self._others)
 
     def mark_read(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
         """Record that these keys of rows were requested; faster than `get` for each."""
         self._rows += [(row, keys) for row in rows]
 
+    def mark_columns(self, count: int, others: Collection[int]) -> None:
+        """Record that the keys of the first physical columns were requested.
+
+        Args:
+            count: The number of columns.
+            others: The rows of those that are not physical.
+        """
+        self._columns.append((count, others))
+
     def under(self, prefix: str) -> PropertyReader:
         """Return the part whose keys start with the prefix and a dot."""
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
-    def has_prefix(self, start: str) -> bool:
-        """Return whether a key starts with a string; always True if a key contains a line break."""
-        return not self._lines or f"\n{self._prefix}{start}" in self._lines
+    def has_other(self, start: str) -> bool:
+        """Return whether a key that is not in `COLUMN_KEYS` starts with a string.
+
+        It is always True if a key contains a line break.
+        """
+        return self._lines is None or f"\n{self._prefix}{start}" in self._lines
+
+    def has_other_column(self) -> bool:
+        """Return whether a key that is not in `COLUMN_KEYS` starts like that of a column.
+
+        It is always True if a key contains a line break.
+        """
+        return self._lines is None or _COLUMN.search(self._lines) is not None
 
     def get(self, key: str) -> str | None:
         """Return the value of a key, or None."""
@@ -248,22 +306,29 @@ class PropertyReader:
         Raises:
             SchemaError: with code `invalid-key-value` for a number that is not a Java int.
         """
-        if not self.has_prefix(f"{prefix}."):
-            return 0
         start, end = f"{self._prefix}{prefix}.", f".{field}"
-        found = _numbers(start, end).findall(self._lines)
+        if self._lines is None:
+            return _count(self._properties, start, end)
+        highest = self._highest(field) if start == "schema." else -1
+        if f"\n{start}" not in self._lines:
+            return highest + 1
         try:
-            highest = max(map(int, found), default=-1)
+            highest = max(highest, *map(int, _numbers(start, end).findall(self._lines)), -1)
         except ValueError:  # more digits than Python parses
             highest = MAX_INT
-        plain = self._lines and highest < MAX_INT
-        return highest + 1 if plain else _count(self._properties, start, end)
+        return highest + 1 if highest < MAX_INT else _count(self._properties, start, end)
+
+    def _highest(self, part: str) -> int:
+        """Return the highest row of `COLUMN_KEYS` with this part, or -1."""
+        place = COLUMN_PARTS.index(part)
+        rows = range(len(COLUMN_KEYS) - 1, -1, -1) if self.column_key_count else ()
+        return next((row for row in rows if COLUMN_KEYS[row][place] in self._properties), -1)
 
     def options(self) -> Properties:
         """Return all keys that are not reserved."""
         return {
-            key: value
-            for key, value in self._properties.items()
+            key: self._properties[key]
+            for key in self._others
             if not (key.startswith(RESERVED_PREFIXES) or key in RESERVED_KEYS)
         }
 

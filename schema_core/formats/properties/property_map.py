@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, assert_never, get_args
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
@@ -41,7 +41,9 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
+    COLUMN_KEYS,
     IS_GENERIC,
+    PHYSICAL_COLUMN_KEYS,
     Properties,
     PropertyReader,
     flatten,
@@ -50,7 +52,7 @@ from schema_core.formats.properties.keys import (
     merge,
     split_names,
 )
-from schema_core.formats.properties.sidecar import is_ambiguous, restore_schema
+from schema_core.formats.properties.sidecar import VERSION, is_ambiguous, restore_schema
 from schema_core.schema.resolved import (
     AnyColumn,
     ComputedColumn,
@@ -76,8 +78,9 @@ from schema_core.types.base import node_count
 #: The prefix of the schema of a table.
 SCHEMA = "schema"
 
-#: The keys that are requested for a physical column.
-PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
+#: The keys of the first columns by part, and by row those that a physical column does not have.
+NAME_KEYS, TYPE_KEYS, COMMENT_KEYS, *_ = zip(*COLUMN_KEYS, strict=True)
+OTHER_KEYS = tuple(row[3:] for row in COLUMN_KEYS)
 
 
 @cached(node_count)
@@ -162,20 +165,74 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     return found
 
 
-def read_columns(reader: PropertyReader, prefix: str) -> Iterator[UnresolvedColumn]:
-    """Yield the columns under a prefix, with a fast path for physical columns."""
+def column_length(name: str, type_: str, comment: str | None) -> int:
+    """Return the weight of a physical column in a cache."""
+    return len(name) + len(type_) + len(comment or "") + 32
+
+
+@cached(column_length, budget=600_000)
+def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
+    """Return a physical column; cached, since the tables of a catalog repeat columns."""
+    return UnresolvedPhysicalColumn(name, type_, comment)
+
+
+def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:
+    """Decode the columns under a prefix."""
+    if prefix == SCHEMA and (columns := _read_common_columns(reader)) is not None:
+        return columns
     properties = reader.properties
     get, physical = properties.get, []
+    found: list[UnresolvedColumn] = []
     for number in range(reader.count(prefix, "name")):
         row = f"{prefix}.{number}."
         name, type_ = get(row + "name"), get(row + "data-type")
         others = row + "expr" in properties or row + "metadata" in properties
         if name is None or type_ is None or others:
-            yield decode_column(reader.under(f"{prefix}.{number}"))
+            found.append(decode_column(reader.under(f"{prefix}.{number}")))
         else:
             physical.append(row)
-            yield UnresolvedPhysicalColumn(name, type_, get(row + "comment"))
+            found.append(UnresolvedPhysicalColumn(name, type_, get(row + "comment")))
     reader.mark_read(physical, PHYSICAL_COLUMN_KEYS)
+    return found
+
+
+def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | None:
+    """Decode columns without gaps whose keys are all in `COLUMN_KEYS`; None for any other map.
+
+    The keys are counted, which shows whether there are others than those of physical columns.
+    """
+    key_count = reader.column_key_count
+    if not key_count or reader.has_other_column():
+        return None
+    get = reader.properties.get
+    names: list[Any] = list(map(get, NAME_KEYS[: key_count // 2 + 1]))
+    count = names.index(None) if None in names else len(names)
+    types: list[Any] = list(map(get, TYPE_KEYS[:count]))
+    comments = list(map(get, COMMENT_KEYS[:count]))
+    key_count -= 3 * count - types.count(None) - comments.count(None)
+    others = _other_rows(reader, count) if key_count or None in types else {}
+    if key_count != sum(others.values()):
+        return None
+    parts = list(zip(names[:count], types, comments, strict=True))
+    columns: list[Any] = list(map(physical_column.entries.recent.get, parts))
+    for row in others:
+        columns[row] = decode_column(reader.under(f"{SCHEMA}.{row}"))
+    if not all(columns):
+        pairs = zip(columns, parts, strict=True)
+        columns = [column or physical_column(*part) for column, part in pairs]
+    reader.mark_columns(count, others)
+    return columns
+
+
+def _other_rows(reader: PropertyReader, count: int) -> dict[int, int]:
+    """Return the rows with keys that a physical column does not have, and the number of them."""
+    properties = reader.properties
+    found: dict[int, int] = {}
+    for row, (type_key, keys) in enumerate(zip(TYPE_KEYS[:count], OTHER_KEYS, strict=False)):
+        number = sum([key in properties for key in keys])
+        if number or type_key not in properties:
+            found[row] = number
+    return found
 
 
 def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
@@ -213,19 +270,28 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
         SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
             builder.
     """
-    builder = Schema.new_builder().from_columns(read_columns(reader, prefix))
+    columns = read_columns(reader, prefix)
+    if not reader.has_other(f"{prefix}."):
+        return Schema(tuple(columns))
+    builder = Schema.new_builder().from_columns(columns)
     part = reader.under(prefix)
     for row in part.rows("watermark", "rowtime"):
         builder.watermark(*decode_watermark(row))
-    if key := decode_names(part.under("primary-key")):
+    if key := _read_names(part, "primary-key"):
         builder.primary_key_named(key[0], *key[1])
-    if immutable := decode_names(part.under("immutable")):
+    if immutable := _read_names(part, "immutable"):
         builder.immutable_columns_named(immutable[0], *immutable[1])
     for row in part.rows("index", "name"):
         row.require("name")
         if index := decode_names(row):
             builder.index_named(index[0], *index[1])
-    return restore_schema(reader, builder.build(), prefix)
+    schema = builder.build()
+    return restore_schema(reader, schema, prefix) if part.has_other(VERSION) else schema
+
+
+def _read_names(part: PropertyReader, name: str) -> tuple[str, list[str]] | None:
+    """Return the name and the columns of a key constraint of a schema; None if it has no name."""
+    return decode_names(part.under(name)) if part.has_other(f"{name}.") else None
 
 
 # --- what the map cannot represent ----------------------------------------------------------------

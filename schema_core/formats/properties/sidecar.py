@@ -190,7 +190,7 @@ def check_version(reader: PropertyReader) -> None:
         SchemaError: with code `unsupported-sidecar-version`.
     """
     all_versions, this_version = f"schema.{PREFIX}", f"schema.{VERSION}."
-    if not reader.has_prefix(all_versions):
+    if not reader.has_other(all_versions):
         return
     for key in reader.properties:
         if key.startswith(all_versions) and not key.startswith(this_version):

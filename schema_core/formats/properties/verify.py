@@ -14,6 +14,7 @@ from types import NoneType
 
 from schema_core.arguments import validate_arguments
 from schema_core.catalog.objects import (
+    CatalogTable,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshMode,
@@ -22,6 +23,8 @@ from schema_core.catalog.objects import (
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, similar
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
+    COLUMN_KEYS,
+    COLUMN_PARTS,
     IS_GENERIC,
     RESERVED_KEYS,
     Properties,
@@ -31,7 +34,12 @@ from schema_core.formats.properties.keys import (
     require_strings,
     split_names,
 )
-from schema_core.formats.properties.legacy import has_hive_prefix, modernize_keys, strip_hive_prefix
+from schema_core.formats.properties.legacy import (
+    GENERIC_PREFIX,
+    has_hive_prefix,
+    modernize_keys,
+    strip_hive_prefix,
+)
 from schema_core.formats.properties.parts import join_parts, malformed_parts
 from schema_core.formats.properties.property_map import (
     decode_column,
@@ -40,15 +48,18 @@ from schema_core.formats.properties.property_map import (
     decode_names,
     decode_watermark,
     encode_handler,
+    read_table,
 )
 from schema_core.formats.properties.stored import (
     EXPANDED,
     MAP_FORMATS,
     ORIGINAL,
     MapKind,
+    StoredObject,
     kind_of,
     stale_types,
 )
+from schema_core.formats.spark.table_properties import SCHEMA as SPARK_SCHEMA
 from schema_core.formats.spark.table_properties import (
     has_spark_schema,
     read_spark_table,
@@ -273,6 +284,18 @@ def verify(
     """
     try:
         require_strings(stored)
+    except SchemaCoreError as error:
+        return error.diagnostics
+    if kind in (None, MapKind.TABLE) and (table := read_ordinary_table(stored)) is not None:
+        return distinct(resolution_errors(stored, MapKind.TABLE, table, resolver))
+    return verify_every_key(stored, resolver, kind)
+
+
+def verify_every_key(
+    stored: Mapping[str, str], resolver: SchemaResolver | None, kind: MapKind | None
+) -> tuple[Diagnostic, ...]:
+    """Return a diagnostic for each malformed key of a map of strings."""
+    try:
         if has_spark_schema(stored) and not has_hive_prefix(stored):
             return verify_spark_table(stored)
         properties = strip_hive_prefix(stored) if has_hive_prefix(stored) else dict(stored)
@@ -291,9 +314,10 @@ def verify(
     assumed = (one for one in modern.notes if one.code in REPORTED_NOTES)
     broken = unreadable_parts(reader, kind)
     found = distinct(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
-    return (
-        found if broken else distinct(found, resolution_errors(modern.properties, kind, resolver))
-    )
+    if broken:
+        return found
+    decoded = MAP_FORMATS[kind].read(PropertyReader(modern.properties))
+    return distinct(found, resolution_errors(modern.properties, kind, decoded, resolver))
 
 
 def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -303,6 +327,63 @@ def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     except SchemaCoreError as error:
         return error.diagnostics
     return tuple(unknown_columns(stored, table.schema))
+
+
+# --- maps without anything to report --------------------------------------------------------------
+
+#: Reserved keys of a table, besides those of columns, which the decoder validates.
+ORDINARY = re.compile(
+    r"comment|partition\.keys\.(?:0|[1-9][0-9]{0,3})\.name|schema\.primary-key\.(?:name|columns)|"
+    r"schema\.watermark\.0\.(?:rowtime|strategy\.(?:expr|data-type))"
+)
+#: Keys that exist together.
+TOGETHER = (
+    ("schema.primary-key.name", "schema.primary-key.columns"),
+    tuple(f"schema.watermark.0.{part}" for part in ("rowtime", "strategy.expr",
+                                                    "strategy.data-type")),
+)  # fmt: skip
+#: Prefixes of options that older versions of Flink, or Spark, read as part of a definition.
+NOT_ORDINARY = (SPARK_SCHEMA, f"{GENERIC_PREFIX}.", "definition-query")
+#: The parts of columns that are not physical.
+ORDINARY_PARTS = (
+    {"name", "data-type", "expr"},
+    {"name", "data-type", "metadata", "virtual"},
+)
+
+
+def read_ordinary_table(properties: Mapping[str, str]) -> CatalogTable | None:
+    """Decode a table from a map that is as Flink 2.3 writes it; return None for any other map.
+
+    Invariant: of such a map no check reports anything, except those of the resolved schema.
+    """
+    reader = PropertyReader(properties)
+    if not all(map(_is_ordinary, reader.other_keys)):
+        return None
+    if any(len({key in properties for key in keys}) > 1 for keys in TOGETHER):
+        return None
+    try:
+        table = read_table(reader)
+    except SchemaCoreError:
+        return None
+    key_columns = properties.get("schema.primary-key.columns", "")
+    if reader.other_columns is None or _names(key_columns) != key_columns:
+        return None
+    has_ordinary_parts = (_has_ordinary_parts(properties, row) for row in reader.other_columns)
+    return table if all(has_ordinary_parts) else None
+
+
+def _is_ordinary(key: str) -> bool:
+    if is_reserved(key):
+        return ORDINARY.fullmatch(key) is not None
+    return not key.startswith(NOT_ORDINARY)
+
+
+def _has_ordinary_parts(properties: Mapping[str, str], row: int) -> bool:
+    """Return whether a computed or metadata column has the keys that Flink writes."""
+    keys = zip(COLUMN_PARTS, COLUMN_KEYS[row], strict=True)
+    found = {part: properties[key] for part, key in keys if key in properties}
+    found.pop("comment", None)
+    return found.keys() in ORDINARY_PARTS and found.get("virtual", "true") in ("true", "false")
 
 
 #: Checks that do not decode the map.
@@ -422,14 +503,14 @@ BY_KIND: dict[MapKind, tuple[Callable[[PropertyReader], object], ...]] = {
 
 
 def resolution_errors(
-    properties: Mapping[str, str], kind: MapKind, resolver: SchemaResolver | None
+    properties: Mapping[str, str],
+    kind: MapKind,
+    decoded: StoredObject,
+    resolver: SchemaResolver | None,
 ) -> Iterator[Diagnostic]:
     """Yield why a decoded map cannot be resolved, or resolves to other types than stored."""
-    shape = MAP_FORMATS[kind]
     try:
-        resolved = shape.resolve(
-            shape.read(PropertyReader(properties)), resolver or SchemaResolver()
-        )
+        resolved = MAP_FORMATS[kind].resolve(decoded, resolver or SchemaResolver())
     except SchemaCoreError as error:
         places = keys_by_location(properties)
         for one in error.diagnostics:
