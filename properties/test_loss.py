@@ -16,6 +16,7 @@ from schema_core.formats.loss import (
     Policy,
     child_names,
     enforce,
+    lasting_losses,
     losses,
     physical_equivalent,
 )
@@ -71,6 +72,20 @@ def test_policies_are_enforced(type_: DataType, target: str, policy: Policy) -> 
         assert [one.path for one in changing] == [one.path for one in caught.value.diagnostics]
     else:
         enforce(found, policy)
+
+
+@settings(max_examples=60)  # schemas are slow to draw
+@given(schemas())
+def test_lasting_losses_are_those_of_every_target(schema: Schema) -> None:
+    try:
+        resolved = SchemaResolver().resolve(schema)
+    except SchemaCoreError:
+        assume(False)
+        raise
+
+    assert lasting_losses(resolved) == {
+        (target, one.kind) for target in TARGETS for one in losses(resolved, target) if one.lasts
+    }
 
 
 @settings(max_examples=60)  # schemas are slow to draw

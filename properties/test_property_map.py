@@ -26,9 +26,9 @@ from schema_core.formats.properties.property_map import (
     ignored_keys,
 )
 from schema_core.formats.properties.verify import (
+    examine,
+    examine_every_key,
     read_ordinary_table,
-    verify,
-    verify_every_key,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.strategies import materialized_tables, models, tables
@@ -214,4 +214,4 @@ def test_ordinary_maps_are_verified_as_all_others(
     properties = mutated(properties, changes)
     event("ordinary" if read_ordinary_table(properties) else "other")
 
-    assert verify_every_key(properties, None, None) == verify(properties)
+    assert examine_every_key(properties, None, None) == examine(properties)

@@ -24,6 +24,7 @@ from schema_core.cli.plan import plan_tables
 from schema_core.cli.progress import follow
 from schema_core.cli.recover import recover
 from schema_core.cli.resolve import check_script, resolve
+from schema_core.cli.sweep import sweep_catalog
 from schema_core.codes import page, summaries
 from schema_core.environment.compiled_plan import (
     MAX_PLAN,
@@ -60,6 +61,7 @@ def application() -> typer.Typer:
     app.command("check")(check_script)
     app.command("diff")(diff_tables)
     app.command("plan")(plan_tables)
+    app.command("sweep")(sweep_catalog)
     app.add_typer(migrations(), name="migrate")
     version_option = typer.Option(
         False, "--version", is_eager=True, callback=print_version, help="Show the version."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 from unicodedata import category
 
 from schema_core.arguments import require_instance
-from schema_core.caching import cached
+from schema_core.caching import cached, cached_by_identity
 from schema_core.errors import (
     Diagnostic,
     SchemaCoreError,
@@ -23,7 +23,7 @@ from schema_core.errors import (
     raise_all,
     similar,
 )
-from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
+from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import (
@@ -92,6 +92,10 @@ class LossKind(Enum):
         self.word = word
         self.meaning = meaning
         self.changes_values = changes_values
+
+
+#: Kinds of losses by which some values are refused on write.
+REFUSING = frozenset({LossKind.NULL_KEYS, LossKind.RANGE, LossKind.REFUSED})
 
 
 class LossRule(NamedTuple):
@@ -441,6 +445,11 @@ class Loss:
         """Whether the conversion silently changes values."""
         return self.kind.changes_values
 
+    @property
+    def lasts(self) -> bool:
+        """Whether values or a part of the schema are lost, even with the exact-type metadata."""
+        return not self.reversible or self.changes_values or self.kind in REFUSING
+
     def __str__(self) -> str:
         place = ".".join(self.path) or "the type"
         if not self.target:
@@ -472,6 +481,33 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
         for loss in losses(column.data_type, target)
     ]
     return (*found, *_name_losses(what, _target_named(target)), *_member_losses(what))
+
+
+def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
+    """Return the targets that cannot hold a schema losslessly, and the kinds of these losses.
+
+    These are the losses of `losses` that last: see `Loss.lasts`.
+
+    >>> from schema_core.types import DataTypes
+    >>> schema = ResolvedSchema.physical(["at"], [DataTypes.TIMESTAMP(9)])
+    >>> sorted((target, kind.word) for target, kind in lasting_losses(schema))[-2:]
+    [('spark-ddl:4.3', 'digits'), ('spark:4.3', 'digits')]
+    """
+    types = {id(column.data_type): column.data_type for column in schema.columns}
+    found = frozenset().union(*map(_lasting_losses_of, types.values()))
+    folded = {column.name.lower() for column in schema.columns}
+    if len(folded) < len(schema.columns):
+        for target in TARGETS.values():
+            found |= {(target.name, one.kind) for one in _name_losses(schema, target)}
+    if next(_member_losses(schema), None) is not None:
+        found |= {(target, LossKind.MEMBER) for target in TARGETS}
+    return found
+
+
+@cached_by_identity(maximum=20_000)
+def _lasting_losses_of(type_: DataType) -> frozenset[tuple[str, LossKind]]:
+    found = ((target, one) for target in TARGETS for one in _type_losses(type_, target))
+    return frozenset((target, one.kind) for target, one in found if one.lasts)
 
 
 def physical_equivalent(type_: DataType, target: str) -> DataType | None:
@@ -637,7 +673,7 @@ def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
         return Loss((name,), LossKind.MEMBER, text, becomes, reversible=False)
 
     for column in schema.columns:
-        if isinstance(column, ComputedColumn | MetadataColumn):
+        if type(column) is not PhysicalColumn:  # faster than isinstance, for wide schemas
             yield lost(column.name, column.as_summary_string(), "a physical column")
     for watermark in schema.watermark_specs:
         yield lost("watermark", str(watermark))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from schema_core.catalog.optimistic_locking import means_the_same
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stored_catalog import StoredCatalog
 from schema_core.catalogs.hive.client import URI, URL, SparkMetastore
-from schema_core.catalogs.hive.codec import HiveCodec, partition_values
+from schema_core.catalogs.hive.codec import HiveCodec, partition_values, stored_map
 from schema_core.catalogs.hive.metastore import (
     VIEW,
     HiveDatabase,
@@ -291,6 +292,21 @@ class HiveCatalog(StoredCatalog[HiveObject]):
         self.storage = storage
         self.hive = HiveStore(connect)
         super().__init__(name, self.hive, default_database)
+
+    def stored_maps(self) -> Iterator[tuple[str, str]]:
+        """Yield the path and the property map, as JSON, of every table and view.
+
+        The map of a table of Hive itself consists of its columns and partition keys. A column whose
+        type Flink lacks has the type of Hive, which no resolver accepts.
+
+        Raises:
+            ExternalError: with code `hive-metastore-failed`.
+        """
+        metastore = self.hive.metastore
+        for database in metastore.databases():
+            for name in (*metastore.tables(database), *metastore.views(database)):
+                if (table := metastore.table(database, name)) is not None:
+                    yield f"{database}.{name}", json.dumps(stored_map(table))
 
     def open(self) -> None:
         """Connect.

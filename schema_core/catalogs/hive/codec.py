@@ -30,6 +30,7 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.hive.columns import (
+    from_hive,
     generic_columns,
     hive_columns,
     is_spark_source,
@@ -41,20 +42,28 @@ from schema_core.catalogs.hive.metastore import (
     EXTERNAL,
     MANAGED,
     VIEW,
+    HiveColumn,
     HiveDatabase,
     HiveFunction,
     HivePartition,
     HiveStorage,
     HiveTable,
 )
-from schema_core.errors import Gathering, SchemaError, UnsupportedError, at, similar
+from schema_core.errors import (
+    Gathering,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    similar,
+)
 from schema_core.formats.properties.keys import IS_GENERIC, Properties
 from schema_core.formats.properties.legacy import is_hive_table
 from schema_core.formats.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
 from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.property_map import encode_table, encode_view
 from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
-from schema_core.formats.spark.table_properties import read_spark_table
+from schema_core.formats.spark.table_properties import SOURCES, read_spark_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank
 
@@ -707,3 +716,34 @@ def _is_default_location(table: HiveTable, stored: HivePartition, location: str)
     folder, inside, name = location.partition(f"{table.storage.location}/")
     values = tuple(partition_values(name).values())
     return not folder and bool(inside) and values == stored.values
+
+
+def stored_map(stored: HiveTable) -> Properties:
+    """Return the property map of a table: its parameters, or its columns if only Hive stores them.
+
+    >>> from schema_core.catalogs.hive.metastore import HiveColumn
+    >>> stored_map(HiveTable("db", "t", columns=(HiveColumn("id", "bigint"),)))
+    {'schema.0.name': 'id', 'schema.0.data-type': 'BIGINT'}
+    """
+    parameters = dict(stored.parameters)
+    if not is_hive_table(parameters):
+        return parameters
+    if prefers_spark_schema(stored):
+        return {key: value for key, value in parameters.items() if key.startswith(SOURCES)}
+    properties: Properties = {}
+    for number, column in enumerate((*stored.columns, *stored.partition_columns)):
+        properties[f"schema.{number}.name"] = column.name
+        properties[f"schema.{number}.data-type"] = _type_text(column)
+        if column.comment is not None:
+            properties[f"schema.{number}.comment"] = column.comment
+    for number, column in enumerate(stored.partition_columns):
+        properties[f"partition.keys.{number}.name"] = column.name
+    return properties
+
+
+def _type_text(column: HiveColumn) -> str:
+    """Return the type of a column as Flink's string, or that of Hive if Flink lacks it."""
+    try:
+        return str(from_hive(column.type))
+    except SchemaCoreError:
+        return column.type

@@ -213,6 +213,20 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         self.entries = entry_store(url, username, password)
         super().__init__(name, SqlStore(self.entries), default_database)
 
+    def stored_maps(self) -> Iterator[tuple[str, str]]:
+        """Yield the path and the property map, as JSON, of every table, view and model.
+
+        Nothing is parsed, and the memory does not depend on the number of objects. The catalog need
+        not be open.
+
+        Raises:
+            ExternalError: with code `catalog-store-failed`.
+        """
+        with self.entries.transaction() as entries:
+            for kind in (ObjectKind.TABLE, ObjectKind.MODEL):
+                for database, name, content in entries.contents(kind.value):
+                    yield f"{database}.{name}", content
+
     def open(self) -> None:
         super().open()
         if not self.database_exists(self._default):

@@ -80,6 +80,10 @@ MIGRATIONS_DONE = sa.Table(
 )
 
 
+#: Rows that are read at once.
+PORTION = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A row; `name` is as written, `form` is the kind of a table, `version` counts changes."""
@@ -170,6 +174,22 @@ class Entries:
         if form is not None:
             query = query.where(ENTRIES.c.form == form)
         return [Entry(*row) for row in self.connection.execute(query)]
+
+    def contents(self, kind: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the name of the parent, the name and the content of all entries of this kind.
+
+        They are read in portions, so that the memory does not depend on their number.
+        """
+        parents = ENTRIES.alias("parents")
+        query = (
+            sa.select(parents.c.name, ENTRIES.c.name, ENTRIES.c.content)
+            .join(parents, parents.c.id == ENTRIES.c.parent)
+            .where(ENTRIES.c.kind == kind)
+            .order_by(ENTRIES.c.id)
+            .execution_options(yield_per=PORTION)
+        )
+        for row in self.connection.execute(query):
+            yield row[0], row[1], row[2]
 
     def holds_any(self, parent: int) -> bool:
         """Return whether an entry has children."""

@@ -283,7 +283,7 @@ def _stale_column_types(
     properties: Mapping[str, str], prefix: str, schema: ResolvedSchema
 ) -> Iterator[Diagnostic]:
     for number, column in enumerate(schema.columns):
-        if isinstance(column, ComputedColumn):
+        if type(column) is ComputedColumn:  # faster than isinstance, for wide schemas
             now = column.data_type.as_serializable_string()
             yield from _type_diagnostic(properties, f"{prefix}.{number}.data-type", now)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from types import NoneType
+from typing import NamedTuple
 
 from schema_core.arguments import validate_arguments
 from schema_core.catalog.objects import (
@@ -20,6 +21,7 @@ from schema_core.catalog.objects import (
     RefreshMode,
     RefreshStatus,
 )
+from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, similar
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
@@ -55,6 +57,7 @@ from schema_core.formats.properties.stored import (
     MAP_FORMATS,
     ORIGINAL,
     MapKind,
+    ResolvedStoredObject,
     StoredObject,
     kind_of,
     stale_types,
@@ -282,51 +285,79 @@ def verify(
     missing-key schema.2.data-type
     unknown-key schema.0.typ
     """
+    return examine(stored, resolver, kind).diagnostics
+
+
+class Examined(NamedTuple):
+    """A stored map: the object it resolves to, or None, and its diagnostics."""
+
+    resolved: ResolvedStoredObject | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def examine(
+    stored: Mapping[str, str],
+    resolver: SchemaResolver | None = None,
+    kind: MapKind | None = None,
+) -> Examined:
+    """Verify and resolve a stored map: the diagnostics are those of `verify`.
+
+    >>> found = examine({"schema.0.name": "a", "schema.0.data-type": "INT"})
+    >>> print(found.resolved.resolved_schema, found.diagnostics)
+    (
+      `a` INT
+    ) ()
+    """
     try:
         require_strings(stored)
     except SchemaCoreError as error:
-        return error.diagnostics
+        return Examined(None, error.diagnostics)
     if kind in (None, MapKind.TABLE) and (table := read_ordinary_table(stored)) is not None:
-        return distinct(resolution_errors(stored, MapKind.TABLE, table, resolver))
-    return verify_every_key(stored, resolver, kind)
+        return _resolved(stored, MapKind.TABLE, table, resolver)
+    return examine_every_key(stored, resolver, kind)
 
 
-def verify_every_key(
+def examine_every_key(
     stored: Mapping[str, str], resolver: SchemaResolver | None, kind: MapKind | None
-) -> tuple[Diagnostic, ...]:
-    """Return a diagnostic for each malformed key of a map of strings."""
+) -> Examined:
+    """Verify and resolve a map of strings, with the checks of every key."""
     try:
         if has_spark_schema(stored) and not has_hive_prefix(stored):
-            return verify_spark_table(stored)
+            return examine_spark_table(stored, resolver)
         properties = strip_hive_prefix(stored) if has_hive_prefix(stored) else dict(stored)
         mark = noncanonical_marker(stored) if has_hive_prefix(stored) else ()
     except SchemaCoreError as error:
-        return error.diagnostics
+        return Examined(None, error.diagnostics)
     if found := malformed_parts(properties):
-        return found
+        return Examined(None, found)
     properties = join_parts(properties)
     found = distinct(mark, *(check(properties) for check in CHECKS))
     try:
         modern = modernize_keys(properties)
     except SchemaCoreError as error:
-        return distinct(found, error.diagnostics)
+        return Examined(None, distinct(found, error.diagnostics))
     reader, kind = PropertyReader(modern.properties), kind or kind_of(modern.properties)
     assumed = (one for one in modern.notes if one.code in REPORTED_NOTES)
     broken = unreadable_parts(reader, kind)
     found = distinct(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
     if broken:
-        return found
+        return Examined(None, found)
     decoded = MAP_FORMATS[kind].read(PropertyReader(modern.properties))
-    return distinct(found, resolution_errors(modern.properties, kind, decoded, resolver))
+    resolved, errors = _resolved(modern.properties, kind, decoded, resolver)
+    return Examined(resolved, distinct(found, errors))
 
 
-def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """Return a diagnostic for each malformed property of a schema that Spark stored."""
+def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | None) -> Examined:
+    """Verify and resolve a table whose schema Spark stored."""
     try:
         table, _ = read_spark_table(stored)
     except SchemaCoreError as error:
-        return error.diagnostics
-    return tuple(unknown_columns(stored, table.schema))
+        return Examined(None, error.diagnostics)
+    found = tuple(unknown_columns(stored, table.schema))
+    try:
+        return Examined(resolve_table(table, resolver or SchemaResolver()), found)
+    except SchemaCoreError as error:
+        return Examined(None, distinct(found, error.diagnostics))
 
 
 # --- maps without anything to report --------------------------------------------------------------
@@ -502,22 +533,28 @@ BY_KIND: dict[MapKind, tuple[Callable[[PropertyReader], object], ...]] = {
 # --- errors of resolution -------------------------------------------------------------------------
 
 
-def resolution_errors(
+def _resolved(
     properties: Mapping[str, str],
     kind: MapKind,
     decoded: StoredObject,
     resolver: SchemaResolver | None,
-) -> Iterator[Diagnostic]:
-    """Yield why a decoded map cannot be resolved, or resolves to other types than stored."""
+) -> Examined:
+    """Resolve a decoded map; report why it cannot be, or resolves to other types than stored."""
     try:
         resolved = MAP_FORMATS[kind].resolve(decoded, resolver or SchemaResolver())
     except SchemaCoreError as error:
         places = keys_by_location(properties)
-        for one in error.diagnostics:
-            key = places.get(one.path[0]) if one.path else None
-            yield one if key is None else replace(one, path=(key, *one.path))
-        return
-    yield from stale_types(properties, resolved)
+        return Examined(None, distinct(_with_keys(error.diagnostics, places)))
+    return Examined(resolved, distinct(stale_types(properties, resolved)))
+
+
+def _with_keys(
+    diagnostics: Iterable[Diagnostic], places: Mapping[str, str]
+) -> Iterator[Diagnostic]:
+    """Yield diagnostics with the key of the map before their location."""
+    for one in diagnostics:
+        key = places.get(one.path[0]) if one.path else None
+        yield one if key is None else replace(one, path=(key, *one.path))
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,169 @@
+"""``schema-core sweep``: resolve and verify all tables of a catalog, or of a directory of dumps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.catalog.registry import make_catalog
+from schema_core.catalogs.hive.catalog import HiveCatalog
+from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.progress import follow
+from schema_core.environment.job_execution import submit
+from schema_core.environment.job_graph import JobGraph
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.spark.jobs import SparkJob
+from schema_core.spark.session import JobSession
+from schema_core.spark.sweep import Form, definitions_of, dumps, report_of, sweep, sweep_report
+from schema_core.spark.sweep_report import SweepReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The variable of the environment with the password of a SQL catalog.
+PASSWORD = "SCHEMA_CORE_PASSWORD"  # noqa: S105 - the name of the variable
+#: Prefix of the source of a Hive metastore, before the directory of its hive-site.xml.
+HIVE = "hive:"
+#: Definitions of a catalog that are sent to the cluster at once.
+CHUNK = 20_000
+
+#: Definitions, and what they are.
+Definitions: TypeAlias = "tuple[DataFrame, Form]"
+
+
+class Output(Enum):
+    """The format of the report."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def sweep_catalog(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file or directory of dumps (.jsonl, .json, .sql), the URL of a SQL catalog, or "
+            "hive:DIRECTORY with the directory of hive-site.xml."
+        ),
+    ],
+    batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
+    username: Annotated[
+        str | None, typer.Option(help=f"The user of a SQL catalog; the password is in {PASSWORD}.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--results", help="A new directory for the results, as Parquet files."),
+    ] = None,
+    output: Annotated[Output, typer.Option("--format", help="The report.")] = Output.TEXT,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")
+    ] = False,
+) -> None:
+    """Resolve and verify every table of a catalog on Spark, and print a report.
+
+    The report counts findings by code, the types in use, and the tables that other engines could
+    not hold losslessly. Exits with 1 if there are findings, with 2 if the source cannot be read,
+    with 130 after Ctrl-C.
+    """
+    errors = Console(stderr=True, highlight=False)
+    report = SweepReport()
+    try:
+        with opened(source, username) as (session, portions):
+            action = _action(portions, report, results, streaming=not batch)
+            job = submit(JobGraph("spark", SparkJob(session, f"sweep of {source}", action), ()))
+            job.wait() if quiet else follow(job, errors)
+    except SchemaCoreError as error:
+        script.show(errors, Path(source), error.diagnostics)
+        raise typer.Exit(UNREADABLE) from None
+    except KeyboardInterrupt as interrupt:
+        raise script.interrupted(errors, interrupt) from None
+    text = report.to_json() if output is Output.JSON else str(report)
+    Console(highlight=False, markup=False).print(Text(text), soft_wrap=True)
+    if report.has_findings:
+        raise typer.Exit(WRONG)
+
+
+def _action(
+    portions: Iterator[Definitions], report: SweepReport, results: Path | None, *, streaming: bool
+) -> Callable[[], None]:
+    """Return what the job does: sweep all portions, and merge their reports."""
+
+    def act() -> None:
+        for definitions, form in portions:
+            if results is None:
+                report.merge(sweep_report(definitions, form, streaming=streaming))
+                continue
+            found = sweep(definitions, form, streaming=streaming)
+            found.write.mode("append").parquet(str(results))
+        if results is not None and results.exists():
+            session = JobSession().opened()
+            report.merge(report_of(session.read.parquet(str(results))))
+
+    if results is not None and results.exists():
+        raise SchemaError(
+            f"the directory {str(results)!r} exists", code="path-not-empty", hint="name a new one"
+        )
+    return act
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(
+    source: str, username: str | None
+) -> Iterator[tuple[SparkSession, Iterator[Definitions]]]:
+    """Open a source: the Spark session, and its definitions in portions.
+
+    Raises:
+        NotFoundError: with code `not-found` for a path that does not exist.
+        SchemaError: with code `unknown-source` for a file that is not a dump.
+    """
+    if source.startswith(HIVE):
+        directory = source.removeprefix(HIVE)
+        options = {"type": "hive"} | ({"hive-conf-dir": directory} if directory else {})
+        with _portions_of_catalog(options) as found:
+            yield found
+    elif "://" in source:
+        with _portions_of_catalog({"type": "sql", "url": source, **_login(username)}) as found:
+            yield found
+    else:
+        session = JobSession().opened()
+        yield session, dumps(session, source)
+
+
+def _login(username: str | None) -> dict[str, str]:
+    login = {"username": username, "password": os.environ.get(PASSWORD)}
+    return {key: value for key, value in login.items() if value is not None}
+
+
+@contextmanager
+def _portions_of_catalog(
+    options: dict[str, str],
+) -> Iterator[tuple[SparkSession, Iterator[Definitions]]]:
+    """Open a catalog; its definitions are read in portions while they are swept."""
+    catalog = make_catalog(CatalogDescriptor.of("swept", options))
+    assert isinstance(catalog, SqlCatalog | HiveCatalog)  # noqa: S101 - by the types above
+    if isinstance(catalog, HiveCatalog):
+        catalog.open()  # starts Spark with the settings of the metastore
+    try:
+        session = JobSession().opened()
+        yield session, _portions(session, catalog.stored_maps())
+    finally:
+        catalog.close()
+
+
+def _portions(session: SparkSession, maps: Iterator[tuple[str, str]]) -> Iterator[Definitions]:
+    while portion := list(islice(maps, CHUNK)):
+        yield definitions_of(session, portion), "maps"
