@@ -62,10 +62,10 @@ from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation
-from schema_core.schema.columns import plain
+from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
-from schema_core.schema.unresolved import unresolve
+from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateTable, Insert, Option
@@ -458,24 +458,36 @@ class Table:
 
     def join_lateral(
         self,
-        table_function_call: Expression | AliasedExpression,
+        table_function_call: Expression | AliasedExpression | UserFunction,
         join_predicate: Expression | None = None,
     ) -> Table:
-        """Join each row with the rows that a table function returns for it."""
+        """Join each row with the rows that a table function returns for it.
+
+        Args:
+            table_function_call: The call of a table function, or a function that is called with
+                the whole row; both may have names for their columns (``alias``).
+            join_predicate: Which of the rows are joined; without it, all.
+        """
         return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
 
     def left_outer_join_lateral(
         self,
-        table_function_call: Expression | AliasedExpression,
+        table_function_call: Expression | AliasedExpression | UserFunction,
         join_predicate: Expression | None = None,
     ) -> Table:
         """Join as `join_lateral`, and keep rows without a result, padded with NULL."""
         return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
 
     def _lateral(
-        self, call: Expression | AliasedExpression, kind: JoinKind, predicate: Expression | None
+        self,
+        func: Expression | AliasedExpression | UserFunction,
+        kind: JoinKind,
+        predicate: Expression | None,
     ) -> Table:
         condition = None if predicate is None else expression_of(_prepared(self, [predicate])[0])
+        call = _of_whole_rows(self, func)
+        if isinstance(func, UserFunction) and func.names and isinstance(call, Expression):
+            call = call.alias(*func.names)
         source: Source = relational.called(_prepared(self, [call])[0], self.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
@@ -612,14 +624,26 @@ class Table:
     def insert_into(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
     ) -> TablePipeline:
-        """Return the pipeline that writes the query into a table; it is not run yet."""
+        """Return the pipeline that writes the query into a table; it is not run yet.
+
+        A descriptor without a schema, or with one of metadata columns, watermarks and keys only,
+        has the columns of the query.
+        """
         if isinstance(table_path_or_descriptor, TableDescriptor):
-            target = inline(self._session, table_path_or_descriptor)
+            target = inline(self._session, self._as_target(table_path_or_descriptor))
         else:
             path = parse_path(table_path_or_descriptor)
             target = self._session.bound(self._session.registry.qualify(path))
         how = Writing(overwrite=overwrite)
         return _insertion(self._session, self._relation, target, how, self.as_sql)
+
+    def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
+        """Return a descriptor that declares columns: its own, or those of the query."""
+        declared = descriptor.schema or Schema()
+        if any(isinstance(one, UnresolvedPhysicalColumn) for one in declared.columns):
+            return descriptor
+        columns = Schema.new_builder().from_row_data_type(self._schema.to_sink_row_data_type())
+        return descriptor.to_builder().schema(columns.from_schema(declared).build()).build()
 
     def save_as(self, table_path: str) -> CreateOrReplaceTable:
         """Return the table that is to be created at a path from this query (FLIP-218).
@@ -753,15 +777,8 @@ def _call_of(
     Raises:
         SchemaError: with code `wrong-argument` for anything else.
     """
-    if isinstance(func, UserFunction):
-        fields = [
-            DataTypes.FIELD(one.name, plain(one.data_type))
-            for one in table.get_resolved_schema().columns
-        ]
-        whole = row(*map(col, table.column_names())).cast(DataTypes.ROW(fields))
-        func = func(whole)
-    is_named = isinstance(func, AliasedExpression) and kind in (Kind.SCALAR, Kind.TABLE)
-    (prepared,) = _prepared(table, [func])
+    is_named = bool(_aliases(func)) and kind in (Kind.SCALAR, Kind.TABLE)
+    (prepared,) = _prepared(table, [_of_whole_rows(table, func)])
     tree = expression_of(prepared)
     if isinstance(tree, Call) and not is_named:
         functions = table._session.functions.function  # noqa: SLF001 - of this module
@@ -775,6 +792,22 @@ def _call_of(
         if is_named
         else None,
     )
+
+
+def _of_whole_rows(
+    table: Table, func: Expression | AliasedExpression | UserFunction
+) -> Expression | AliasedExpression:
+    """Return a call unchanged, and a function as its call with the whole row."""
+    if not isinstance(func, UserFunction):
+        return func
+    columns = table.get_resolved_schema().columns
+    fields = [DataTypes.FIELD(one.name, plain(one.data_type)) for one in columns]
+    return func(row(*map(col, table.column_names())).cast(DataTypes.ROW(fields)))
+
+
+def _aliases(func: Expression | AliasedExpression | UserFunction) -> tuple[str, ...]:
+    """Return the names that a call or a function declares for the columns of its result."""
+    return func.names if isinstance(func, AliasedExpression | UserFunction) else ()
 
 
 def field_names(type_: DataType) -> list[str]:
@@ -899,7 +932,7 @@ class AggregatedTable:
         self._query = query
         self._keys = keys
         self._call = _call_of(table, func, Kind.AGGREGATE, "aggregate")
-        self._names = func.names if isinstance(func, AliasedExpression) else ()
+        self._names = _aliases(func)
         self._window = window
 
     def select(self, *fields: Item) -> Table:
@@ -940,7 +973,7 @@ class FlatAggregateTable:
         self._query = query
         self._keys = keys
         self._call = _call_of(table, func, Kind.TABLE_AGGREGATE, "flat_aggregate")
-        self._names = func.names if isinstance(func, AliasedExpression) else ()
+        self._names = _aliases(func)
 
     def select(self, *fields: Item) -> Table:
         """Select keys and fields of the rows that the function emits for each group.

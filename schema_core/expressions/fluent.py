@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, similar
@@ -166,6 +166,14 @@ def _require_small(tree: syntax.Expression) -> None:
             code="too-deep",
             hint="compute a part of it in a separate column",
         )
+
+
+@runtime_checkable
+class TableOfQuery(Protocol):
+    """A table of the environment, whose rows are those of a query."""
+
+    @property
+    def query(self) -> syntax.Query: ...
 
 
 def to_tree(value: object) -> syntax.Expression:
@@ -415,9 +423,20 @@ class Expression:
         operands = (self.syntax, *map(to_tree, bounds))
         return Expression(Call(name, operands, symbol="ASYMMETRIC"))
 
-    def in_(self, first_element_or_table: Value, *remaining_elements: Value) -> Expression:
-        """Return whether the value equals one of the elements."""
-        return function_call("IN", self, first_element_or_table, *remaining_elements)
+    def in_(
+        self, first_element_or_table: Value | TableOfQuery, *remaining_elements: Value
+    ) -> Expression:
+        """Return whether the value equals one of the elements, or a row of a table of one column.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for elements after a table.
+        """
+        if not isinstance(first_element_or_table, TableOfQuery):
+            return function_call("IN", self, first_element_or_table, *remaining_elements)
+        if remaining_elements:
+            raise SchemaError("no elements follow a table", code="wrong-argument")
+        rows = syntax.Subquery(first_element_or_table.query)
+        return Expression(Call("IN", (self.syntax, rows)))
 
     def then(self, if_true: Value, if_false: Value) -> Expression:
         """Return the first value if this condition is true, else the second."""

@@ -1,8 +1,10 @@
 """User-defined functions in Python, with PyFlink's names.
 
 The types are declared or inferred from type hints. Arguments are nullable, as in PyFlink: ``int``
-is BIGINT, and a parameter without a hint takes arguments of any type. The result of ``-> int`` is
-BIGINT NOT NULL, of ``-> int | None`` BIGINT. This module types calls; the engine runs them.
+is BIGINT. A parameter takes arguments of any type without a hint, with one that has no data type
+(`Row`, a series of pandas), and with one that has several, whose values a cast would change:
+``Decimal``, ``datetime`` and ``time``. The result of ``-> int`` is BIGINT NOT NULL, of
+``-> int | None`` BIGINT. This module types calls; the engine runs them.
 
 >>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
@@ -14,15 +16,18 @@ INT *half*(`a`)
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     Concatenate,
     Generic,
@@ -32,6 +37,8 @@ from typing import (
     TypeAlias,
     TypeVar,
     cast,
+    get_args,
+    get_origin,
     overload,
 )
 
@@ -224,6 +231,15 @@ class UserFunction:
     deterministic: bool = True
     implementation: object = field(default=None, compare=False, repr=False)
     vectorized: bool = False
+    #: The names of the columns of its result where it is called with whole rows.
+    names: tuple[str, ...] = ()
+
+    def alias(self, *alias_names: str) -> UserFunction:
+        """Return the function with names for the columns of its result.
+
+        They are used where `aggregate`, `flat_aggregate` or `join_lateral` call it with whole rows.
+        """
+        return replace(self, names=alias_names)
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
         """Return the function signatures, under the path that the function is registered at."""
@@ -629,17 +645,40 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
                     hint="write typing.overload for each number of arguments",
                 )
             optional += one.default is not one.empty
-            hint = hints.get(one.name, Any)
-            found.append(None if hint is Any else type_of(hint).nullable())
+            found.append(_accepted(hints.get(one.name, Any)))
     fixed = len(found) - (... in found)
     return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
+
+
+#: Classes whose values have types of several precisions: a cast to one of them may change a value.
+IMPRECISE = (Decimal, dt.datetime, dt.time)
+
+
+def _accepted(hint: Any) -> Declared:
+    """Return the type of a parameter, or None for one that takes arguments of any type."""
+    if hint is Any or _is_imprecise(hint):
+        return None
+    try:
+        return type_of(hint).nullable()
+    except SchemaError as error:
+        if error.code == "data-type-not-inferred":
+            return None
+        raise
+
+
+def _is_imprecise(hint: Any) -> bool:
+    """Return whether a hint names an imprecise class, other than within ``Annotated``."""
+    if any(hint is one for one in IMPRECISE):
+        return True
+    nested = () if get_origin(hint) is Annotated else get_args(hint)
+    return any(map(_is_imprecise, nested))
 
 
 def _result(function: Callable[..., Any], many: bool) -> DataType:
     """Return the type of the result, or of one row of a table function."""
     with at("the result"):
         hint = _hints(function).get("return")
-        rows = typing.get_args(hint)
+        rows = get_args(hint)
         if hint is None or (many and not rows):
             example = ", such as Iterator[tuple[int, str]]" if many else " or declare result_type"
             raise SchemaError(

@@ -49,11 +49,14 @@ from schema_core.types import (
     DataType,
     IntType,
     LocalZonedTimestampType,
+    MapType,
     MultisetType,
+    RowType,
     TimeType,
     TypeFamily,
     VariantType,
 )
+from schema_core.types.row_value import Row
 from schema_core.types.values import lossless
 
 if TYPE_CHECKING:
@@ -85,7 +88,7 @@ class UserCalls:
             return user_call(called)
         if function.kind is Kind.AGGREGATE:
             rows = aggregated("collect_list", called, _row(self._arguments(called)))
-            aggregate = _aggregate(function.spark, self._context(called), len(called.arguments))
+            aggregate = _aggregate(function.spark, self._context(called), called.types)
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not Kind.SCALAR:
             raise self._refusal(called)
@@ -93,6 +96,7 @@ class UserCalls:
         if function.spark.vectorized:
             return self._vectorized(called, function.spark, arguments)
         scalar = _scalar(_required(called), self._context(called))
+        scalar = _with_rows(scalar, called.types)
         if is_asynchronous(function.spark.implementation):
             return self._asynchronous(called, scalar, arguments)
         return self._python(called, scalar, called.type, arguments)
@@ -108,7 +112,7 @@ class UserCalls:
             raise self._refusal(called)
         type_ = ArrayType(called.type)
         _require_handed(type_)
-        table = _table(_required(called), self._context(called))
+        table = _with_rows(_table(_required(called), self._context(called)), called.types)
         return self._python(called, table, type_, self._arguments(called))
 
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
@@ -354,6 +358,55 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
     return evaluated
 
 
+def _with_rows(
+    function: Callable[..., Any], types: Sequence[DataType], skipped: int = 0
+) -> Callable[..., Any]:
+    """Return a function that receives rows as `Row`, as in PyFlink; Spark passes its own.
+
+    `types` are those of the arguments after the first ones, which are passed unchanged.
+    """
+    if not any(isinstance(part, RowType) for one in types for part in one.walk()):
+        return function
+
+    def with_rows(*arguments: Any) -> Any:
+        received = map(_received, types, arguments[skipped:])
+        return function(*arguments[:skipped], *received)
+
+    return with_rows
+
+
+def _received(type_: DataType, value: Any) -> Any:
+    """Convert the rows within an argument."""
+    if value is None:
+        return None
+    match type_:
+        case RowType(fields=fields):
+            row = Row(
+                *(_received(one.data_type, part) for one, part in zip(fields, value, strict=True))
+            )
+            row.set_field_names([one.name for one in fields])
+            return row
+        case ArrayType(element_type=element):
+            return [_received(element, one) for one in value]
+        case MapType(key_type=key, value_type=held):
+            return {_received(key, one): _received(held, two) for one, two in value.items()}
+        case _:
+            return value
+
+
+def _series(values: list[Any], type_: DataType) -> Any:
+    """Return values as a series of pandas; rows as a data frame."""
+    import pandas as pd
+
+    if not isinstance(type_, RowType):
+        return pd.Series(values)
+    columns = {
+        one.name: _series([None if row is None else row[at] for row in values], one.data_type)
+        for at, one in enumerate(type_.fields)
+    }
+    return pd.DataFrame(columns)
+
+
 def _table(implementation: object, context: FunctionContext) -> Callable[..., Any]:
     """Return the callable of a table function, which returns the list of its rows."""
     evaluate = _scalar(implementation, context)
@@ -365,9 +418,9 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
 
 
 def _aggregate(
-    spark: PythonImplementation, context: FunctionContext, count: int
+    spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
 ) -> Callable[..., Any]:
-    """Return the callable of an aggregate of `count` arguments, of the list of a group's rows.
+    """Return the callable of an aggregate of arguments of some types, of a list of a group's rows.
 
     Raises:
         UnsupportedError: with code `not-executable` without an implementation.
@@ -377,10 +430,9 @@ def _aggregate(
         evaluate = _scalar(implementation, context)
 
         def of_series(rows: list[Any]) -> Any:
-            import pandas as pd
+            return evaluate(*(_series([row[at] for row in rows], one) for at, one in places))
 
-            return evaluate(*(pd.Series([row[place] for row in rows]) for place in range(count)))
-
+        places = list(enumerate(types))
         return of_series
     if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
         raise UnsupportedError(
@@ -389,12 +441,13 @@ def _aggregate(
             hint="or declare func_type='pandas' for a function of series",
         )
     open_once, function = _opened(implementation, context), implementation
+    accumulate = _with_rows(function.accumulate, types, skipped=1)
 
     def aggregate(rows: list[Any]) -> Any:
         open_once()
         accumulator = function.create_accumulator()
         for row in rows:
-            function.accumulate(accumulator, *(row if isinstance(row, tuple) else ()))
+            accumulate(accumulator, *(row if isinstance(row, tuple) else ()))
         if isinstance(function, TableAggregateFunction):
             return list(function.emit_value(accumulator))
         return function.get_value(accumulator)

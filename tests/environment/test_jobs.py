@@ -225,6 +225,22 @@ def test_insert_into_a_descriptor(environment: TableEnvironment, planner: Noting
     assert ["s", "sink"] == environment.list_tables()
 
 
+def test_a_descriptor_without_columns_has_those_of_the_query(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    key = Schema.new_builder().primary_key("a").build()
+    for builder in (
+        TableDescriptor.for_connector("print"),
+        TableDescriptor.for_connector("print").schema(key),
+    ):
+        pipeline = environment.sql_query("SELECT a, b FROM s").insert_into(builder.build())
+        pipeline.execute()
+        explained = pipeline.explain()
+        assert "fields=[`a`, `b`]" in explained
+
+    assert 2 == len(planner.jobs)
+
+
 # --- CREATE TABLE AS -------------------------------------------------------------------------
 
 

@@ -241,6 +241,15 @@ def test_a_table_is_printed_as_equivalent_sql(tables: dict[str, Table]) -> None:
     assert made.as_sql() == again.of_query(made.query).as_sql()
 
 
+def test_in_takes_a_table_of_one_column(tables: dict[str, Table]) -> None:
+    found = tables["v"].where(A.in_(tables["u"].select(col("a2"))) & B.in_("x", "y"))
+    assert columns(found) == ["`a` INT NOT NULL", "`b` STRING"]
+    assert "`v`.`a` IN (SELECT `u`.`a2`\n" in found.as_sql()
+    with pytest.raises(SchemaCoreError) as caught:
+        A.in_(tables["u"], 1)
+    assert "wrong-argument" == caught.value.code
+
+
 def test_a_column_of_a_table_is_an_attribute(tables: dict[str, Table]) -> None:
     assert ["`a` INT NOT NULL"] == columns(tables["v"].select(tables["v"].a))
     with pytest.raises(AttributeError) as caught:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, NamedTuple, overload
@@ -28,7 +28,7 @@ from schema_core.expressions.user_functions import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn
 from schema_core.schema.unresolved import Schema
-from schema_core.types import DataTypes, DecimalType
+from schema_core.types import DataTypes, DecimalType, Row
 
 
 class Shout(ScalarFunction):
@@ -74,6 +74,17 @@ class Mean(AggregateFunction[float | None, list[float]]):
         return sum(accumulator) / len(accumulator) if accumulator else None
 
 
+def of_any(
+    row: Row,
+    price: Decimal,
+    times: list[datetime],
+    key: int,
+    exact: Annotated[Decimal, DecimalType(10, 2)],
+) -> int:
+    """With hints that restrict no argument, and two that do."""
+    return 1
+
+
 @udf(result_type="DECIMAL(12, 2)")
 def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | None:
     return None if price is None else price * 2
@@ -92,6 +103,8 @@ def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | Non
          ["ROW<`word` STRING NOT NULL, `length` BIGINT> NOT NULL"]),
         (Mean, Kind.AGGREGATE, ["Mean(DOUBLE, BIGINT)"], ["DOUBLE"]),
         (taxed, Kind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
+        (of_any, Kind.SCALAR, ["of_any(<ANY>, <ANY>, <ANY>, BIGINT, DECIMAL(10, 2))"],
+         ["BIGINT NOT NULL"]),
     ],
 )  # fmt: skip
 def test_signature_from_type_hints(
@@ -121,7 +134,7 @@ def no_result(value: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
     return value
 
 
-def of_no_type(value: object) -> int:
+def of_no_type(value: int) -> object:
     return 1
 
 
@@ -149,7 +162,7 @@ class Broken(ScalarFunction):
     ("given", "code", "path"),
     [
         (no_result, "invalid-function-hints", ("function 'no_result'", "the result")),
-        (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "argument 'value'")),
+        (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "the result")),
         (object(), "invalid-function-hints", ("function 'object'",)),
         (of_broken_text, "invalid-function-hints", ("function 'of_broken_text'",)),
         (Scaled, "invalid-function-class", ()),

@@ -295,6 +295,18 @@ def test_unreadable_lines_of_json_are_skipped_on_request(
     assert 3 == frame_of(session, bound).count()
 
 
+def test_json_without_null_fields(environment: TableEnvironment, tmp_path: Path) -> None:
+    options = (
+        f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}',"
+        " 'json.fail-on-missing-field' = 'false', 'json.encode.ignore-null-fields' = 'true'"
+    )
+    environment.execute_sql(f"CREATE TABLE j (a INT, b STRING) WITH ({options})")
+    environment.execute_sql("INSERT INTO j VALUES (1, CAST(NULL AS STRING)), (2, 'x')").wait()
+
+    lines = sorted(line for file in tmp_path.glob("part-*") for line in file.read_text().split())
+    assert ['{"a":1}', '{"a":2,"b":"x"}'] == lines
+
+
 # --- partitions ----------------------------------------------------------------------------------
 
 #: Type, two values, the first in SQL.

@@ -177,6 +177,50 @@ def test_functions_without_types_of_arguments(environment: TableEnvironment, wor
 lambda_of_row = udf(lambda row: f"{row.id}:{row[1]}", result_type=STRING)
 
 
+def test_functions_of_whole_rows(words: Table) -> None:
+    """They receive `Row` objects, or data frames of pandas, and their aliases name columns."""
+    pd = pytest.importorskip("pandas")
+
+    @udtf(result_types=[INT, STRING])
+    def parts(row: Row) -> Iterator[tuple[int, str]]:
+        for word in (row.line or "").split()[:2]:
+            yield row.as_dict()["id"], word
+
+    class First(TableAggregateFunction[Row, list[Row]]):
+        def create_accumulator(self) -> list[Any]:
+            return []
+
+        def accumulate(self, accumulator: list[Any], *arguments: Any, **_: Any) -> None:
+            accumulator += arguments
+
+        def emit_value(self, accumulator: list[Any]) -> Iterator[Row]:
+            yield max(accumulator, key=lambda row: row.id)
+
+        def get_result_type(self) -> str:
+            return "ROW<id INT, line STRING, cost DECIMAL(5, 2)>"
+
+    def doubled(numbers):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        return numbers * 2
+
+    doubled.__annotations__ = {"numbers": pd.Series, "return": pd.Series}
+    double = udf(doubled, result_type=INT, func_type="pandas")
+    assert rows(words.select(double(col("id")))) == [(2,), (4,), (6,)]
+    lateral = words.join_lateral(parts.alias("key", "word")).select(col("key"), col("word"))
+    expected = [(1, "be"), (1, "to"), (2, "be"), (2, "to")]
+    assert rows(lateral) == rows(words.flat_map(parts)) == expected
+    outer = words.left_outer_join_lateral(parts.alias("key", "word"))
+    assert rows(outer.where(col("word").is_null).select(col("id"))) == [(3,)]
+    extremes = udaf(
+        lambda frame: (frame.id.mean(), frame.line.count()),
+        result_type="ROW<a DOUBLE, b BIGINT>",
+        func_type="pandas",
+    )
+    found = words.aggregate(extremes.alias("mean", "count"))
+    assert rows(found.select(col("count"), col("mean"))) == [(2, 2.0)]
+    last = words.flat_aggregate(udtaf(First()).alias("x", "y", "z"))
+    assert rows(last.select(col("x"), col("z"))) == [(3, None)]
+
+
 def test_functions_of_series(environment: TableEnvironment, words: Table) -> None:
     pd = pytest.importorskip("pandas")
     double = udf(lambda s: s * 2, result_type=BIGINT, func_type="pandas")
@@ -214,6 +258,7 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
             "not-executable",
         ),
         (lambda t: udf(len, result_type=INT, func_type="arrow"), "wrong-argument"),
+        (lambda t: t.flat_map(split.alias("word", "length")), "wrong-argument"),
     ],
 )
 def test_what_is_refused(words: Table, build: Any, code: str) -> None:

@@ -117,6 +117,27 @@ STANDARD = ConfigOption(
     "SQL",
     "whether date and time of a timestamp are separated by a space or a T",
 )
+IGNORE_NULLS = ConfigOption(
+    "json.encode.ignore-null-fields", boolean, False, "whether fields that are NULL are not written"
+)
+#: Options of Flink's format of which Spark does what one value asks for.
+JSON_FIXED = (
+    ConfigOption(
+        "json.fail-on-missing-field",
+        choice("false"),
+        "false",
+        "only `false`: a missing field is NULL",
+    ),
+    ConfigOption(
+        "json.map-null-key.mode", choice("FAIL"), "FAIL", "only `FAIL`: maps have no NULL keys"
+    ),
+    ConfigOption(
+        "json.encode.decimal-as-plain-number",
+        choice("false"),
+        "false",
+        "only `false`: decimals may be written with an exponent",
+    ),
+)
 
 
 def _json(options: Options) -> dict[str, str]:
@@ -125,7 +146,7 @@ def _json(options: Options) -> dict[str, str]:
     return {
         "timestampNTZFormat": shape,
         "timestampFormat": f"{shape}'Z'",
-        "ignoreNullFields": "false",
+        "ignoreNullFields": str(IGNORE_NULLS.of(options)).lower(),
     }
 
 
@@ -143,7 +164,13 @@ FORMATS: dict[str, Format] = {
             is_text=True,
             known=known_field,
         ),
-        Format("json", (JSON_ERRORS, STANDARD), is_text=True, reading=_read_json, writing=_json),
+        Format(
+            "json",
+            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *JSON_FIXED),
+            is_text=True,
+            reading=_read_json,
+            writing=_json,
+        ),
         Format("parquet"),
         # Spark keeps the schema of ORC files in Hadoop's configuration, where ORC's parser does not
         # read back-ticks in names, and where Hadoop substitutes variables.
