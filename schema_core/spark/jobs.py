@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from schema_core.environment.job_client import JobStatus
 from schema_core.environment.job_graph import JobExecution
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.spark.api_mode import is_connect, is_running, not_over_connect, stopped
 from schema_core.spark.transactions import NoTransaction, Transaction
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class SparkJob(JobExecution):
             self._transaction.begin()
 
     def run(self, job_id: str) -> None:
-        with self._located(), spark_errors():
+        with self._located(), spark_errors(self._session):
             if self._properties is not None:
                 inherit(self._session, self._properties)
             with job_group(self._session, job_id, self._name):
@@ -76,11 +77,22 @@ class SparkJob(JobExecution):
             self._transaction.abort()
 
     def cancel(self, job_id: str) -> None:
-        """Cancel the Spark jobs of the group, and those that it starts later."""
-        self._context().cancelJobGroupAndFutureJobs(job_id)
+        """Cancel the Spark jobs of the group, and those that it starts later.
+
+        Over Spark Connect the operations that run with the tag of the job are interrupted.
+        """
+        if is_connect(self._session):
+            self._session.interruptTag(job_id)
+        else:
+            self._context().cancelJobGroupAndFutureJobs(job_id)
 
     def progress(self, job_id: str) -> tuple[int, int] | None:
-        """Return the tasks that are done, and all tasks, of the Spark jobs so far."""
+        """Return the tasks that are done, and all tasks, of the Spark jobs so far.
+
+        They are not known over Spark Connect.
+        """
+        if is_connect(self._session):
+            return None
         tracker = self._session.sparkContext.statusTracker()
         done = total = 0
         for job in tracker.getJobIdsForGroup(job_id):
@@ -95,7 +107,9 @@ class SparkJob(JobExecution):
 
 
 def local_properties(session: SparkSession) -> Any:
-    """Return a copy of the local properties of this thread in the JVM."""
+    """Return a copy of the local properties of this thread in the JVM; None over Spark Connect."""
+    if is_connect(session):
+        return None
     return session.sparkContext._jsc.sc().getLocalProperties().clone()  # noqa: SLF001
 
 
@@ -112,8 +126,16 @@ JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.inter
 def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
     """Run Spark jobs in a job group with this id, by which they can be cancelled.
 
-    The properties of job groups are per thread, not per session: the user's are restored.
+    The properties of job groups are per thread, not per session: the user's are restored. Over
+    Spark Connect the id is a tag of the operations of this thread.
     """
+    if is_connect(session):
+        session.addTag(job_id)
+        try:
+            yield
+        finally:
+            session.removeTag(job_id)
+        return
     context = session.sparkContext
     before = {key: context.getLocalProperty(key) for key in JOB_PROPERTIES}
     context.setJobGroup(job_id, name, interruptOnCancel=True)
@@ -126,15 +148,32 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
 
 
 @contextmanager
-def spark_errors() -> Iterator[None]:
-    """Convert errors of Spark to `ExternalError`."""
+def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
+    """Convert errors of Spark to errors of the library.
+
+    Args:
+        session: The session that runs the code, to recognise that it has been stopped.
+
+    Raises:
+        ExternalError: with code `job-failed`, `job-canceled`, `incompatible-workers` or
+            `spark-session-stopped`.
+        UnsupportedError: with code `not-over-connect` for code that accesses the JVM.
+    """
     try:
         yield
     except SchemaCoreError:
         raise
     except Exception as error:
+        if session is not None and not is_running(session):
+            raise stopped("run the statement again in a running session") from error
+        if _NO_JVM in str(error):
+            raise not_over_connect(str(error).split("`")[1]) from error
         status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
         raise failure(error, status) from error
+
+
+#: The condition of PySpark's error for an attribute that needs the JVM of this process.
+_NO_JVM = "[JVM_ATTRIBUTE_NOT_SUPPORTED]"
 
 
 #: Separates problem and hint in the message of a generated check.
@@ -144,12 +183,38 @@ HINT = " | hint: "
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
     """Return the error to raise for a failed job, with the reason in Spark's message."""
     canceled = status is JobStatus.CANCELED
+    if not canceled and (found := next(filter(None, map(_unfit, _messages(error))), None)):
+        return found
     problem, _, hint = reason(error).partition(HINT)
     return ExternalError(
         "the job was cancelled" if canceled else f"the job failed: {problem}",
         code="job-canceled" if canceled else "job-failed",
         hint=hint or None,
     )
+
+
+#: What Python workers report -> what they lack.
+_UNFIT = (
+    (re.compile(r"\[PYTHON_VERSION_MISMATCH\] .*?(\d+\.\d+).*?(\d+\.\d+)"),
+     "the Python workers of Spark run Python {0}, the driver runs {1}"),
+    (re.compile(r"No module named '(schema_core|pyspark|pyarrow|pandas|numpy)\b"),
+     "the Python workers of Spark do not have the package {0!r}"),
+    (re.compile(r"\[PACKAGE_NOT_INSTALLED\] (\S+) (>= \S+) must be installed"),
+     "the Python workers of Spark do not have the package {0!r} {1}"),
+)  # fmt: skip
+
+
+def _unfit(message: str) -> ExternalError | None:
+    """Return the error for Python workers that cannot run functions of the library."""
+    for pattern, problem in _UNFIT:
+        if (found := pattern.search(message)) is not None:
+            return ExternalError(
+                problem.format(*found.groups()),
+                code="incompatible-workers",
+                hint="set spark.pyspark.python (PYSPARK_PYTHON) to a Python of the driver's "
+                "version that has pyspark, pyarrow, pandas and numpy, on every worker",
+            )
+    return None
 
 
 #: The qualified name of a library error before its message.
@@ -161,7 +226,7 @@ _RAISED = re.compile(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 def reason(error: BaseException) -> str:
     """Return the cause of a failure in one line: of a generated check, else the innermost one."""
     mark = "[USER_RAISED_EXCEPTION] "
-    messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
+    messages = _messages(error)
     for text in messages:
         if mark in text:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
@@ -173,6 +238,12 @@ def reason(error: BaseException) -> str:
     return found if file is None or file in found else f"{found} in file {file!r}"
 
 
+def _messages(error: BaseException) -> list[str]:
+    """Return the messages of an error and its causes, without the stack that Connect adds."""
+    messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
+    return [one.partition("\n\nJVM stacktrace:")[0] for one in messages]
+
+
 def _file_of(cause: Any) -> str | None:
     """Return the file that a reader of Spark failed in."""
     if not (condition_of(cause) or "").startswith("FAILED_READ_FILE"):
@@ -182,7 +253,12 @@ def _file_of(cause: Any) -> str | None:
 
 
 def causes(error: BaseException) -> Iterator[Any]:
-    """Yield the Java exceptions that caused an error, outermost first."""
+    """Yield the Java exceptions that caused an error, outermost first.
+
+    An error of Spark Connect has their messages, and the methods of the outermost one.
+    """
+    if type(error).__module__ == "pyspark.errors.exceptions.connect":
+        yield error
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None and hasattr(cause, "getCause"):
         yield cause
@@ -198,11 +274,15 @@ def condition_of(cause: Any) -> str | None:
     return condition if isinstance(condition, str) else None
 
 
+#: The conditions of errors of Spark and Spark Connect for what was cancelled.
+_CANCELED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "INVALID_HANDLE.OPERATION_ABANDONED")
+
+
 def was_canceled(error: BaseException) -> bool:
     """Return whether a job was cancelled."""
     if isinstance(error, KeyboardInterrupt):
         return True
     for cause in causes(error):
-        if (condition_of(cause) or "").startswith("SPARK_JOB_CANCELLED"):
+        if (condition_of(cause) or "").startswith(_CANCELED):
             return True
     return "SPARK_JOB_CANCELLED" in str(error)

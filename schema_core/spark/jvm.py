@@ -1,4 +1,8 @@
-"""Access to the JVM with few round trips: py4j makes one for each package of a name."""
+"""Access to the JVM with few round trips: py4j makes one for each package of a name.
+
+Sessions of Spark Connect have no JVM in this process; operations that have a counterpart in the
+public API of PySpark use that for them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from schema_core.spark.api_mode import is_connect, is_same_session, not_over_connect
 from schema_core.spark.compiler.printer import quote
 
 if TYPE_CHECKING:
@@ -25,13 +30,23 @@ def java_class(session: SparkSession, name: str) -> Any:
 
 def analysed(session: SparkSession, text: str) -> DataFrame:
     """Return the frame of a query, as ``session.sql``, which makes four more round trips."""
+    if is_connect(session):
+        return session.sql(text)
     from pyspark.sql.classic.dataframe import DataFrame
 
     return DataFrame(session._jsparkSession.sql(text), session)  # noqa: SLF001
 
 
 def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
-    """Return a DataFrame with the same analysed plan in another session of its SparkContext."""
+    """Return a DataFrame with the same analysed plan in another session of its SparkContext.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect`: plans of Spark Connect are not analysed.
+    """
+    if is_connect(frame):
+        if is_same_session(frame, session):
+            return frame
+        raise not_over_connect("a plan of another session")
     from pyspark.sql.classic.dataframe import DataFrame
 
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
@@ -48,6 +63,11 @@ def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -
     from pyspark.sql.classic.dataframe import DataFrame
 
     session = frame.sparkSession
+    if is_connect(session):
+        from pyspark.sql.connect.functions import col
+
+        named = (col(quote(name)).alias(name, metadata=one) for name, one in metadata.items())
+        return frame.select(*named)
     functions = java_class(session, "org.apache.spark.sql.functions")
     parse = java_class(session, "org.apache.spark.sql.types.Metadata").fromJson
     parsed = {text: parse(text) for text in {json.dumps(one) for one in metadata.values()}}

@@ -20,6 +20,7 @@ from schema_core.formats.spark.pyspark_types import to_spark, to_struct_field, t
 from schema_core.query.relation import Column, Columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.api_mode import is_connect, require_classic
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -63,7 +64,7 @@ AT_ONCE = 10_000
 def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a frame as Python values of the types of its columns."""
     types = [one.type for one in columns]
-    with spark_errors():
+    with spark_errors(frame.sparkSession):
         frame = transported(frame, columns, as_fetched)
         if _is_small(frame):
             for row in frame.collect():
@@ -78,7 +79,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
 
 def string_rows(frame: DataFrame) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of a frame of strings."""
-    with spark_errors():
+    with spark_errors(frame.sparkSession):
         if _is_small(frame):
             yield from map(tuple, frame.collect())
             return
@@ -87,7 +88,12 @@ def string_rows(frame: DataFrame) -> Iterator[tuple[str | None, ...]]:
 
 
 def _is_small(frame: DataFrame) -> bool:
-    """Return whether Spark returns a few rows without computing all partitions."""
+    """Return whether Spark returns a few rows without computing all partitions.
+
+    Plans of Spark Connect are not known here.
+    """
+    if is_connect(frame):
+        return False
     plan = frame._jdf.queryExecution().executedPlan()  # noqa: SLF001
     name = plan.nodeName()
     if name == "AdaptiveSparkPlan":
@@ -181,10 +187,16 @@ def _sliced(array: Any, values: list[Any], make: Callable[[Any], Any]) -> list[A
 
 
 def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a frame as record batches, in Spark's layout, as they are read."""
+    """Yield the rows of a frame as record batches, in Spark's layout, as they are read.
+
+    Over Spark Connect all rows are fetched first.
+    """
     import pyarrow as pa
 
     session = frame.sparkSession
+    if is_connect(session):
+        yield from _fetched(frame).to_batches()
+        return
     context: Any = session.sparkContext
     runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
     schema = _wire_schema(frame)
@@ -209,6 +221,16 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
                 yield pa.ipc.read_record_batch(pa.py_buffer(block), schema)
         expected = max(1, fetched // place)
         width = max(1, min(GROWTH * width, WAVE // expected))
+
+
+def _fetched(frame: DataFrame) -> pa.Table:
+    """Return the rows of a frame, in Spark's layout."""
+    import pyarrow as pa
+
+    schema = _wire_schema(frame)
+    if is_connect(frame):
+        return frame.toArrow().cast(schema)
+    return pa.Table.from_batches(frame._collect_as_arrow(), schema)  # noqa: SLF001
 
 
 def _wire_schema(frame: DataFrame) -> pa.Schema:
@@ -254,7 +276,7 @@ def arrow_reader(
     schema = to_schema(resolved)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with spark_errors():
+        with spark_errors(frame.sparkSession):
             for batch in arrow_batches(frame):
                 arrays = [
                     to_exact_layout(array, field.type)
@@ -280,12 +302,10 @@ def _columns(schema: ResolvedSchema) -> Columns:
 def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
     """Return the rows of a frame of `as_exchanged` as a data frame of pandas."""
     import pandas as pd
-    import pyarrow as pa
 
     columns = _columns(resolved)
-    with spark_errors():
-        schema = _wire_schema(frame)
-        table = pa.Table.from_batches(frame._collect_as_arrow(), schema)  # noqa: SLF001
+    with spark_errors(frame.sparkSession):
+        table = _fetched(frame)
     made = {
         place: _series(array, one.type, zone)
         for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
@@ -351,7 +371,11 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
 
     Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
     the query and would lose it.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect`.
     """
+    require_classic(session, "to_spark()", "read the rows with to_arrow() or to_pandas()")
     from pyspark.sql.classic.column import Column as SparkColumn
 
     # PySpark's own functions make eight calls into the JVM for each column

@@ -80,7 +80,7 @@ from schema_core.spark.connectors import (
 )
 from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
-from schema_core.spark.explain import Explanation, explained
+from schema_core.spark.explain import Explanation, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
 from schema_core.spark.incremental import require_incremental
 from schema_core.spark.inputs import InlineViews, rows_of
@@ -99,7 +99,7 @@ from schema_core.spark.pushdown import ScanDemand, scan_demands
 from schema_core.spark.raw_conditions import with_raw_conditions
 from schema_core.spark.read_contexts import read_context
 from schema_core.spark.scan_cache import ScanCache, ScanRequest, can_be_kept
-from schema_core.spark.session import JobSession, TemporaryNames
+from schema_core.spark.session import JobSession, TemporaryNames, UnusedNames
 from schema_core.spark.sink_losses import sink_losses
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import Source, source_frame
@@ -130,6 +130,9 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
+#: Connectors that access Spark's JVM.
+CLASSIC_ONLY: Final = frozenset({"hive", "jdbc", "kafka", "spark", "upsert-kafka"})
+
 
 class SparkPlanner:
     """Run queries in a Spark session of its own, which is opened for the first one."""
@@ -142,6 +145,7 @@ class SparkPlanner:
         self._scans = ScanCache()
         self._frames = FrameCache()
         self._inline = InlineViews(self._frames.forget)
+        self._unused = UnusedNames()
         self._session = JobSession(cast("SparkSession | None", context.session))
 
     @property
@@ -447,7 +451,7 @@ class SparkPlanner:
         columns, noted = result_columns(query), Explanation()
         frame = self._frame(self.session, query, columns, noted)
         with spark_errors():
-            plan = str(frame._jdf.queryExecution().toString())  # noqa: SLF001
+            plan = plan_of(frame, noted.text)
         return explained(query, columns, noted, plan)
 
     # --- DataFrames ----------------------------------------------------------------------------
@@ -489,12 +493,12 @@ class SparkPlanner:
             raise _refused("the conversion to Arrow or pandas")
         session = self.session
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
-        with TemporaryNames(session) as names:
+        with TemporaryNames(session, self._unused) as names:
             text = self._text(names, query, columns, [] if reads is None else reads)
             key = FrameKey(text, schema, converted is not None)
             frame = self._frames.find(session, key) if names.is_repeatable else None
             if frame is None:
-                frame = self._analysed(session, text)
+                frame = self._analysed(names, text)
                 frame = frame if converted is None else converted(frame)
                 if names.is_repeatable:
                     self._frames.add(session, key, frame)
@@ -525,13 +529,18 @@ class SparkPlanner:
         """
         if not self._is_streaming:
             return False
-        return require_incremental(query, lambda scan: is_unbounded(self.context.source(scan)))
+        streams = require_incremental(query, lambda scan: is_unbounded(self.context.source(scan)))
+        if streams:
+            self._session.require_classic("a streaming job")
+        return streams
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
         """Return the connector of a table after validating its options."""
         options = bound.table.options
         with using(bound.identifier, options, purpose):
             connector = opened(bound, purpose, self.context.options)
+            if connector.identifier in CLASSIC_ONLY:
+                self._session.require_classic(f"the connector {connector.identifier!r}")
             return for_spark(connector)
 
     def _sink(self, target: BoundTable, needed: set[Ability]) -> SparkConnector:
@@ -636,9 +645,9 @@ class SparkPlanner:
     ) -> DataFrame:
         """Return a query as a frame with these columns, by position; add its sources to `reads`."""
         found = [] if reads is None else reads
-        with TemporaryNames(session) as names:
+        with TemporaryNames(session, self._unused) as names:
             text = self._text(names, query, targets, found, noted)
-            frame = self._analysed(session, text)
+            frame = self._analysed(names, text)
         if noted is not None:
             noted.text = text
         return frame
@@ -653,6 +662,7 @@ class SparkPlanner:
     ) -> str:
         """Return a query in Spark SQL; add its sources to `reads`."""
         self._inline.drop_unused(names.session)
+        self._unused.drop(names.session)
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(
@@ -671,11 +681,13 @@ class SparkPlanner:
         )
 
     @staticmethod
-    def _analysed(session: SparkSession, text: str) -> DataFrame:
+    def _analysed(names: TemporaryNames, text: str) -> DataFrame:
         """Return the frame of a query in Spark SQL."""
-        with spark_errors():
-            require_udfs(session, text)
-            return analysed(session, text)
+        with spark_errors(names.session):
+            require_udfs(names.session, text)
+            frame = analysed(names.session, text)
+            names.keep_for(frame)
+            return frame
 
     # --- sinks ---------------------------------------------------------------------------------
 

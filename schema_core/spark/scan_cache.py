@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from schema_core.environment.connector import Ability
 from schema_core.schema.columns import PhysicalColumn
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.connectors import SupportsReuse
 from schema_core.spark.session import create_view, drop_view
 
@@ -177,5 +178,10 @@ class ScanCache:
 
 
 def is_deterministic(frame: DataFrame) -> bool:
-    """Return whether a plan gives the same rows each time: ``rand()`` has its seed in the plan."""
+    """Return whether a plan gives the same rows each time: ``rand()`` has its seed in the plan.
+
+    Plans of Spark Connect are not known here.
+    """
+    if is_connect(frame):
+        return False
     return bool(frame._jdf.queryExecution().analyzed().deterministic())  # noqa: SLF001

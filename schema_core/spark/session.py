@@ -15,25 +15,38 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import finalize
 
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.extras import needs, require_modules
+from schema_core.secrets import SECRET_WORDS
+from schema_core.spark.api_mode import (
+    is_alive,
+    is_connect,
+    is_running,
+    not_over_connect,
+    require_classic,
+    stopped,
+)
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
 from schema_core.spark.udf_registration import has_udfs, register_udfs, spark_type
+from schema_core.spark.worker_package import send_package
 from schema_core.text import show
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
 #: Settings of the session of jobs, which override those of the process: they determine the
@@ -61,6 +74,12 @@ MEANING: Mapping[str, str] = {
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
 }
 
+#: Settings of the session of jobs that keep secrets out of Spark's plans, which are in its UI and
+#: event log: Spark's own pattern for the keys of options knows fewer words.
+SECRECY: Mapping[str, str] = {
+    "spark.sql.redaction.options.regex": f"(?i)url|{'|'.join(map(re.escape, SECRET_WORDS))}",
+}
+
 #: Settings of the session of jobs that only cost or save time; a setting of the process takes
 #: precedence. The JVM interprets methods of more than 8000 bytes, so that a query with large
 #: generated methods is faster if Spark generates one for each operator.
@@ -79,6 +98,10 @@ START: Mapping[str, str] = {
         f"-Dlog4j2.configurationFile={Path(__file__).with_name('quiet.properties')}"
     ),
 }
+
+
+#: Set by ``spark-submit``, which has started the JVM with the settings given to it.
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
 
 class JobSession:
@@ -124,7 +147,7 @@ class JobSession:
         """
         require_modules("pyspark.sql")
         with self._lock:
-            if self._session is None or not is_alive(self._session.sparkContext):
+            if self._session is None or not is_running(self._session):
                 self._session = self._open()
             return self._session
 
@@ -135,6 +158,15 @@ class JobSession:
             assert self._opened_from is not None  # noqa: S101 - `opened` made a session of it
             return self._opened_from
 
+    def require_classic(self, what: str) -> None:
+        """Refuse what needs a SparkContext if jobs run over Spark Connect.
+
+        Raises:
+            UnsupportedError: with code `not-over-connect`.
+        """
+        if self._root is not None:
+            require_classic(self._root, what)
+
     def _open(self) -> SparkSession:
         from pyspark.sql import SparkSession
 
@@ -143,12 +175,8 @@ class JobSession:
             if self._root is None:
                 self._opened_from = running_session() or start(self._settings)
                 return _new_session(self._opened_from)
-            if not is_alive(self._root.sparkContext):
-                raise ExternalError(
-                    "the Spark session of the environment is stopped",
-                    code="spark-session-stopped",
-                    hint="create an environment with a running session",
-                )
+            if not is_running(self._root):
+                raise stopped()
             self._opened_from = self._root
             return _new_session(self._root)
 
@@ -157,7 +185,7 @@ def _require_session(root: object) -> None:
     require_modules("pyspark.sql")
     from pyspark.sql import SparkSession
 
-    if not isinstance(root, SparkSession):
+    if not isinstance(root, SparkSession) and not is_connect(root):
         raise SchemaError(f"spark must be a SparkSession, got {show(root)}", code="wrong-argument")
 
 
@@ -179,14 +207,26 @@ def running_session() -> SparkSession | None:
     return root if root is not None and root.sparkContext is context else SparkSession(context)
 
 
-def is_alive(context: SparkContext) -> bool:
-    """Whether a SparkContext has not been stopped, from Python or within the JVM."""
-    java = context._jsc  # noqa: SLF001 - None once it is stopped
-    return java is not None and not java.sc().isStopped()
-
-
 def _new_session(root: SparkSession) -> SparkSession:
-    """Open a session with the settings for Flink's semantics."""
+    """Open a session with the settings for Flink's semantics, whose workers have the library."""
+    session = root.newSession() if is_connect(root) else _new_classic_session(root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Spark Connect warns of settings that are deprecated
+        for key, value in {**_tuning(root), **SECRECY, **MEANING}.items():
+            session.conf.set(key, value)
+    send_package(session)
+    return session
+
+
+def _tuning(root: SparkSession) -> dict[str, str]:
+    """Return the settings of `TUNING` that Spark was not started with."""
+    if is_connect(root):
+        return {}
+    of_process = root.sparkContext.getConf()
+    return {key: value for key, value in TUNING.items() if not of_process.contains(key)}
+
+
+def _new_classic_session(root: SparkSession) -> SparkSession:
     from pyspark import RDD
 
     to_frame = RDD.__dict__.get("toDF")
@@ -194,10 +234,6 @@ def _new_session(root: SparkSession) -> SparkSession:
     if to_frame is not None:
         # PySpark binds `RDD.toDF` to the last session: bind it to the user's session again.
         RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
-    of_process = root.sparkContext.getConf()
-    tuning = {key: value for key, value in TUNING.items() if not of_process.contains(key)}
-    for key, value in {**tuning, **MEANING}.items():
-        session.conf.set(key, value)
     return session
 
 
@@ -207,6 +243,9 @@ def active_session(session: SparkSession) -> Iterator[None]:
 
     Spark does so itself for its own actions, but not for methods that are called through py4j.
     """
+    if is_connect(session):
+        yield
+        return
     jvm: Any = session._jvm  # noqa: SLF001
     sessions = jvm.org.apache.spark.sql.classic.SparkSession
     before = sessions.getActiveSession()
@@ -223,18 +262,30 @@ def active_session(session: SparkSession) -> Iterator[None]:
 def start(settings: Mapping[str, str]) -> SparkSession:
     """Start Spark with these settings in addition to `START`; it must not be running.
 
+    In a program of ``spark-submit`` the settings given to that command replace `START`.
+
     Raises:
         NotFoundError: with code `java-not-found`.
         ExternalError: with code `spark-start-failed` where Spark does not start.
+        UnsupportedError: with code `not-over-connect` in a process that uses Spark Connect.
     """
     from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
 
-    os.environ["JAVA_HOME"] = str(find_java().home)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if is_remote():
+        raise not_over_connect(
+            "starting Spark in this process",
+            "pass its session: TableEnvironment.create(settings, spark=session)",
+        )
+    defaults: Mapping[str, str] = {}
+    if _SUBMITTED not in os.environ:
+        defaults = START
+        os.environ["JAVA_HOME"] = str(find_java().home)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     builder = SparkSession.builder
-    for key, value in {**START, **settings, **_settings_of_environment(), **MEANING}.items():
+    for key, value in {**defaults, **settings, **_settings_of_environment(), **MEANING}.items():
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
@@ -265,13 +316,38 @@ def drop_view(session: SparkSession, name: str) -> None:
     The session's catalog is called directly: Spark's own method also plans the view once more, in
     order to look for tables that are cached.
     """
+    if is_connect(session):
+        session.catalog.dropTempView(name)
+        return
     session._jsparkSession.sessionState().catalog().dropTempView(name)  # noqa: SLF001
 
 
 # --- names of one query --------------------------------------------------------------------------
 
 # Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
-# are therefore dropped as soon as the frame exists.
+# are therefore dropped as soon as the frame exists. A frame of Spark Connect is analysed anew by
+# every action: its names are dropped by a query that follows the end of its plan.
+
+
+class UnusedNames:
+    """Names of queries of Spark Connect whose plans no longer exist; threads may share it."""
+
+    def __init__(self) -> None:
+        self._drops: deque[tuple[SparkSession, Callable[[], object]]] = deque()
+
+    def drop_with(self, frame: DataFrame, drops: Iterable[Callable[[], object]]) -> None:
+        """Make calls once a frame, and every frame that is derived from it, no longer exist."""
+        session = frame.sparkSession
+        ended = [(session, one) for one in drops]
+        # frames refer to the plans of the frames that they are derived from
+        finalize(frame._plan, self._drops.extend, ended).atexit = False  # noqa: SLF001
+
+    def drop(self, session: SparkSession) -> None:
+        """Drop the names of plans that have ended; those of another session ended with it."""
+        while self._drops:
+            owner, drop = self._drops.popleft()
+            if owner is session:
+                drop()
 
 
 class TemporaryNames:
@@ -280,10 +356,15 @@ class TemporaryNames:
     Their names are random, since jobs of several threads and environments share one session.
     `is_repeatable` is set while there are none: then the text of the query names only what
     outlives it.
+
+    Args:
+        session: The session of the query.
+        unused: Gets the names of frames of Spark Connect, for which `keep_for` is called.
     """
 
-    def __init__(self, session: SparkSession) -> None:
+    def __init__(self, session: SparkSession, unused: UnusedNames | None = None) -> None:
         self.session = session
+        self._unused = unused
         self.is_repeatable = True
         self._drops: list[Callable[[], object]] = []
 
@@ -293,6 +374,12 @@ class TemporaryNames:
         self.is_repeatable = False
         self._drops.append(lambda: drop_view(self.session, name))
         return quote(name)
+
+    def keep_for(self, frame: DataFrame) -> None:
+        """Let the names live as long as the plan of a frame, if it is analysed by every action."""
+        if is_connect(self.session) and self._unused is not None:
+            drops, self._drops = self._drops, []
+            self._unused.drop_with(frame, reversed(drops))
 
     def at_end(self, call: Callable[[], object]) -> None:
         """Make a call when the names are dropped."""

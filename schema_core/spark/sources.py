@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
+from schema_core.spark.api_mode import is_same_session
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -187,8 +188,7 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
             "expected a DataFrame of Spark",
             code="invalid-connector-result",
         )
-    own = frame.sparkSession._jsparkSession  # noqa: SLF001 - two wrappers may be of one session
-    if not own.equals(session._jsparkSession):  # noqa: SLF001
+    if not is_same_session(frame, session):
         raise ExternalError(
             f"connector {connector!r} returned a DataFrame of another Spark session",
             code="invalid-connector-result",

@@ -8,11 +8,12 @@ Workers import this module, so it imports little.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schema_core.extras import needs
 from schema_core.formats.spark.ddl import parse_spark_type
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs import UDFS, Udf
 from schema_core.spark.compiler.udfs.errors import UdfError
@@ -27,32 +28,37 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 #: A call of one of the functions in Spark SQL.
-_CALLED = re.compile(rf"\b{PREFIX}(?:{'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
+_CALLED = re.compile(rf"\b{PREFIX}({'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
 
 
 def require_udfs(session: SparkSession, *texts: str) -> None:
     """Register the functions in a session, unless it has them or no SQL text calls one.
 
-    To register all of them takes 700 calls into the JVM, which most queries do not need.
+    To register all of them takes 700 calls into the JVM, which most queries do not need. Over Spark
+    Connect those that are called are registered, each by one request.
     """
-    if any(_CALLED.search(text) for text in texts) and not has_udfs(session):
+    if is_connect(session):
+        register_udfs(session, sorted({one for text in texts for one in _CALLED.findall(text)}))
+    elif any(_CALLED.search(text) for text in texts) and not has_udfs(session):
         register_udfs(session)
 
 
 def has_udfs(session: SparkSession) -> bool:
     """Return whether the functions are registered in a session."""
+    if is_connect(session):
+        return bool(session.catalog.functionExists(f"{PREFIX}{[*UDFS][-1]}"))
     name = java_class(session, "org.apache.spark.sql.catalyst.FunctionIdentifier")
     catalog = session._jsparkSession.sessionState().catalog()  # noqa: SLF001
     return bool(catalog.isTemporaryFunction(name(f"{PREFIX}{[*UDFS][-1]}")))
 
 
 @needs("pyarrow", "pandas")
-def register_udfs(session: SparkSession) -> None:
-    """Register the functions in a session."""
+def register_udfs(session: SparkSession, names: Iterable[str] = UDFS) -> None:
+    """Register functions in a session: all, or those with the names."""
     from pyspark.sql.functions import arrow_udf
 
-    for name, udf in UDFS.items():
-        function = arrow_udf(vectorized(name), spark_type(result_type(udf)))
+    for name in names:
+        function = arrow_udf(vectorized(name), spark_type(result_type(UDFS[name])))
         session.udf.register(f"{PREFIX}{name}", function)
 
 

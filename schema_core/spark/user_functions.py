@@ -32,6 +32,7 @@ from schema_core.expressions.user_functions import (
     is_asynchronous,
 )
 from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.async_functions import AsyncCalls, of_batches
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
@@ -123,11 +124,14 @@ class UserCalls:
         )
 
     def _context(self, called: TranslatedCall) -> FunctionContext:
-        """Return the context of a function, with metrics if its class has a method `open`."""
+        """Return the context of a function, with metrics if its class has a method `open`.
+
+        Spark Connect has no accumulators: there `get_metric_group` is refused when it is called.
+        """
         spark, group = called.call.function.spark, None
         kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
         opens = getattr(kind, "open", None) not in (None, UserDefinedFunction.open)
-        if opens and PYTHON_METRICS.of(self.options):
+        if opens and PYTHON_METRICS.of(self.options) and not is_connect(self.names.session):
             group = metric_group(self.names.session, called.call.function.name)
         return FunctionContext(group, JOB_PARAMETERS.of(self.options))
 

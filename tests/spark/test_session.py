@@ -155,6 +155,28 @@ def test_environments_have_sessions_of_their_own(session: SparkSession) -> None:
     assert sessions[0] is job_session(given)
 
 
+def test_environments_of_one_process_have_time_zones_of_their_own(session: SparkSession) -> None:
+    zones = {"UTC": "00:00", "Asia/Tokyo": "09:00", "America/New_York": "19:00"}
+    before = {row["key"]: row["value"] for row in session.sql("SET").collect()}
+    together = Barrier(len(zones))
+
+    def clock(zone: str) -> str:
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+        environment.get_config().set("table.local-time-zone", zone)
+        environment.create_temporary_function(
+            "hour_of", udf(lambda at: f"{at:%H:%M}", ["TIMESTAMP_LTZ(3)"], "STRING")
+        )
+        together.wait(60)
+        query = "SELECT hour_of(a), DATE_FORMAT(a, 'HH:mm') FROM (VALUES (TO_TIMESTAMP_LTZ(0, 3)))"
+        ((of_python, of_spark),) = environment.execute_sql(f"{query} AS t (a)").collect()
+        assert of_python == of_spark
+        return str(of_spark)
+
+    with ThreadPoolExecutor(len(zones)) as pool:
+        assert [*zones.values()] == list(pool.map(clock, zones))
+    assert before == {row["key"]: row["value"] for row in session.sql("SET").collect()}
+
+
 def test_only_a_spark_session_is_accepted() -> None:
     wrong: Any = "local[2]"
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=wrong)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
 from schema_core.expressions.user_functions import udf
 
 #: Settings that would change the semantics of the generated SQL.
@@ -81,6 +83,52 @@ def job() -> list[tuple[object, ...]]:
     return [tuple(row) for row in environment.execute_sql(QUERY).collect()]
 
 
+def code_of(action: Callable[[], Any]) -> str:
+    """Return the code of the error that an action raises."""
+    try:
+        action()
+    except SchemaCoreError as error:
+        return str(error.code)
+    return "none"
+
+
+def stop(spark: SparkSession, what: str) -> None:
+    match what:
+        case "session":
+            spark.stop()
+        case "context":
+            spark.sparkContext.stop()
+        case _:
+            spark.sparkContext._jsc.stop()  # as when its cluster ends it
+
+
+def require_noticed(spark: SparkSession, what: str) -> None:
+    """Stop the session of an environment: all that runs in it, and each later job, says so."""
+    given = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=spark)
+    given.create_temporary_function("slow", udf(slow, ["INT"], "INT"))
+    given.execute_sql("CREATE TABLE sink (a INT) WITH ('connector' = 'blackhole')")
+    table = given.sql_query("SELECT a, COUNT(*) AS n FROM (VALUES (1), (2)) AS t (a) GROUP BY a")
+    earlier, reader = table.execute(), table.to_arrow()
+    running = given.execute_sql("INSERT INTO sink SELECT slow(a) FROM (VALUES (1)) AS t (a)")
+    time.sleep(1)
+    stop(spark, what)
+    actions = {
+        "running": running.wait,
+        "result": lambda: list(earlier.collect()),
+        "reader": reader.read_all,
+        "pandas": table.to_pandas,
+        "query": lambda: given.execute_sql("SELECT 1").print(),
+        "insert": lambda: given.execute_sql("INSERT INTO sink VALUES (1)").wait(),
+    }
+    found = {name: code_of(action) for name, action in actions.items()}
+    assert set(found.values()) == {"spark-session-stopped"}, (what, found)
+
+
+def slow(number: int) -> int:
+    time.sleep(3)
+    return number
+
+
 def in_a_thread(action: Callable[[], Any]) -> Any:
     found: list[Any] = []
 
@@ -112,19 +160,13 @@ def main() -> None:
     spark.sparkContext.setLocalProperty("of.the.user", "kept")
     require_kept(spark, in_a_thread)
     require_kept(spark, lambda action: action())
-    for stop in ("session", "context", "java"):
-        match stop:
-            case "session":
-                spark.stop()
-            case "context":
-                spark.sparkContext.stop()
-            case _:
-                spark.sparkContext._jsc.stop()  # as when its cluster ends it
-        assert in_a_thread(job) == EXPECTED, stop
+    for what in ("session", "context", "java"):
+        require_noticed(spark, what)
+        assert in_a_thread(job) == EXPECTED, what
         SparkSession.active().stop()
         spark = user_session("America/New_York")
         require_kept(spark, in_a_thread)
-        assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York", stop
+        assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York", what
     spark.stop()
     print("done")
 

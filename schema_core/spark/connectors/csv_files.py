@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import SchemaError
+from schema_core.spark.api_mode import require_classic
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
@@ -455,7 +456,16 @@ def read_csv(
 
     With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
     that are added later are read as well.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect`: lines are counted by tasks of whole files,
+            which are read in a session of their own.
     """
+    require_classic(
+        session,
+        f"csv files that only the parser of this library reads, such as those in {path!r}",
+        "write them without quotes, escapes and comments, or in another format",
+    )
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     lines = session.newSession()

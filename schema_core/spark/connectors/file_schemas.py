@@ -21,6 +21,7 @@ from urllib.parse import unquote
 from schema_core.caching import Entries
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.jobs import reason
 from schema_core.spark.jvm import java_class
 from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
@@ -125,6 +126,34 @@ def _orc(session: SparkSession) -> FooterReader:
     return read
 
 
+def _local_footer(session: SparkSession, uri: str, form: str, asked: Known) -> Footer:
+    """Return the footer of a local file, read without a JVM in this process.
+
+    The schema of an orc file is that which Spark infers, since Arrow does not distinguish the two
+    kinds of timestamps in it.
+    """
+    if form == "orc":
+        schema = (
+            session.read.format(form).option("__globPaths__", "false").load(unquote(uri)).schema
+        )
+        return Footer(str(schema.json()), Known())
+    import pyarrow.parquet as pq
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    with pq.ParquetFile(path_of(uri)) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+    without = set(asked.without_null)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            statistics = chunk.statistics
+            if not (statistics and statistics.has_null_count and statistics.null_count == 0):
+                without.discard(chunk.path_in_schema.partition(".")[0])
+    units = {one.name: getattr(one.type, "unit", None) for one in schema}
+    in_millis = frozenset(one for one in asked.in_millis if units.get(one) == "ms")
+    text = from_arrow_schema(schema, prefer_timestamp_ntz=True).json()
+    return Footer(str(text), Known(frozenset(without & units.keys()), in_millis))
+
+
 #: Format -> the reader of its footers. Other formats do not store types.
 FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
 
@@ -174,6 +203,8 @@ def _read_all(
     session: SparkSession, uris: Sequence[str], form: str, asked: Known
 ) -> dict[str, Footer]:
     """Return the footers of the files, by URI."""
+    if is_connect(session):
+        return _read_local(session, uris, form, asked)
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     application = session.sparkContext.applicationId
     path_class = java_class(session, "org.apache.hadoop.fs.Path")
@@ -201,10 +232,29 @@ def _read_all(
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
+    return _in_threads(uris, read)
+
+
+def _in_threads(uris: Sequence[str], read: Callable[[str], Footer]) -> dict[str, Footer]:
     if len(uris) == 1:  # a thread would open a connection to the JVM of its own
         return {uris[0]: read(uris[0])}
     with ThreadPoolExecutor(PARALLEL) as pool:
         return dict(zip(uris, pool.map(read, uris), strict=True))
+
+
+def _read_local(
+    session: SparkSession, uris: Sequence[str], form: str, asked: Known
+) -> dict[str, Footer]:
+    """Return the footers of local files, by URI."""
+
+    def read(uri: str) -> Footer:
+        try:
+            return _local_footer(session, uri, form, asked)
+        except Exception as error:
+            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            raise ExternalError(problem, code="file-schema-mismatch") from error
+
+    return _in_threads(uris, read)
 
 
 @dataclass(frozen=True, slots=True)

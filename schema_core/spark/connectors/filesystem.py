@@ -23,6 +23,7 @@ from schema_core.errors import ExternalError, NotFoundError, SchemaError, Unsupp
 from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.schema.columns import PhysicalColumn
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.commit import (
     Batch,
     Definition,
@@ -360,7 +361,7 @@ class FilesystemConnector:
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
         layout = Layout(context, is_exact=True)
-        if layout.form is not CSV or not _is_of_a_record(error):
+        if layout.form is not CSV or is_connect(context.session) or not _is_of_a_record(error):
             return None
         try:
             with spark_errors():

@@ -1,0 +1,186 @@
+"""Jobs on clusters of processes on this machine, whose executors do not have the library.
+
+    python -m fuzz.clusters [local-cluster] [standalone] [submit]
+
+`local-cluster` is Spark's cluster for tests, with two executors. `standalone` starts a master and
+two workers as processes of their own, and `submit` runs the program on them by ``spark-submit``.
+The program is ``tests/spark/cluster_program.py``. The Python of the executors has the packages of
+this environment, but not the library; the event logs are searched for the secrets of tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyspark
+
+from schema_core.spark.java import find_java
+from tests.spark.cluster_program import CANARY, SUBMITTED
+
+PROGRAM = Path(__file__).parents[1] / "tests" / "spark" / "cluster_program.py"
+SPARK = Path(pyspark.__file__).parent
+#: How many seconds a program or a process of the cluster may take.
+PATIENCE = 600.0
+
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.memory": "512m",
+    "spark.executor.cores": "1",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",
+}
+
+WORKER_PYTHON = """\
+#!/bin/sh
+# The packages of an environment without its editable installs, which site-packages itself has.
+PYTHONPATH="{packages}:$PYTHONPATH" exec {python} "$@"
+"""
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """Create what programs need in a folder; return the variables of their environment."""
+    python = folder / "python"
+    base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    python.write_text(WORKER_PYTHON.format(packages=SPARK.parent, python=base))
+    python.chmod(0o755)
+    home = folder / "spark"
+    home.mkdir()
+    for name in ("bin", "jars", "python"):  # Spark writes below its home
+        (home / name).symlink_to(SPARK / name)
+    (folder / "events").mkdir()
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    return {
+        **kept,
+        "JAVA_HOME": str(find_java().home),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_NO_DAEMONIZE": "true",
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+
+
+def settings_of(folder: Path) -> list[str]:
+    every = {**SETTINGS, "spark.eventLog.dir": f"file://{folder}/events"}
+    return [f"{key}={value}" for key, value in every.items()]
+
+
+def ran(command: list[str], environment: Mapping[str, str], folder: Path) -> str:
+    """Return what a program has printed, and search the event log that it wrote."""
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, check=False,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{command[0]} failed: {done.stdout[-1000:]}{done.stderr[-6000:]}")
+    files = (one for one in (folder / "events").rglob("*") if one.is_file())
+    logs = [one.read_text(errors="replace") for one in files]
+    assert any("SparkListenerSQLExecutionStart" in one for one in logs), "no event log"
+    assert not any(CANARY in one for one in logs), "a secret is in the event log"
+    return done.stdout
+
+
+def run_local_cluster(folder: Path) -> str:
+    """Run the program on Spark's cluster for tests."""
+    command = [sys.executable, str(PROGRAM), "local-cluster[2,1,1024]", str(folder)]
+    return ran([*command, *settings_of(folder)], prepare(folder), folder)
+
+
+def run_standalone(folder: Path) -> str:
+    """Run the program on a master and two workers."""
+    environment = prepare(folder)
+    with standalone(environment, folder) as master:
+        command = [sys.executable, str(PROGRAM), master, str(folder), *settings_of(folder)]
+        return ran(command, environment, folder)
+
+
+def run_submit(folder: Path) -> str:
+    """Run the program by ``spark-submit`` on a master and two workers."""
+    environment = prepare(folder)
+    with standalone(environment, folder) as master:
+        given = [part for one in settings_of(folder) for part in ("--conf", one)]
+        command = [str(SPARK / "bin" / "spark-submit"), "--master", master, *given]
+        return ran([*command, str(PROGRAM), SUBMITTED, str(folder)], environment, folder)
+
+
+@contextmanager
+def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
+    """Start a master and two workers; yield the address of the master, and end them."""
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    deploy = "org.apache.spark.deploy"
+    commands = [
+        [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port),
+         "--webui-port", "0"],
+        *([f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+           "--webui-port", "0", "--work-dir", str(folder / f"work{number}"), master]
+          for number in (1, 2)),
+    ]  # fmt: skip
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        with (folder / "cluster.log").open("wb") as log:
+            for command in commands:
+                every = [str(SPARK / "bin" / "spark-class"), *command]
+                started.append(
+                    subprocess.Popen(every, env=environment, cwd=folder, stdout=log, stderr=log)
+                )
+                if len(started) == 1:
+                    await_port(port)
+        yield master
+    finally:
+        for one in reversed(started):
+            one.terminate()
+        for one in started:
+            one.wait(60)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def await_port(port: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with socket.socket() as found:
+            if found.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise SystemExit("the master did not start")
+
+
+MODES: Mapping[str, Callable[[Path], str]] = {
+    "local-cluster": run_local_cluster,
+    "standalone": run_standalone,
+    "submit": run_submit,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("modes", nargs="*", choices=[[], *MODES], default=[*MODES])
+    for mode in parser.parse_args().modes:
+        began = time.monotonic()
+        with TemporaryDirectory(prefix="schema_core-cluster-") as folder:
+            output = MODES[mode](Path(folder))
+        print(mode, *output.split(), f"after {time.monotonic() - began:.0f} seconds", flush=True)
+
+
+if __name__ == "__main__":
+    main()

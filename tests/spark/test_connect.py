@@ -1,0 +1,281 @@
+"""Jobs over Spark Connect return what they return in a SparkContext of this process.
+
+The server of Spark Connect runs in the JVM that all tests share, on the loopback interface.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from fuzz.clusters import free_port
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.user_functions import udaf, udf, udtf
+from schema_core.spark.commit import PREFIX
+from tests.spark.cluster_program import Doubled, Longest, letters
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PEOPLE = pa.table({"id": [1, 2, 3], "name": ["Ann", None, "Bob"]})
+
+
+@pytest.fixture(scope="module")
+def remote(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of Spark Connect, of a server in the shared JVM."""
+    pytest.importorskip("grpc", reason="the extra `connect` is not installed")
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    port = free_port()
+    java: Any = spark.sparkContext._jsc
+    java.sc().conf().set("spark.connect.grpc.binding.port", str(port))
+    service: Any = spark._jvm
+    service = service.org.apache.spark.sql.connect.service.SparkConnectService
+    service.start(java.sc())
+    session: Any = ConnectSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    yield session
+    session.stop()
+    service.stop(*(getattr(service, f"stop$default${number}")() for number in (1, 2)))
+
+
+def environment_of(session: SparkSession) -> TableEnvironment:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    environment.get_config().set("table.dml-sync", "true")
+    for name, function in {
+        "twice": udf(Doubled(), ["INT"], "INT"),
+        "series": udf(lambda one: one + 10, ["INT"], "INT", func_type="pandas"),
+        "letters": udtf(letters, ["STRING"], ["STRING"]),
+        "longest": udaf(Longest(), ["STRING"], "STRING"),
+        "slow": udf(slow, ["INT"], "INT"),
+    }.items():
+        environment.create_temporary_function(name, function)
+    environment.create_temporary_view("people", PEOPLE)
+    return environment
+
+
+def slow(number: int) -> int:
+    time.sleep(60)
+    return number
+
+
+#: Executed in order; what each returns is compared. ``$f`` is a directory of the mode.
+STATEMENTS = """
+SELECT 1, 'a', TIME '01:02:03', DATE '2020-01-01', CAST(NULL AS INT), 1.50;
+SELECT a, COUNT(*), SUM(b) FROM (VALUES (1, 2), (1, 3), (2, 4)) AS t (a, b) GROUP BY a;
+SELECT JSON_VALUE('{"a": 1}', '$.a'), LPAD(x, 3, 'é') FROM (VALUES ('x'), ('y')) AS t (x);
+SELECT ARRAY[1, 2], MAP['k', 1], ROW(1, 'x'), TO_TIMESTAMP_LTZ(0, 3), X'0a';
+SELECT * FROM people WHERE id > 1;
+SELECT id, twice(id), series(id) FROM (SELECT CAST(id AS INT) AS id FROM people) ORDER BY id;
+SELECT id, word FROM people, LATERAL TABLE(letters(name)) AS t (word) WHERE name = 'Bob';
+SELECT longest(name) FROM people WHERE name IS NOT NULL;
+SELECT 1 / (id - 1) FROM people;
+SELECT CAST('x' AS INT);
+CREATE TABLE p (
+  a INT NOT NULL, b STRING, c TIMESTAMP(3), d AS a * 2, f STRING METADATA FROM 'file.name' VIRTUAL
+) WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/p');
+INSERT INTO p (a, b, c)
+  VALUES (1, 'x', TIMESTAMP '2020-01-01 00:00:00.123'), (2, '', TIMESTAMP '2022-01-01 00:00:00');
+SELECT a, b, c, d FROM p WHERE d > 2 OR c < TIMESTAMP '2021-01-01 00:00:00' ORDER BY a;
+INSERT OVERWRITE p (a, b) SELECT twice(a), b FROM p;
+SELECT a, b, c, d, f LIKE 'part-%' FROM p ORDER BY a;
+CREATE TABLE j (a INT, b ROW<x INT>) PARTITIONED BY (a)
+  WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '$f/j');
+INSERT INTO j PARTITION (a = 7) SELECT ROW(a) FROM p;
+SELECT * FROM j WHERE a = 7;
+CREATE TABLE c WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '$f/c')
+  AS SELECT a, b FROM p WHERE b <> '';
+SELECT * FROM c;
+CREATE TABLE o WITH ('connector' = 'filesystem', 'format' = 'orc', 'path' = '$f/o')
+  AS SELECT a, TIMESTAMP '2020-01-01 00:00:00' AS t FROM p;
+SELECT * FROM o;
+SET 'table.rtas-ctas.atomicity-enabled' = 'true';
+CREATE TABLE whole WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/whole')
+  AS SELECT a, d FROM p;
+CREATE OR REPLACE TABLE whole
+  WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/whole') AS SELECT d FROM p;
+SELECT * FROM whole;
+CREATE TABLE failed WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/failed')
+  AS SELECT 1 / (a - 2) AS x FROM p;
+SHOW TABLES;
+CREATE TABLE g (id INT) WITH ('connector' = 'datagen', 'number-of-rows' = '5');
+SELECT COUNT(*) FROM g;
+CREATE TABLE absent (a INT)
+  WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '$f/absent');
+SELECT * FROM absent;
+CREATE TABLE wrong (a STRING)
+  WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/p');
+SELECT * FROM wrong
+""".strip().split(";\n")
+
+
+def outcome(action: Callable[[], Any]) -> Any:
+    """Return the result of an action, or the code and problem of its error."""
+    try:
+        return action()
+    except SchemaCoreError as error:
+        return error.code, error.problem
+
+
+def executed(environment: TableEnvironment, statement: str) -> list[str]:
+    return sorted(map(str, environment.execute_sql(statement).collect()))
+
+
+def outcomes(environment: TableEnvironment, folder: Path) -> dict[str, str]:
+    """Return what the statements return, without the directory and the names of files."""
+    found = {}
+    for statement in STATEMENTS:
+        rows = outcome(partial(executed, environment, statement.replace("$f", str(folder))))
+        found[statement] = re.sub(r"part-[\w.-]+", "", str(rows).replace(str(folder), ""))
+    return found
+
+
+@pytest.fixture(scope="module")
+def over_connect(remote: SparkSession) -> TableEnvironment:
+    return environment_of(remote)
+
+
+@pytest.fixture(scope="module")
+def both(
+    session: SparkSession, over_connect: TableEnvironment, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, tuple[str, str]]:
+    folders = [tmp_path_factory.mktemp(one) for one in ("classic", "connect")]
+    classic = outcomes(environment_of(session), folders[0])
+    connect = outcomes(over_connect, folders[1])
+    left = [[one.name for one in each.rglob(f"{PREFIX}*")] for each in folders]
+    assert [[], []] == left
+    return {one: (classic[one], connect[one]) for one in STATEMENTS}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_statement_returns_the_same_in_both_modes(
+    both: Mapping[str, tuple[str, str]], statement: str
+) -> None:
+    classic, connect = both[statement]
+
+    assert classic == connect
+
+
+def test_rows_are_returned_as_arrow_and_pandas(over_connect: TableEnvironment) -> None:
+    table = over_connect.sql_query("SELECT id, CAST(id AS DECIMAL(5, 2)) AS d FROM people")
+    expected = [(1, "1.00"), (2, "2.00"), (3, "3.00")]
+
+    arrow = table.to_arrow().read_all().to_pylist()
+    assert expected == [(one["id"], str(one["d"])) for one in arrow]
+    assert expected == [(row.id, str(row.d)) for row in table.to_pandas().itertuples()]
+
+
+def test_explain_shows_the_plans_of_spark(over_connect: TableEnvironment) -> None:
+    text = over_connect.explain_sql("SELECT COUNT(*) FROM people")
+
+    assert "== Physical Plan ==" in text
+
+
+#: What needs the JVM -> its part of the problem.
+REFUSED: dict[str, Callable[[TableEnvironment], object]] = {
+    "to_spark()": lambda one: one.sql_query("SELECT 1 AS a").to_spark(),
+    "a DataFrame of this process": lambda one: one.from_spark(local_frame()).execute().print(),
+    "a streaming job": lambda one: streaming(one).print(),
+    "the connector 'jdbc'": lambda one: table(
+        one, "'connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'table-name' = 't'"
+    ),
+    "the connector 'spark'": lambda one: table(
+        one, "'connector' = 'spark', 'format' = 'json', 'path' = '/tmp'"
+    ),
+    "path 's3a://bucket/t'": lambda one: table(
+        one, "'connector' = 'filesystem', 'format' = 'json', 'path' = 's3a://bucket/t'"
+    ),
+}
+
+
+def local_frame() -> Any:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.active().range(1)
+
+
+def table(environment: TableEnvironment, options: str) -> None:
+    environment.execute_sql(f"CREATE TEMPORARY TABLE t (a INT) WITH ({options})")
+    try:
+        environment.execute_sql("SELECT * FROM t").print()
+    finally:
+        environment.execute_sql("DROP TEMPORARY TABLE t")
+
+
+def streaming(environment: TableEnvironment) -> Any:
+    session: Any = environment._session.planner.context.session  # type: ignore[attr-defined]
+    other = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    other.execute_sql("CREATE TABLE g (id INT) WITH ('connector' = 'datagen')")
+    return other.execute_sql("SELECT id FROM g")
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_needs_the_jvm_is_refused(over_connect: TableEnvironment, what: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        REFUSED[what](over_connect)
+
+    assert ("not-over-connect", f"{what}: not available over Spark Connect") == (
+        caught.value.code,
+        caught.value.problem,
+    )
+
+
+def test_a_job_is_interrupted_and_leaves_nothing(
+    over_connect: TableEnvironment, tmp_path: Path
+) -> None:
+    over_connect.execute_sql(
+        "CREATE TEMPORARY TABLE cut (a INT)"
+        f" WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}/t')"
+    )
+    over_connect.get_config().set("table.dml-sync", "false")
+    try:
+        client = over_connect.execute_sql("INSERT INTO cut SELECT slow(1)").get_job_client()
+    finally:
+        over_connect.get_config().set("table.dml-sync", "true")
+    assert client is not None
+    time.sleep(1)
+    began = time.monotonic()
+    client.cancel().result(30)
+
+    assert "CANCELED" == client.get_job_status().result().name
+    assert time.monotonic() - began < 20
+    assert [] == [one for one in tmp_path.rglob("*") if one.is_file()]
+
+
+def test_the_session_of_the_user_is_not_changed(
+    remote: SparkSession, over_connect: TableEnvironment
+) -> None:
+    over_connect.execute_sql("SELECT * FROM people").print()
+
+    assert "true" == remote.conf.get("spark.sql.ansi.enabled")
+    assert [] == [one for one in remote.catalog.listTables() if one.isTemporary]
+
+
+def test_the_names_of_queries_are_dropped_when_their_results_end(
+    over_connect: TableEnvironment,
+) -> None:
+    planner: Any = over_connect._session.planner
+
+    def names() -> set[str]:
+        jobs = planner.session
+        functions = {row[0] for row in jobs.sql("SHOW USER FUNCTIONS").collect()}
+        return functions | {one.name for one in jobs.catalog.listTables() if one.isTemporary}
+
+    over_connect.execute_sql("SELECT 1").print()
+    before = names()
+    kept = over_connect.execute_sql("SELECT twice(1), id FROM people")
+    during = names()
+    kept.print()
+    del kept
+    over_connect.execute_sql("SELECT 1").print()
+
+    assert before < during
+    assert before == names()
