@@ -8,9 +8,9 @@ that an engine can be exchanged without changing statements (FLIP-32).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from schema_core.environment.discovery import PLANNERS, require
 from schema_core.environment.job_graph import JobGraph
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schema_core.paths import ObjectIdentifier
     from schema_core.query.relation import Relation, Scan
     from schema_core.sql.syntax import Hint
-    from schema_core.types import DataType
+    from schema_core.types import DataType, RowKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,30 @@ class PlannerContext:
         return self.table(scan.table.identifier).hinted(scan.hints, self.options)
 
 
+class Change(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no further slots
+    """A row of a changelog: its values, and the kind of change.
+
+    >>> from schema_core.types import RowKind
+    >>> str(Change((1, "a"), RowKind.UPDATE_AFTER).kind)
+    '+U'
+    """
+
+    kind: RowKind
+
+    def __new__(cls, values: Iterable[Any], kind: RowKind) -> Self:
+        made = super().__new__(cls, values)
+        made.kind = kind
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The result of a query: names and types of its columns, and the rows as Python values.
 
     Values are what the type suggests: int, float, `Decimal`, str, bytes, `date`, `time`,
     `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated
-    once; `shown` gives the same rows as the strings of Flink's cast to STRING, None for NULL.
+    once; `shown` gives the same rows as the strings of Flink's cast to STRING, None for NULL. Rows
+    that are updated are `Change`; all others are insertions.
     """
 
     columns: tuple[tuple[str, DataType], ...]

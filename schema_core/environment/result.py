@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from schema_core.environment.job_client import JobClient
 from schema_core.environment.options import warn_deprecated
+from schema_core.environment.planner import Change
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (
@@ -54,6 +55,14 @@ def as_row(values: Iterable[Any], types: Sequence[DataType]) -> Row:
     Row(1, [Row('x')])
     """
     return Row(*(_as_value(value, type_) for value, type_ in zip(values, types, strict=True)))
+
+
+def _row(values: tuple[Any, ...], types: Sequence[DataType]) -> Row:
+    """Return a row of a result, with its kind in a changelog."""
+    row = as_row(values, types)
+    if isinstance(values, Change):
+        row.set_row_kind(values.kind)
+    return row
 
 
 def _as_value(value: Any, type_: DataType) -> Any:
@@ -148,7 +157,7 @@ class TableResult:
     def collect(self) -> CloseableIterator:
         """Return the rows as `Row` objects of Python values."""
         types = self.schema.get_column_data_types()
-        return CloseableIterator(as_row(values, types) for values in self._awaited())
+        return CloseableIterator(_row(values, types) for values in self._awaited())
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """Return the rows as tuples of strings, None for NULL."""

@@ -1,19 +1,23 @@
-"""Queries of unbounded tables: which operations Spark computes as rows arrive.
+"""Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
 
 Spark computes projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded
-tables from the new rows alone. What needs all rows, or a state that grows for ever, is refused
-before the job.
+tables from the new rows alone. One operation of a query may have a state (`State`). Everything
+else, which needs all rows, is refused before the job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Final, TypeAlias
 
 from schema_core.errors import UnsupportedError
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery
-from schema_core.expressions.typed import Typed
 from schema_core.query.correlation import (
     expressions_of,
+    is_aggregate,
     is_windowed,
     outer_columns,
     parts_of,
@@ -24,6 +28,7 @@ from schema_core.query.correlation import (
 from schema_core.query.relation import (
     CommonScan,
     FunctionTable,
+    Grouping,
     Join,
     Match,
     Named,
@@ -39,7 +44,10 @@ from schema_core.query.relation import (
     WindowTable,
     With,
 )
-from schema_core.sql.syntax import JoinKind
+from schema_core.query.substitution import substituted, without_common_tables
+from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
+from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
+from schema_core.types.temporal import TimestampKind
 
 #: Kind of a join -> which of its sides, left and right, may be unbounded. The rows of the other
 #: side are complete when a micro-batch starts, so a row without a match never gets one later.
@@ -56,25 +64,139 @@ _SIDES: dict[JoinKind, tuple[bool, bool]] = {
 PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
 
 
-def require_incremental(query: Relation, is_unbounded: Callable[[Scan], bool]) -> bool:
-    """Require that every operation on an unbounded table can be computed as rows arrive.
+class State(Enum):
+    """The state of the one operation of a streaming query that has one."""
+
+    #: the accumulators of GROUP BY a window, until the watermark passes the window
+    WINDOW = "a window aggregation"
+    #: the rows of a window, until the watermark passes it
+    ROWS = "an operation on the rows of a window"
+    #: the accumulators of GROUP BY, for ever; the rows of the result are updated
+    GROUPS = "GROUP BY"
+    #: the distinct rows, for ever
+    DISTINCT = "SELECT DISTINCT"
+
+
+#: The key of a single group.
+ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
+
+#: The bounds of a window that identify it.
+START, END = "start", "end"
+BOUNDS: Final = frozenset({START, END})
+#: The bounds among the columns of a source, by alias and name, or of a query, by position.
+Bounds: TypeAlias = "Mapping[object, str]"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """How a query of unbounded tables is computed.
+
+    Attributes:
+        query: The query, without common tables.
+        table: The path of an unbounded table that it reads.
+        state: The state of `operation`; None if all of the query is computed from new rows.
+        operation: The operation with state: a part of `query`. Without DISTINCT for
+            `State.DISTINCT`.
+        rest: Whether what is above the operation is computed from the rows of each micro-batch,
+            which then has all rows of the windows that it has any of.
+        windows: The window functions over unbounded tables.
+        key: For `State.GROUPS`, the positions of the columns that identify a row of the result.
+    """
+
+    query: Relation
+    table: str
+    state: State | None = None
+    operation: Relation | None = None
+    rest: bool = False
+    windows: tuple[WindowTable, ...] = ()
+    key: tuple[int, ...] = ()
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether the watermarks of tables decide when rows are returned."""
+        return self.state in (State.WINDOW, State.ROWS)
+
+    def above(self, rows: Scan) -> Relation:
+        """Return the query with a scan in place of its operation."""
+        return substituted(self.query, lambda one: rows if one is self.operation else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What is known of a relation that reads an unbounded table."""
+
+    table: str
+    windows: tuple[WindowTable, ...] = ()
+    bounds: Bounds = field(default_factory=dict)
+    state: State | None = None
+    operation: Relation | None = None
+    rest: bool = False
+    key: frozenset[object] = frozenset()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows of a window arrive in one micro-batch."""
+        return self.state in (State.WINDOW, State.ROWS)
+
+    def renamed(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
+        """Return the stream with columns under other names; those without one are left out."""
+        bounds = {new: part for old, part in self.bounds.items() for new in names.get(old, ())}
+        keys = [names.get(one, ()) for one in self.key]
+        key = {new[0] for new in keys if new}
+        return replace(self, bounds=bounds, key=frozenset(key))
+
+
+def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StreamPlan | None:
+    """Return how a query is computed as rows arrive, None if it reads bounded tables only.
 
     Args:
         query: A query without views.
         is_unbounded: Whether a scan reads an unbounded table.
 
-    Returns:
-        Whether the result is unbounded.
-
     Raises:
         UnsupportedError: with code `streaming-not-supported`, which names the operation and the
-            table.
+            table, for an operation that cannot be computed as rows arrive.
     """
-    return _Analysis(is_unbounded).table(query) is not None
+    query = without_common_tables(query)
+    found = _Analysis(is_unbounded).table(query)
+    if found is None:
+        return None
+    if found.state is State.GROUPS:
+        _require_key(found)
+    operation = found.operation
+    if isinstance(operation, Select | SetOperation):
+        written, operation = operation, _as_computed(operation, found.state)
+        query = substituted(query, lambda one: operation if one is written else None)
+    key = tuple(sorted(one for one in found.key if isinstance(one, int)))
+    return StreamPlan(query, found.table, found.state, operation, found.rest, found.windows, key)
+
+
+def _as_computed(block: Select | SetOperation, state: State | None) -> Select | SetOperation:
+    """Return the operation with state as Spark computes it.
+
+    Duplicates are removed from frames. An aggregate without GROUP BY is one of a group, which is
+    returned when it has its first row, as in Flink.
+    """
+    if isinstance(block, SetOperation):
+        return replace(block, all=True)
+    if state is State.DISTINCT:
+        return replace(block, distinct=False)
+    if state is State.GROUPS and block.grouping is not None and not block.grouping.keys:
+        return replace(block, grouping=Grouping((ONE_GROUP,)))
+    return block
+
+
+def _require_key(found: _Stream) -> None:
+    """Require that the columns of a result identify its rows, which are updated."""
+    block = found.operation
+    assert isinstance(block, Select)  # noqa: S101 - `State.GROUPS`
+    assert block.grouping is not None  # noqa: S101
+    if len(found.key) < len(set(block.grouping.keys)):
+        _refuse("GROUP BY whose keys are not all columns of the result", found)
 
 
 class _Analysis:
-    """Methods return the name of an unbounded table that a relation reads, None for a bounded one.
+    """Methods return what is known of a relation over an unbounded table, None of a bounded one.
 
     Chains of joins and set operations are long: they are not followed recursively to the left.
     """
@@ -82,32 +204,35 @@ class _Analysis:
     def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
         self._is_unbounded = is_unbounded
         #: the common tables that are visible, by name; the last one hides others
-        self._common: list[tuple[str, str | None]] = []
+        self._common: list[tuple[str, _Stream | None]] = []
 
-    def table(self, relation: Relation | None) -> str | None:
+    def table(self, relation: Relation | None) -> _Stream | None:
         match relation:
             case None | Values() | Unnest() | FunctionTable():
                 found = None
             case Scan():
                 path = relation.table.identifier.as_summary_string()
-                found = path if self._is_unbounded(relation) else None
+                found = _Stream(path) if self._is_unbounded(relation) else None
             case CommonScan(name=name):
                 known = (table for own, table in reversed(self._common) if own == name)
                 found = next(known, None)
             case Named(input=below):
                 found = self.table(below)
+                found = None if found is None else found.renamed(_aliased(relation))
             case Join() | SetOperation():
                 found = self._chain(relation)
             case Select():
                 found = self._block(relation)
             case With():
                 found = self._with(relation)
+            case WindowTable():
+                found = self._window(relation)
             case _:
                 found = self._other(relation)
         self._require_bounded_subqueries(relation)
         return found
 
-    def _chain(self, relation: Join | SetOperation) -> str | None:
+    def _chain(self, relation: Join | SetOperation) -> _Stream | None:
         """Return the table of a join or set operation, whose left sides may nest deeply."""
         chain: list[Join | SetOperation] = []
         rest: Relation = relation
@@ -119,48 +244,99 @@ class _Analysis:
             right = self.table(one.right)
             if isinstance(one, Join):
                 left = self._join(one, left, right)
-            elif one.operator != "UNION" or not one.all:
-                operator = one.operator + (" ALL" if one.all else "")
-                _refuse(operator, left or right)
-                left = None
             else:
-                if (left is None) != (right is None):
-                    _refuse("UNION ALL with a bounded table", left or right)
-                left = left or right
+                left = self._set_operation(one, left, right, is_last=one is relation)
             if one is not relation:
                 self._require_bounded_subqueries(one)
         return left
 
-    def _join(self, join: Join, left: str | None, right: str | None) -> str | None:
+    def _set_operation(
+        self,
+        operation: SetOperation,
+        left: _Stream | None,
+        right: _Stream | None,
+        *,
+        is_last: bool,
+    ) -> _Stream | None:
+        """Return the stream of a set operation; only the last of a chain may remove duplicates."""
+        name = operation.operator + (" ALL" if operation.all else "")
+        if operation.operator != "UNION" or not (operation.all or is_last):
+            _refuse(name, left or right)
+        if left is None or right is None:
+            _refuse(f"{name} with a bounded table", left or right)
+            return None
+        for one in (left, right):
+            _refuse_state(name, one)
+        found = _Stream(left.table)
+        return found if operation.all else replace(found, state=State.DISTINCT, operation=operation)
+
+    def _join(self, join: Join, left: _Stream | None, right: _Stream | None) -> _Stream | None:
         if left is not None and right is not None:
             _refuse(f"{_name(join)} of two unbounded tables", left)
+        found = left or right
         if _is_lateral_query(join.right):
-            _refuse("LATERAL of a query", left or right)
-        allowed = _SIDES[join.kind]
-        if left is not None and not allowed[0]:
-            _refuse(PRESERVES_BOUNDED.format(_name(join)), left)
-        if right is not None and not allowed[1]:
-            _refuse(PRESERVES_BOUNDED.format(_name(join)), right)
-        return left or right
-
-    def _block(self, block: Select) -> str | None:
-        found = self.table(block.source)
-        if found is not None:
-            parts = [part for one in expressions_of(block) for part in subexpressions(one)]
-            queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
-            if any(True for query in queries for _ in outer_columns(query)):
-                _refuse("a correlated sub-query", found)
-            if block.grouping is not None:
-                _refuse(
-                    "GROUP BY" if block.grouping.keys else "an aggregate without GROUP BY", found
-                )
-            if block.distinct:
-                _refuse("SELECT DISTINCT", found)
-            if block.qualify is not None or any(map(is_windowed, parts)):
-                _refuse("OVER", found)
+            _refuse("LATERAL of a query", found)
+        for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
+            if side is not None and not allowed:
+                _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
+        if found is not None and found.state is State.GROUPS:
+            _refuse(f"{_name(join)} of rows that are updated", found)
         return found
 
-    def _with(self, query: With) -> str | None:
+    def _window(self, table: WindowTable) -> _Stream | None:
+        found = self.table(table.input)
+        if found is None:
+            return None
+        if table.function == "SESSION":
+            _refuse("the window function SESSION", found)
+        _refuse_state(f"the window function {table.function}", found)
+        start, end = len(table.columns) - 3, len(table.columns) - 2
+        windows = (*found.windows, table)
+        return _Stream(found.table, windows, {start: START, end: END})
+
+    # --- blocks --------------------------------------------------------------------------------
+
+    def _block(self, block: Select) -> _Stream | None:
+        found = self.table(block.source)
+        if found is None:
+            return None
+        parts = [part for one in expressions_of(block) for part in subexpressions(one)]
+        queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
+        if any(True for query in queries for _ in outer_columns(query)):
+            _refuse("a correlated sub-query", found)
+        if block.grouping is not None:
+            found = self._grouped(block, found, parts)
+        elif found.state is State.GROUPS and block.where is not None:
+            _refuse("WHERE on rows that are updated", found)
+        if block.qualify is not None or any(map(is_windowed, parts)):
+            found = _over(found, parts)
+        found = found.renamed(_items(block))
+        return _distinct(block, found) if block.distinct else found
+
+    def _grouped(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
+        assert block.grouping is not None  # noqa: S101 - called for these
+        keys = block.grouping.keys
+        if found.state is State.GROUPS:
+            _refuse("GROUP BY of rows that are updated", found)
+        if _names_window(found, keys):
+            if found.is_complete:
+                return replace(found, rest=True)
+            if block.grouping.sets is None and not block.distinct and not _needs_rows(parts):
+                _require_rowtime(found)
+                return replace(found, state=State.WINDOW, operation=block)
+            return _buffered(found)
+        operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
+        _refuse_state(operation, found)
+        if block.grouping.sets is not None:
+            _refuse("GROUP BY with several grouping sets", found)
+        if block.having is not None:
+            _refuse("HAVING of groups that are updated", found)
+        if block.distinct or _needs_rows(parts):
+            _refuse(f"{operation} with DISTINCT or a function of the user", found)
+        key = frozenset(_reference(one) for one in keys)
+        return replace(found, state=State.GROUPS, operation=block, key=key, bounds={})
+
+    def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
         for one in query.tables:
             if query.recursive:
@@ -173,10 +349,9 @@ class _Analysis:
         del self._common[depth:]
         return found
 
-    def _other(self, relation: WindowTable | ProcessTable | Sample | Match | Sort) -> str | None:
+    def _other(self, relation: ProcessTable | Sample | Match | Sort) -> _Stream | None:
         found = self.table(relation.input)
-        if (operation := _stateful(relation)) is not None:
-            _refuse(operation, found)
+        _refuse(_stateful(relation), found)
         return found
 
     def _require_bounded_subqueries(self, relation: Relation | None) -> None:
@@ -186,11 +361,82 @@ class _Analysis:
                 _refuse("a sub-query in an expression", self.table(rows_of(one)))
 
 
-def _stateful(relation: WindowTable | ProcessTable | Sample | Match | Sort) -> str | None:
-    """Return the name of an operation that needs all rows or a state, or None."""
+# --- windows --------------------------------------------------------------------------------------
+
+
+def _reference(expression: Typed) -> object:
+    """Return the alias and name of a column, any other expression as it is."""
+    return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
+
+
+def _aliased(source: Named) -> dict[object, tuple[object, ...]]:
+    """Return the alias and name of each column of what a source names."""
+    below, names = source.input, [(source.alias, one.name) for one in source.columns]
+    if isinstance(below, Named):
+        own = [(below.alias, one.name) for one in below.columns]
+        return {old: (new,) for old, new in zip(own, names, strict=True)}
+    return {place: (name,) for place, name in enumerate(names)}
+
+
+def _items(block: Select) -> dict[object, tuple[object, ...]]:
+    """Return the positions at which a block returns each expression; columns by their names."""
+    found: dict[object, tuple[object, ...]] = {}
+    for place, item in enumerate(block.items):
+        name = _reference(item.expression)
+        found[name] = (*found.get(name, ()), place)
+    return found
+
+
+def _names_window(found: _Stream, expressions: Iterable[Typed]) -> bool:
+    """Return whether columns among expressions identify the window of a row."""
+    parts = {found.bounds.get(_reference(one)) for one in expressions}
+    return parts >= BOUNDS
+
+
+def _needs_rows(parts: Iterable[Typed]) -> bool:
+    """Return whether an aggregate is DISTINCT or of the user, which Spark's streams do not have."""
+    calls = (one for one in parts if isinstance(one, FunctionCall) and is_aggregate(one))
+    return any(one.symbol == "DISTINCT" or bool(one.function.path) for one in calls)
+
+
+def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
+    """Return the stream of a block with OVER, each within windows."""
+    calls = [one for one in parts if isinstance(one, FunctionCall) and one.over is not None]
+    if not all(one.over and _names_window(found, one.over.partition_by) for one in calls):
+        _refuse("OVER", found)
+    return replace(found, rest=True) if found.is_complete else _buffered(found)
+
+
+def _distinct(block: Select, found: _Stream) -> _Stream:
+    """Return the stream of SELECT DISTINCT, with bounds by position."""
+    if BOUNDS <= set(found.bounds.values()) and found.windows:
+        return replace(found, rest=True) if found.is_complete else _buffered(found)
+    _refuse_state("SELECT DISTINCT", found)
+    return replace(found, state=State.DISTINCT, operation=block)
+
+
+def _buffered(found: _Stream) -> _Stream:
+    """Return a stream whose windows are returned when all their rows have arrived."""
+    _require_rowtime(found)
+    window = found.windows[-1]
+    return replace(found, state=State.ROWS, operation=window, rest=True)
+
+
+def _require_rowtime(found: _Stream) -> None:
+    """Require that a watermark ends the windows of a stream."""
+    for window in found.windows:
+        type_ = window.time.type
+        assert isinstance(type_, TimestampType | LocalZonedTimestampType)  # noqa: S101 - resolved
+        if type_.kind is not TimestampKind.ROWTIME:
+            _refuse(f"{window.function} by a column that is not a rowtime", found)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def _stateful(relation: ProcessTable | Sample | Match | Sort) -> str:
+    """Return the name of an operation that needs all rows."""
     match relation:
-        case WindowTable(function=name):
-            return f"the window function {name}" if name == "SESSION" else None
         case ProcessTable(function=name):
             return f"the function {name}"
         case Sample():
@@ -212,15 +458,25 @@ def _is_lateral_query(right: Relation) -> bool:
     return not isinstance(right.input, Unnest | FunctionTable)
 
 
-def _refuse(operation: str, table: str | None) -> None:
+def _refuse_state(operation: str, found: _Stream) -> None:
+    """Refuse a second operation with state.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if found.state is not None:
+        _refuse(f"{operation} after {found.state.value}", found)
+
+
+def _refuse(operation: str, found: _Stream | None) -> None:
     """Refuse an operation on an unbounded table; None is a bounded one.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    if table is not None:
+    if found is not None:
         raise UnsupportedError(
-            f"{operation} cannot be computed as rows arrive in the unbounded table {table}",
+            f"{operation} cannot be computed as rows arrive in the unbounded table {found.table}",
             code="streaming-not-supported",
             hint="read the table with options that bound it, or write its rows into a table and "
             "query that in batch mode",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment.atomicity import AtomicityLevel, choose_level
 from schema_core.environment.config import Configuration
@@ -52,6 +52,7 @@ from schema_core.errors import (
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.changelogs import Changelog, require_updates
 from schema_core.spark.checkpoints import (
     Checkpoint,
     JobDescription,
@@ -82,7 +83,7 @@ from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
-from schema_core.spark.incremental import require_incremental
+from schema_core.spark.incremental import State, StreamPlan, stream_plan
 from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
@@ -103,6 +104,14 @@ from schema_core.spark.session import JobSession, TemporaryNames, UnusedNames
 from schema_core.spark.sink_losses import sink_losses
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import Source, source_frame
+from schema_core.spark.stream_stages import (
+    StreamedQuery,
+    grouped_rows,
+    mode_of,
+    rows_of_batch,
+    scan_of,
+    staging,
+)
 from schema_core.spark.streaming import (
     MicroBatches,
     StreamingJob,
@@ -114,6 +123,7 @@ from schema_core.spark.streaming import (
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
+from schema_core.spark.watermarks import columns_of_watermark, watermark_of, with_watermark
 from schema_core.types import (
     MAX_LENGTH,
     DataType,
@@ -160,20 +170,11 @@ class SparkPlanner:
 
         Those of a query of unbounded tables arrive for ever.
         """
-        streams = self._streams(query)
         columns = result_columns(query)
+        if (plan := self._streams(query)) is not None:
+            return self._arriving(plan, columns)
         reads: list[Read] = []
         frame = self._frame(self.session, query, columns, reads=reads)
-        if streams:
-            require_streaming(frame)
-            zone, interval = self._zone, self._interval(reads)
-            return Rows(
-                tuple((one.name, one.type) for one in columns),
-                rows_as_they_arrive(frame, lambda rows: python_rows(rows, columns), interval),
-                lambda: rows_as_they_arrive(
-                    frame, lambda rows: _strings(rows, columns, zone), interval
-                ),
-            )
         return Rows(
             tuple((one.name, one.type) for one in columns),
             diagnosed_rows(python_rows(frame, columns), reads),
@@ -193,10 +194,10 @@ class SparkPlanner:
 
         Those of a query of unbounded tables become visible with their micro-batch.
         """
-        if self._streams(query):
+        if (plan := self._streams(query)) is not None:
             if overwrite:
                 raise _refused("INSERT OVERWRITE")
-            return self._stream(query, target, columns, partition)
+            return self._stream(plan, query, target, columns, partition)
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
         session = self.session
@@ -224,10 +225,10 @@ class SparkPlanner:
     ) -> JobGraph:
         """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.transactions`."""
         old = registration.replaced
-        if self._streams(query):
+        if (plan := self._streams(query)) is not None:
             if old is not None:
                 raise _refused("REPLACE TABLE AS")
-            return self._stream(query, target, columns, registration=registration)
+            return self._stream(plan, query, target, columns, registration=registration)
         connector = self._new_table_sink(target, old)
         session = self.session
         reads: list[Read] = []
@@ -250,8 +251,51 @@ class SparkPlanner:
 
     # --- streaming jobs ------------------------------------------------------------------------
 
+    def _arriving(self, plan: StreamPlan, columns: Columns) -> Rows:
+        """Return the rows of a query of unbounded tables, as they arrive."""
+        reads: list[Read] = []
+        streamed = self._streamed(plan, columns, reads)
+        require_streaming(streamed.frame, streamed.mode)
+        zone, interval = self._zone, self._interval(reads)
+        arriving = partial(rows_as_they_arrive, streamed, interval=interval)
+        changelog = Changelog(plan.key)
+
+        def values(rows: DataFrame) -> Iterator[tuple[Any, ...]]:
+            found = python_rows(rows, columns)
+            return changelog.changes(found) if plan.state is State.GROUPS else found
+
+        return Rows(
+            tuple((one.name, one.type) for one in columns),
+            arriving(values),
+            lambda: arriving(lambda rows: _strings(rows, columns, zone)),
+        )
+
+    def _streamed(
+        self,
+        plan: StreamPlan,
+        targets: Columns,
+        reads: list[Read],
+        noted: Explanation | None = None,
+    ) -> StreamedQuery:
+        """Return a query of unbounded tables as a streaming frame; add its sources to `reads`."""
+        session, mode = self.session, mode_of(plan)
+        if not plan.rest or plan.operation is None:
+            frame = self._frame(session, plan.query, targets, noted, reads, plan)
+            return StreamedQuery(frame, mode)
+        operation = plan.operation
+        frame = self._frame(session, operation, result_columns(operation), noted, reads, plan)
+        place = scan_of(operation)
+        rest = plan.above(place)
+
+        def finish(rows: DataFrame) -> DataFrame:
+            given = {id(place): rows_of_batch(plan, rows)}
+            return self._frame(session, rest, targets, given=given)
+
+        return StreamedQuery(grouped_rows(plan, frame), mode, finish)
+
     def _stream(
         self,
+        plan: StreamPlan,
         query: Relation,
         target: BoundTable,
         columns: Sequence[str] | None,
@@ -264,10 +308,16 @@ class SparkPlanner:
         checkpoint = self._checkpoint(connector, query, target, columns, creates=creates)
         session = self.session
         reads: list[Read] = []
-        frame = self._sink_frame(session, query, target, columns, connector, reads)
+        sink = Sink(target.table.resolved_schema, columns, self.context.options)
+        targets = sink.targets(query)
+        if plan.state is State.GROUPS:
+            require_updates(connector, target, [one.name for one in targets], plan.key)
+        streamed = self._streamed(plan, targets, reads)
+        checked = partial(sink.frame, connector=connector, zone=self._zone)
+        streamed = streamed.then(checked)
         context = self._writing(connector, target, session, overwrite=False, partition=partition)
         located = partial(using, context.identifier, context.options, "write")
-        require_streaming(frame)
+        require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
             validate_stream(connector, replace(context, creates=creates), checkpoint)
         job = uuid.uuid4().hex if checkpoint is None else checkpoint.id
@@ -281,7 +331,7 @@ class SparkPlanner:
             write_batch(connector, rows, replace(context, batch=part, creates=first))
 
         batches = MicroBatches(
-            frame,
+            streamed,
             write,
             None if checkpoint is None else checkpoint.location,
             self._interval(reads),
@@ -419,7 +469,7 @@ class SparkPlanner:
         found = Gathering()
         streams = False
         with found.catching():
-            streams = self._streams(query)
+            streams = self._streams(query) is not None
             if streams and replaced is not None:
                 raise _refused("REPLACE TABLE AS")
         with found.catching():
@@ -447,9 +497,11 @@ class SparkPlanner:
 
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
-        self._streams(query)
         columns, noted = result_columns(query), Explanation()
-        frame = self._frame(self.session, query, columns, noted)
+        if (streamed := self._streams(query)) is not None:
+            frame = self._streamed(streamed, columns, [], noted).frame
+        else:
+            frame = self._frame(self.session, query, columns, noted)
         with spark_errors():
             plan = plan_of(frame, noted.text)
         return explained(query, columns, noted, plan)
@@ -489,10 +541,15 @@ class SparkPlanner:
 
         The frame may be one of an earlier call.
         """
-        if self._streams(query) and converted is not None:
-            raise _refused("the conversion to Arrow or pandas")
         session = self.session
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
+        if (plan := self._streams(query)) is not None:
+            if converted is not None:
+                raise _refused("the conversion to Arrow or pandas")
+            streamed = self._streamed(plan, columns, [])
+            if streamed.finish is not None:
+                raise _refused("the conversion to a DataFrame")
+            return streamed.frame
         with TemporaryNames(session, self._unused) as names:
             text = self._text(names, query, columns, [] if reads is None else reads)
             key = FrameKey(text, schema, converted is not None)
@@ -520,19 +577,19 @@ class SparkPlanner:
     def _is_streaming(self) -> bool:
         return RUNTIME_MODE.of(self.context.options) == "STREAMING"
 
-    def _streams(self, query: Relation) -> bool:
-        """Return whether a query reads unbounded tables, in streaming mode.
+    def _streams(self, query: Relation) -> StreamPlan | None:
+        """Return the plan of a query that reads unbounded tables in streaming mode, else None.
 
         Raises:
             UnsupportedError: with code `streaming-not-supported` for an operation on such a table
                 that cannot be computed as rows arrive.
         """
         if not self._is_streaming:
-            return False
-        streams = require_incremental(query, lambda scan: is_unbounded(self.context.source(scan)))
-        if streams:
+            return None
+        plan = stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
+        if plan is not None:
             self._session.require_classic("a streaming job")
-        return streams
+        return plan
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
         """Return the connector of a table after validating its options."""
@@ -569,10 +626,13 @@ class SparkPlanner:
         demand: ScanDemand | None,
         reads: list[Read],
         noted: Explanation | None = None,
+        *,
+        has_windows: bool = False,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
 
-        Columns that the query does not need may be NULL.
+        Columns that the query does not need may be NULL. An unbounded table of a query that
+        `has_windows` has a watermark.
         """
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
@@ -583,7 +643,9 @@ class SparkPlanner:
         kept = None if streams else self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
-            connector, context, source = self._read(session, request, demand, streams=streams)
+            connector, context, source = self._read(
+                session, request, demand, streams=streams, has_windows=has_windows
+            )
             if not streams:
                 kept = self._scans.add(request, connector, context, source)
         else:
@@ -608,9 +670,14 @@ class SparkPlanner:
         demand: ScanDemand | None,
         *,
         streams: bool,
+        has_windows: bool = False,
     ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with what it was asked."""
         bound = request.bound
+        schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
+        watermark = watermark_of(schema, shown) if streams and has_windows else None
+        if demand is not None and watermark is not None:
+            demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
         connector = self._connector(bound, "read")
         context = ReadContext(
             bound.identifier,
@@ -631,6 +698,9 @@ class SparkPlanner:
             else:
                 needed = demand.columns if demand else None
             source = source_frame(connector, context, needed, request.database, streams=streams)
+            if watermark is not None:
+                marked = with_watermark(source.frame, schema, watermark, self._zone)
+                source = source._replace(frame=marked)
             if not streams:  # the connector's own error names the options that bound the table
                 require_bounded(bound)
             return connector, context, source
@@ -642,11 +712,16 @@ class SparkPlanner:
         targets: Columns,
         noted: Explanation | None = None,
         reads: list[Read] | None = None,
+        plan: StreamPlan | None = None,
+        given: Mapping[int, DataFrame] | None = None,
     ) -> DataFrame:
-        """Return a query as a frame with these columns, by position; add its sources to `reads`."""
+        """Return a query as a frame with these columns, by position; add its sources to `reads`.
+
+        `plan` is that of a streaming query; `given` are frames for scans, by identity.
+        """
         found = [] if reads is None else reads
         with TemporaryNames(session, self._unused) as names:
-            text = self._text(names, query, targets, found, noted)
+            text = self._text(names, query, targets, found, noted, plan, given)
             frame = self._analysed(names, text)
         if noted is not None:
             noted.text = text
@@ -659,6 +734,8 @@ class SparkPlanner:
         targets: Columns,
         reads: list[Read],
         noted: Explanation | None = None,
+        plan: StreamPlan | None = None,
+        given: Mapping[int, DataFrame] | None = None,
     ) -> str:
         """Return a query in Spark SQL; add its sources to `reads`."""
         self._inline.drop_unused(names.session)
@@ -670,14 +747,23 @@ class SparkPlanner:
                 )
         demands = scan_demands(query)
         user = UserCalls(names, self._zone, self.context.options)
+        has_windows = plan is not None and plan.has_windows
+
+        def source(scan: Scan) -> str:
+            if given and id(scan) in given:
+                return names.view(given[id(scan)])
+            demand = demands.get(id(scan))
+            return self._input(names, scan, demand, reads, noted, has_windows=has_windows)
+
         return query_text(
             query,
-            lambda scan: self._input(names, scan, demands.get(id(scan)), reads, noted),
+            source,
             self._zone,
             targets=targets,
             user=user,
             rows=user.rows,
             database=self.context.database(),
+            staged=staging(plan, names, partial(self._analysed, names.session)),
         )
 
     @staticmethod

@@ -27,12 +27,14 @@ from schema_core.spark.connectors import (
 )
 from schema_core.spark.jobs import inherit, reason, spark_errors
 from schema_core.spark.jvm import in_session, java_class
+from schema_core.spark.stream_stages import StreamedQuery
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 T = TypeVar("T")
 
@@ -44,7 +46,7 @@ class MicroBatches:
     """A streaming query of Spark that calls a function with each micro-batch, as a batch frame.
 
     Args:
-        frame: The rows: a streaming frame.
+        streamed: The query.
         write: Called with the rows of a micro-batch and its number, on a thread of Spark.
         checkpoint: The location of the checkpoint; None for one that is deleted at the end.
         interval: How often a micro-batch starts; None for as soon as there are rows.
@@ -52,12 +54,12 @@ class MicroBatches:
 
     def __init__(
         self,
-        frame: DataFrame,
+        streamed: StreamedQuery,
         write: Callable[[DataFrame, int], None],
         checkpoint: str | None = None,
         interval: timedelta | None = None,
     ) -> None:
-        self._frame = frame
+        self._streamed = streamed
         self._write = write
         self._checkpoint = checkpoint
         self._interval = interval
@@ -101,13 +103,18 @@ class MicroBatches:
                 self._query.stop()
 
     def _started(self) -> StreamingQuery:
-        writer = self._frame.writeStream.foreachBatch(self._batch).outputMode("append")
+        frame, mode = self._streamed.frame, self._streamed.mode
+        writer = frame.writeStream.foreachBatch(self._batch).outputMode(mode)
         if self._checkpoint is not None:
             writer = writer.option("checkpointLocation", self._checkpoint)
-        if self._interval is not None:
-            milliseconds = round(self._interval.total_seconds() * 1000)
-            writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
-        return writer.start()
+        return self._triggered(writer).start()
+
+    def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
+        """Return a writer that starts its micro-batches in the interval."""
+        if self._interval is None:
+            return writer
+        milliseconds = round(self._interval.total_seconds() * 1000)
+        return writer.trigger(processingTime=f"{milliseconds} milliseconds")
 
     def _batch(self, rows: DataFrame, number: int) -> None:
         with self._writing:
@@ -115,23 +122,25 @@ class MicroBatches:
                 raise RuntimeError("the query was stopped")
             try:
                 # Spark runs streams in a clone of their session
-                self._write(in_session(rows, self._frame.sparkSession), number)
+                rows = in_session(rows, self._streamed.frame.sparkSession)
+                self._write(self._streamed.rows(rows), number)
             except BaseException as error:
                 self._error = error
                 raise
 
 
-def require_streaming(frame: DataFrame) -> None:
-    """Require that Spark computes a frame as rows arrive, by its own check of the plan.
+def require_streaming(frame: DataFrame, mode: str = "append") -> None:
+    """Require that Spark computes a frame as rows arrive, by its own check of the plan and a mode.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
     spark, session = "org.apache.spark.sql", frame.sparkSession
-    mode = java_class(session, f"{spark}.streaming.OutputMode").Append()
+    modes = java_class(session, f"{spark}.streaming.OutputMode")
+    output = modes.Update() if mode == "update" else modes.Append()
     checker = java_class(session, f"{spark}.catalyst.analysis.UnsupportedOperationChecker")
     try:
-        checker.checkForStreaming(frame._jdf.queryExecution().analyzed(), mode)  # noqa: SLF001
+        checker.checkForStreaming(frame._jdf.queryExecution().analyzed(), output)  # noqa: SLF001
     except Exception as error:
         raise UnsupportedError(
             f"the query cannot be computed as rows arrive: {reason(error)}",
@@ -247,14 +256,14 @@ def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContex
 
 
 def rows_as_they_arrive(
-    frame: DataFrame,
+    streamed: StreamedQuery,
     rows_of: Callable[[DataFrame], Iterator[T]],
     interval: timedelta | None = None,
 ) -> Iterator[T]:
     """Yield the rows of a streaming frame, for ever; the query stops when the iterator is closed.
 
     Args:
-        frame: A streaming frame.
+        streamed: The query.
         rows_of: Returns the rows of a micro-batch. The next one starts when they are yielded.
         interval: How often a micro-batch starts; None for as soon as there are rows.
     """
@@ -267,7 +276,7 @@ def rows_as_they_arrive(
                 fetched.put(item, timeout=0.1)
                 return
 
-    batches = MicroBatches(frame, lambda rows, _: put(list(rows_of(rows))), interval=interval)
+    batches = MicroBatches(streamed, lambda rows, _: put(list(rows_of(rows))), interval=interval)
 
     def run() -> None:
         try:

@@ -11,7 +11,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Relation, Scan
 from schema_core.spark.checkpoints import digest_of
-from schema_core.spark.incremental import require_incremental
+from schema_core.spark.incremental import State, stream_plan
 from schema_core.sql.parser import parse_query, parse_statements
 
 TABLES = """
@@ -19,6 +19,7 @@ CREATE TABLE s (id INT, v STRING, a ARRAY<INT>, ts TIMESTAMP(3), WATERMARK FOR t
     WITH ('k' = 'v');
 CREATE TABLE s2 (id INT) WITH ('k' = 'v');
 CREATE TABLE b (id INT, w STRING) WITH ('k' = 'v');
+CREATE TABLE p (id INT, pt AS PROCTIME()) WITH ('k' = 'v');
 CREATE VIEW w AS SELECT id, v FROM s WHERE id > 1;
 """
 
@@ -36,12 +37,14 @@ def relation(session: Session, query: str) -> Relation:
 
 
 def is_unbounded(scan: Scan) -> bool:
-    return scan.table.identifier.object_name.startswith("s")
+    return scan.table.identifier.object_name.startswith(("s", "p"))
 
 
 def check(session: Session, query: str) -> bool:
-    return require_incremental(relation(session, query), is_unbounded)
+    return stream_plan(relation(session, query), is_unbounded) is not None
 
+
+TUMBLE = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 
 COMPUTED = (
     "SELECT id, UPPER(v) FROM s WHERE id > 1",
@@ -65,17 +68,79 @@ def test_operations_that_are_computed(session: Session, query: str) -> None:
     assert check(session, query)
 
 
+BOUNDS = "window_start, window_end"
+COUNTS = f"SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v"
+RANK = f"ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id)"
+
+#: Query -> the state, and whether the rest is computed from the rows of windows.
+STATES: dict[str, tuple[State, bool]] = {
+    COUNTS: (State.WINDOW, False),
+    f"SELECT n + 1 FROM ({COUNTS}) WHERE n > 1": (State.WINDOW, False),
+    f"WITH q AS ({COUNTS}) SELECT q.n, b.w FROM q JOIN b ON q.n = b.id": (State.WINDOW, False),
+    f"SELECT MAX(v) FROM (SELECT v, window_end AS e, window_start AS t FROM {TUMBLE})"
+    " GROUP BY t, e": (State.WINDOW, False),
+    f"SELECT MAX(n) FROM ({COUNTS}) GROUP BY {BOUNDS}": (State.WINDOW, True),
+    f"SELECT *, {RANK.replace('id', 'n')} AS r FROM ({COUNTS})": (State.WINDOW, True),
+    f"SELECT DISTINCT {BOUNDS}, n FROM ({COUNTS})": (State.WINDOW, True),
+    f"SELECT COUNT(DISTINCT v) FROM {TUMBLE} GROUP BY {BOUNDS}": (State.ROWS, True),
+    f"SELECT v, COUNT(*) FROM {TUMBLE} GROUP BY GROUPING SETS (({BOUNDS}, v), ({BOUNDS}))": (
+        State.ROWS,
+        True,
+    ),
+    f"SELECT * FROM (SELECT *, {RANK} AS r FROM {TUMBLE}) WHERE r <= 3": (State.ROWS, True),
+    f"SELECT DISTINCT {BOUNDS}, v FROM {TUMBLE}": (State.ROWS, True),
+    f"SELECT window_start, COUNT(*) FROM {TUMBLE} GROUP BY window_start": (State.GROUPS, False),
+    "SELECT COUNT(*) FROM s": (State.GROUPS, False),
+    "SELECT v, COUNT(*) FROM w GROUP BY v": (State.GROUPS, False),
+    "WITH q AS (SELECT id FROM s) SELECT MAX(id) FROM q": (State.GROUPS, False),
+    "SELECT UPPER(v), v, COUNT(*) FROM s GROUP BY UPPER(v), v": (State.GROUPS, False),
+    "SELECT DISTINCT v FROM s": (State.DISTINCT, False),
+    "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION SELECT id FROM w": (State.DISTINCT, False),
+    "SELECT UPPER(v) FROM (SELECT DISTINCT v FROM w WHERE id > 2) AS q": (State.DISTINCT, False),
+}
+
+
+@pytest.mark.parametrize("query", STATES)
+def test_operations_with_state(session: Session, query: str) -> None:
+    plan = stream_plan(relation(session, query), is_unbounded)
+
+    assert plan is not None
+    assert STATES[query] == (plan.state, plan.rest)
+
+
 REFUSED = {
-    "SELECT COUNT(*) FROM s": "an aggregate without GROUP BY",
-    "SELECT v, COUNT(*) FROM s GROUP BY v": "GROUP BY",
-    "SELECT v, COUNT(*) FROM w GROUP BY v": "GROUP BY",
-    "WITH q AS (SELECT id FROM s) SELECT MAX(id) FROM q": "an aggregate without GROUP BY",
-    "SELECT DISTINCT v FROM s": "SELECT DISTINCT",
+    "SELECT COUNT(*) FROM s GROUP BY v": "GROUP BY whose keys are not all columns of the result",
+    "SELECT v, COUNT(*) FROM s GROUP BY v HAVING COUNT(*) > 1": "HAVING",
+    "SELECT v, COUNT(DISTINCT id) FROM s GROUP BY v": "GROUP BY with DISTINCT",
+    "SELECT v, id, COUNT(*) FROM s GROUP BY CUBE (v, id)": "GROUP BY with several grouping sets",
+    "SELECT v FROM (SELECT v, COUNT(*) AS n FROM s GROUP BY v) WHERE n > 1": (
+        "WHERE on rows that are updated"
+    ),
+    "SELECT n, COUNT(*) FROM (SELECT v, COUNT(*) AS n FROM s GROUP BY v) GROUP BY n": (
+        "GROUP BY of rows that are updated"
+    ),
+    "SELECT q.v FROM (SELECT v FROM s GROUP BY v) AS q JOIN b ON q.v = b.w": (
+        "INNER JOIN of rows that are updated"
+    ),
+    "SELECT DISTINCT v FROM (SELECT v FROM s GROUP BY v)": "SELECT DISTINCT after GROUP BY",
+    "SELECT v, COUNT(*) FROM (SELECT DISTINCT id, v FROM s) GROUP BY v": (
+        "GROUP BY after SELECT DISTINCT"
+    ),
+    "SELECT COUNT(*) FROM TABLE(SESSION(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    " GROUP BY window_start, window_end": "the window function SESSION",
+    "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
+    " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
+    f"SELECT v, ROW_NUMBER() OVER (PARTITION BY v ORDER BY ts) AS r FROM {TUMBLE}": "OVER",
+    f"SELECT id FROM {TUMBLE} UNION ALL"
+    f" SELECT MAX(id) FROM {TUMBLE} GROUP BY window_start, window_end": (
+        "UNION ALL after a window aggregation"
+    ),
     "SELECT id FROM s ORDER BY id": "ORDER BY",
     "SELECT id FROM s LIMIT 3": "LIMIT or OFFSET",
     "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "OVER",
     "SELECT id + SUM(id) OVER (PARTITION BY v ORDER BY ts) FROM s": "OVER",
-    "SELECT id FROM s UNION SELECT id FROM b": "UNION",
+    "SELECT id FROM s UNION SELECT id FROM b": "UNION with a bounded table",
+    "SELECT id FROM s UNION SELECT id FROM s2 UNION ALL SELECT id FROM s": "UNION cannot",
     "SELECT id FROM b EXCEPT SELECT id FROM s": "EXCEPT",
     "SELECT id FROM b INTERSECT ALL SELECT id FROM s": "INTERSECT ALL",
     "SELECT s.id FROM s JOIN s2 ON s.id = s2.id": "INNER JOIN of two unbounded tables",
@@ -94,7 +159,7 @@ REFUSED = {
         "a sub-query in an expression"
     ),
     "SELECT id FROM b WHERE id IN (SELECT id FROM b WHERE id > (SELECT MAX(id) FROM s))": (
-        "an aggregate without GROUP BY"
+        "a sub-query in an expression"
     ),
 }
 
@@ -106,7 +171,7 @@ def test_operations_that_are_refused(session: Session, query: str) -> None:
 
     assert "streaming-not-supported" == caught.value.code
     assert caught.value.problem.startswith(REFUSED[query])
-    assert "unbounded table default_catalog.default_database.s" in caught.value.problem
+    assert "unbounded table default_catalog.default_database." in caught.value.problem
 
 
 @pytest.mark.parametrize(

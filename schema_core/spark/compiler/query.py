@@ -111,18 +111,19 @@ def query_text(
     user: UserCall = user_call,
     rows: UserCall | None = None,
     database: str | None = None,
+    staged: Callable[[Relation, str], str] = lambda _, text: text,
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
     `source` names the input of a scan: a view that holds all columns of the table in order.
     `targets` are the columns of a sink, which the query's columns fill in order; `user` writes a
     call of a user's function, `rows` the array of the rows of a user's table function; `database`
-    is the current one.
+    is the current one; `staged` replaces the text of a relation.
 
     Raises:
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
-    writer = Writer(source, zone, user, rows, database=database)
+    writer = Writer(source, zone, user, rows, database=database, staged=staged)
     given = result_columns(relation)
     columns = [
         (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
@@ -219,6 +220,8 @@ class Writer:
     database: str | None = None
     #: how many digits decimals have
     bounds: Bounds = field(default_factory=Bounds)
+    #: replaces the text of a relation, for steps that only frames have
+    staged: Callable[[Relation, str], str] = lambda _, text: text
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
@@ -268,7 +271,7 @@ class Writer:
         Raises:
             UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
         """
-        return _bounded(self.unbounded(relation))
+        return _bounded(self.staged(relation, self.unbounded(relation)))
 
     def unbounded(self, relation: Relation) -> str:
         """Write a relation whose length is not checked yet."""

@@ -1,0 +1,95 @@
+"""Replacement of parts of a typed query, which is immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from schema_core.query.correlation import parts_of, rows_of, subqueries_in
+from schema_core.query.relation import CommonScan, Named, Relation, Scan, With
+
+#: The fields of relations that hold their inputs.
+INPUTS: Final = ("source", "input", "left", "right")
+#: The classes of relations.
+RELATIONS: Final = get_args(Relation)
+
+
+def substituted(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
+    """Return a relation with parts replaced, those of its sub-queries in expressions excepted.
+
+    Args:
+        relation: A query or a source of one.
+        change: Returns what replaces a part; None to keep the part and visit its inputs.
+    """
+    if (changed := change(relation)) is not None:
+        return changed
+    parts: dict[str, Any] = {}
+    for name in INPUTS:
+        part = getattr(relation, name, None)
+        if isinstance(part, RELATIONS) and (new := substituted(part, change)) is not part:
+            parts[name] = new
+    if isinstance(relation, With):
+        tables = tuple(
+            one._replace(relation=substituted(one.relation, change)) for one in relation.tables
+        )
+        return replace(relation, tables=tables, **parts)
+    return replace(relation, **parts) if parts else relation
+
+
+def without_common_tables(query: Relation) -> Relation:
+    """Return a query that reads each common table in place, as a sub-query in FROM.
+
+    A common table that a sub-query in an expression reads stays in the WITH clause.
+    """
+
+    def change(relation: Relation) -> Relation | None:
+        return _inlined(relation) if isinstance(relation, With) else None
+
+    return substituted(query, change)
+
+
+def _inlined(query: With) -> Relation:
+    known: dict[str, Relation] = {}
+
+    def read(relation: Relation) -> Relation | None:
+        match relation:
+            case CommonScan(name, columns) if name in known:
+                return Named(substituted(known[name], _copied), name, columns)
+            case With():
+                hidden = {one.name for one in relation.tables} & known.keys()
+                return relation if hidden else None
+            case _:
+                return None
+
+    tables = []
+    for one in query.tables:
+        found = without_common_tables(substituted(one.relation, read))
+        tables.append(one._replace(relation=found))
+        if not query.recursive:
+            known[one.name] = found
+    below = without_common_tables(substituted(query.input, read))
+    if query.recursive:
+        return replace(query, tables=tuple(tables), input=below)
+    used = _read_in_expressions([below, *(one.relation for one in tables)])
+    kept = tuple(one for one in tables if one.name in used)
+    return replace(query, tables=kept, input=below) if kept else below
+
+
+def _read_in_expressions(relations: Iterable[Relation]) -> set[str]:
+    """Return the names of the common tables that sub-queries in expressions read."""
+    found = set()
+    rest = [(one, False) for one in relations]
+    while rest:
+        relation, inside = rest.pop()
+        if isinstance(relation, CommonScan) and inside:
+            found.add(relation.name)
+        expressions, inputs, _ = parts_of(relation)
+        rest += [(one, inside) for one in inputs]
+        rest += [(rows_of(one), True) for part in expressions for one in subqueries_in(part)]
+    return found
+
+
+def _copied(relation: Relation) -> Relation | None:
+    """Return a copy of a scan: what a query needs of a scan is kept by its identity."""
+    return replace(relation) if isinstance(relation, Scan) else None

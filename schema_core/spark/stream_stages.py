@@ -1,0 +1,115 @@
+"""Streaming queries with state: the steps of a query for which Spark has frames, but no SQL.
+
+The rows of a window that Spark returns when the watermark passes it are all of its rows. What
+Spark cannot compute in a stream is therefore computed from them as from a bounded table, when
+they are returned: see `StreamPlan.rest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Relation, Scan, Table, result_columns
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.incremental import State, StreamPlan
+from schema_core.spark.session import TemporaryNames
+from schema_core.spark.watermarks import with_event_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The rows of a window, as an array.
+ROWS: Final = f"{PREFIX}rows"
+#: State -> the mode in which Spark returns rows: without state, each row once.
+MODES: Final = {State.GROUPS: "update"}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedQuery:
+    """A query of unbounded tables.
+
+    Attributes:
+        frame: The streaming frame.
+        mode: In which mode Spark returns its rows.
+        finish: Returns the rows of the query for those of a micro-batch; None if they are the same.
+    """
+
+    frame: DataFrame
+    mode: str
+    finish: Callable[[DataFrame], DataFrame] | None = None
+
+    def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
+        """Return the query with a change of its rows, one that needs no other rows."""
+        finish = self.finish
+        if finish is None:
+            return replace(self, frame=change(self.frame))
+        return replace(self, finish=lambda rows: change(finish(rows)))
+
+    def rows(self, batch: DataFrame) -> DataFrame:
+        """Return the rows of the query for those of a micro-batch."""
+        return batch if self.finish is None else self.finish(batch)
+
+
+def mode_of(plan: StreamPlan) -> str:
+    """Return the mode in which Spark returns the rows of a query."""
+    return "append" if plan.state is None else MODES.get(plan.state, "append")
+
+
+def staging(
+    plan: StreamPlan | None, names: TemporaryNames, analysed: Callable[[str], DataFrame]
+) -> Callable[[Relation, str], str]:
+    """Return a function that replaces the text of operations by views of frames.
+
+    Args:
+        plan: The plan of a streaming query; None for a batch query.
+        names: The names of the query.
+        analysed: Returns the frame of a query in Spark SQL.
+    """
+    if plan is None or plan.state is None:
+        return lambda _, text: text
+    windows = {id(one) for one in plan.windows} if plan.has_windows else set()
+    distinct = id(plan.operation) if plan.state is State.DISTINCT else None
+
+    def staged(relation: Relation, text: str) -> str:
+        if id(relation) in windows:
+            columns = [one.name for one in result_columns(relation)]
+            shown = ", ".join(map(quote, columns))
+            frame = analysed(f"SELECT * FROM ({text}) AS w({shown})")
+            frame = with_event_time(frame, columns[-2])
+        elif id(relation) == distinct:
+            frame = analysed(text).dropDuplicates()
+        else:
+            return text
+        return f"SELECT * FROM {names.view(frame)}"
+
+    return staged
+
+
+def grouped_rows(plan: StreamPlan, frame: DataFrame) -> DataFrame:
+    """Return the streaming frame of a plan's operation as the frame to start.
+
+    For `State.ROWS` that is a row with all rows of a window.
+    """
+    if plan.state is not State.ROWS:
+        return frame
+    from pyspark.sql.functions import expr
+
+    end = frame.columns[-2]
+    return frame.groupBy(quote(end)).agg(expr("collect_list(struct(*))").alias(ROWS))
+
+
+def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
+    """Return the rows of a plan's operation in a micro-batch of `grouped_rows`."""
+    return rows.selectExpr(f"inline({quote(ROWS)})") if plan.state is State.ROWS else rows
+
+
+def scan_of(operation: Relation) -> Scan:
+    """Return a scan in place of an operation, with its columns."""
+    columns = result_columns(operation)
+    schema = ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
+    return Scan(Table(ObjectIdentifier.of("", "", ROWS), schema), columns)

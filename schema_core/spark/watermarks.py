@@ -1,0 +1,123 @@
+"""Watermarks of unbounded tables as those of Spark, and columns that Spark compares with them.
+
+Spark's watermark is the maximum of a column less a delay. Here the column is the watermark
+expression of the table, so that any expression has Flink's meaning, and the delay is zero. It is
+compared with the ends of windows, which are local times: so is the watermark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from schema_core.errors import UnsupportedError, at
+from schema_core.expressions.typed import FunctionCall, Ref, walk
+from schema_core.schema.resolved import ResolvedSchema, WatermarkSpec
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+)
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import Column, Node, fail
+from schema_core.spark.jvm import with_metadata
+from schema_core.spark.projection import select
+from schema_core.types import DataType, LocalZonedTimestampType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The column of the watermark, which is dropped at once.
+WATERMARK: Final = f"{PREFIX}watermark"
+#: The metadata that tells Spark to compare a column with the watermark.
+EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
+#: How many milliseconds before clocks are put back the local time already counts as the later one.
+OVERLAP: Final = 3 * 3_600_000
+#: The function of watermarks that only a source knows.
+OF_SOURCE: Final = "SOURCE_WATERMARK"
+
+
+def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
+    """Return the watermark of an unbounded table that a query with windows reads.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported` for a table without a watermark that
+            can be computed from its rows.
+    """
+    spec = next(iter(schema.watermark_specs), None)
+    if spec is None:
+        raise UnsupportedError(
+            f"the windows of the unbounded table {table} never end: it has no watermark",
+            code="streaming-not-supported",
+            hint="add WATERMARK FOR ts AS ts - INTERVAL '5' SECOND to the table",
+        )
+    calls = (one for one in walk(spec.watermark_expression.typed) if isinstance(one, FunctionCall))
+    if any(one.function.name == OF_SOURCE for one in calls):
+        raise UnsupportedError(
+            f"{OF_SOURCE}() of the unbounded table {table} is not computed on Spark",
+            code="streaming-not-supported",
+            hint="declare a watermark over columns, such as ts - INTERVAL '5' SECOND",
+        )
+    return spec
+
+
+def columns_of_watermark(spec: WatermarkSpec) -> frozenset[str]:
+    """Return the columns that a watermark reads."""
+    typed = spec.watermark_expression.typed
+    return frozenset({
+        spec.rowtime_attribute, *(one.name for one in walk(typed) if isinstance(one, Ref))
+    })  # fmt: skip
+
+
+def with_watermark(
+    frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str
+) -> DataFrame:
+    """Return a streaming frame of all columns of a table whose rows advance the watermark.
+
+    A window ends in Flink when the watermark reaches its last millisecond, in Spark when it reaches
+    the end: the watermark is a millisecond later here. A rowtime that is NULL, or before 1970,
+    where Spark's watermark starts, fails the job.
+    """
+    context = TranslationContext(
+        zone, lambda ref: from_physical(Column(ref.name), ref.type), database=None
+    )
+    expression = spec.watermark_expression
+    with at(f"watermark for {spec.rowtime_attribute!r}"):
+        given = compile_expression(expression.typed, context)
+    name = spec.rowtime_attribute
+    rowtime = next(one.data_type for one in schema.columns if one.name == name)
+    first = _millis(from_physical(Column(name), rowtime), rowtime, zone)
+    node = inline(
+        "timestamp_millis(if({t} < 0, {early}, coalesce({w}, 0L) + 1))",
+        t=inline("coalesce({t}, {null})", t=first, null=fail(f"the rowtime {name!r} is NULL")),
+        early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
+        w=_watermark(given, expression.type, zone),
+    )
+    names = frame.columns
+    frame = select(frame, [*((Column(one), one) for one in names), (node, WATERMARK)])
+    return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
+
+
+def _millis(node: Node, type_: DataType, zone: str) -> Node:
+    """Return the milliseconds of a datetime by the clock of the zone."""
+    return datetimes.millis(datetimes.clock(node, type_, zone))
+
+
+def _watermark(node: Node, type_: DataType, zone: str) -> Node:
+    """Return a watermark by the clock of the zone, never later than the clock will ever be again.
+
+    Before clocks are put back by up to `OVERLAP`, that is the clock as it will be.
+    """
+    now = _millis(node, type_, zone)
+    if zone == "UTC" or not isinstance(type_, LocalZonedTimestampType):
+        return now
+    later = datetimes.of_millis(inline("{t} + {ms}", t=datetimes.millis(node), ms=OVERLAP), type_)
+    shown = _millis(later, type_, zone)
+    return inline("least({now}, {later} - {ms})", now=now, later=shown, ms=OVERLAP)
+
+
+def with_event_time(frame: DataFrame, name: str) -> DataFrame:
+    """Return a frame in which one column only is compared with the watermark."""
+    return with_metadata(frame, {one: EVENT_TIME if one == name else {} for one in frame.columns})

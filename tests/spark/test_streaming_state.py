@@ -1,0 +1,282 @@
+"""Streaming queries with state: windows, groups that are updated, distinct rows."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.common import Row, RowKind
+from schema_core.environment import connector as module
+from schema_core.environment.connector import Connector
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.spark.streaming import MicroBatches
+from tests.spark.memory_connector import STORE, MemoryConnector
+from tests.support import cases
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: For how many seconds a test waits for rows, at most.
+PATIENCE = 60.0
+
+ROWS = """\
+a,2024-01-01 00:00:01,1,1.50
+b,2024-01-01 00:00:09.999,2,
+a,2024-01-01 00:00:10,4,0.25
+,2024-01-01 00:00:10.001,4,2.00
+b,2024-01-01 00:00:12,4,9.99
+c,2024-01-01 00:00:13,7,0.00
+c,2024-01-01 00:00:13,7,0.00
+a,2024-01-01 00:00:31.5,,1.00
+a,2024-01-01 00:01:00,9,3.00
+"""
+#: Advances the watermark beyond all other rows.
+LAST = "z,2025-01-01 00:00:00,0,0.00\n"
+
+COLUMNS = "k STRING, ts TIMESTAMP(3), v INT, d DECIMAL(5, 2)"
+WATERMARK = ", WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+MONITORED = ", 'source.monitor-interval' = '50 ms'"
+#: Local times of an hour that occurs twice.
+ZONED = ", zt AS TO_TIMESTAMP_LTZ(CAST(v AS BIGINT) * 1200 + 1729983600, 0), WATERMARK FOR zt AS zt"
+
+
+def table(name: str, folder: Path, more: str = "", options: str = "") -> str:
+    return (
+        f"CREATE TABLE {name} ({COLUMNS}{more}) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+        f" 'csv.null-literal' = '', 'path' = '{folder}'{options})"
+    )
+
+
+def added(folder: Path, name: str, text: str) -> None:
+    """Put a file into a directory at once."""
+    folder.mkdir(exist_ok=True)
+    (folder / f".{name}").write_text(text, encoding="utf-8")
+    (folder / f".{name}").rename(folder / name)
+
+
+def environments(session: SparkSession, root: Path) -> tuple[TableEnvironment, TableEnvironment]:
+    """Return a streaming and a batch environment with the same tables."""
+    added(root / "g", "1", ROWS)
+    added(root / "s", "1", ROWS + LAST)
+    added(root / "z", "1", "".join(f"{'ab'[n % 2]},,{n},\n" for n in range(9)))
+    added(root / "zs", "1", (root / "z" / "1").read_text() + "z,,2000,\n")
+    found = []
+    for settings, places in (
+        (EnvironmentSettings.in_streaming_mode(), ("s", "g", "zs")),
+        (EnvironmentSettings.in_batch_mode(), ("g", "g", "z")),
+    ):
+        env = TableEnvironment.create(settings, spark=session)
+        env.execute_sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
+        unbounded = MONITORED if settings.is_streaming_mode() else ""
+        for name, place, more in zip("sgz", places, (WATERMARK, "", ZONED), strict=True):
+            env.execute_sql(table(name, root / place, more, unbounded))
+        env.execute_sql(
+            "CREATE TEMPORARY VIEW b AS SELECT * FROM (VALUES ('a', 'A'), ('c', 'C')) AS t(k, w)"
+        )
+        found.append(env)
+    return found[0], found[1]
+
+
+@pytest.fixture(scope="module")
+def both(
+    session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[TableEnvironment, TableEnvironment]]:
+    """A streaming and a batch environment; streaming queries end when they have read all files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            MicroBatches, "_triggered", lambda _, writer: writer.trigger(availableNow=True)
+        )
+        yield environments(session, tmp_path_factory.mktemp("streams"))
+
+
+def folded(changes: list[Row]) -> Counter[str]:
+    """Return the rows that remain of a changelog, with their number."""
+    rows: Counter[str] = Counter()
+    for row in changes:
+        removes = row.get_row_kind() in (RowKind.UPDATE_BEFORE, RowKind.DELETE)
+        rows[repr(row.as_dict() if row._names else list(row))] += -1 if removes else 1
+    return +rows
+
+
+def changelog(env: TableEnvironment, query: str) -> list[Row]:
+    """Return the changes of a query that ends when it has read all files."""
+    found: list[Row] = []
+    with env.execute_sql(query).collect() as rows, pytest.raises(ExternalError, match="stopped"):
+        found.extend(rows)
+    return found
+
+
+@pytest.mark.parametrize(("query", "_kind"), cases("streaming_queries"))
+def test_rows_are_those_of_the_batch_query(
+    both: tuple[TableEnvironment, TableEnvironment], query: str, _kind: str
+) -> None:
+    streaming, batch = both
+    with batch.execute_sql(query).collect() as rows:
+        expected = folded(list(rows))
+
+    assert expected == folded(changelog(streaming, query))
+    assert expected
+
+
+# --- sinks, restarts and late rows ----------------------------------------------------------------
+
+WINDOWS = (
+    "SELECT window_end, k, SUM(v) AS n FROM"
+    " TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+    " GROUP BY window_start, window_end, k"
+)
+
+
+@pytest.fixture
+def env(session: SparkSession, tmp_path: Path) -> TableEnvironment:
+    """A streaming environment with an unbounded table `s`, which is empty."""
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
+    (tmp_path / "s").mkdir()
+    made.execute_sql(table("s", tmp_path / "s", WATERMARK, MONITORED))
+    return made
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables with `'connector' = 'memory'`."""
+    find = module.find_connector
+
+    def found(options: Mapping[str, str]) -> Connector:
+        return MemoryConnector() if options.get("connector") == "memory" else find(options)
+
+    monkeypatch.setattr(module, "find_connector", found)
+
+
+@contextmanager
+def running(env: TableEnvironment, statement: str) -> Iterator[None]:
+    """Run a streaming job, which is cancelled at the end."""
+    job = env.execute_sql(statement).get_job_client()
+    assert job is not None
+    try:
+        yield
+    finally:
+        job.cancel().result(PATIENCE)
+
+
+def until(found: Callable[[], Any], expected: Any) -> None:
+    """Wait until a function returns what is expected."""
+    deadline = time.monotonic() + PATIENCE
+    while (last := found()) != expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert expected == last
+
+
+def test_windows_are_written_once_and_late_rows_are_dropped(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    env.execute_sql(
+        "CREATE TABLE t (e TIMESTAMP(3), k STRING, n INT) WITH ('connector' = 'filesystem',"
+        f" 'path' = '{tmp_path / 't'}', 'format' = 'json')"
+    )
+
+    def written() -> list[str]:
+        files = (tmp_path / "t").glob("[!.]*")
+        return sorted(line for path in files for line in path.read_text().splitlines())
+
+    def row(second: int, key: str, total: int) -> str:
+        return f'{{"e":"2024-01-01 00:00:{second}.000000","k":"{key}","n":{total}}}'
+
+    statement = f"INSERT INTO t {WINDOWS}"
+    first = [row(10, "a", 3)]
+    second = [*first, row(20, "a", 2), row(20, "b", 9), row(20, "c", 4)]
+    with running(env, statement):
+        added(tmp_path / "s", "1", "a,2024-01-01 00:00:01,1,\nb,2024-01-01 00:00:12,1,\n")
+        added(tmp_path / "s", "2", "a,2024-01-01 00:00:14.999,2,\na,2024-01-01 00:00:03,2,\n")
+        until(written, first)
+        added(tmp_path / "s", "3", "a,2024-01-01 00:00:09.999,8,\nb,2024-01-01 00:00:15,8,\n")
+    with running(env, statement):
+        added(tmp_path / "s", "4", "c,2024-01-01 00:00:19.999,4,\nx,2024-01-01 00:00:24.999,8,\n")
+        until(written, second)
+
+
+def test_groups_replace_the_rows_of_their_key(
+    env: TableEnvironment, memory: None, tmp_path: Path
+) -> None:
+    STORE.pop("groups", None)
+    env.execute_sql(
+        "CREATE TABLE t (n BIGINT, k STRING NOT NULL, PRIMARY KEY (k) NOT ENFORCED)"
+        " WITH ('connector' = 'memory', 'place' = 'groups')"
+    )
+
+    def stored() -> dict[str, int]:
+        return {row["k"]: row["n"] for row in STORE.get("groups", [])}
+
+    with running(env, "INSERT INTO t SELECT COUNT(*), k FROM s GROUP BY k"):
+        added(tmp_path / "s", "1", "a,,,\nb,,,\na,,,\n")
+        until(stored, {"a": 2, "b": 1})
+        added(tmp_path / "s", "2", "c,,,\na,,,\n")
+        until(stored, {"a": 3, "b": 1, "c": 1})
+
+    assert 3 == len(STORE["groups"])
+
+
+def test_collected_changes_have_kinds(env: TableEnvironment, tmp_path: Path) -> None:
+    query = "SELECT k, SUM(v) AS n FROM s WHERE k <> 'x' GROUP BY k"
+    added(tmp_path / "s", "1", "a,,1,\nx,,1,\nb,,1,\n")
+    with closing(env.execute_sql(query).collect()) as found:
+        first = {str(next(found)) for _ in range(2)}
+        added(tmp_path / "s", "2", "a,,2,\nb,,0,\n")
+        then = [next(found), next(found)]
+
+    assert {"Row('a', 1)", "Row('b', 1)"} == first
+    assert [("-U", 1), ("+U", 3)] == [(str(one.get_row_kind()), one[1]) for one in then]
+
+
+def refused(env: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement)
+    assert "streaming-not-supported" == caught.value.code
+    return str(caught.value.problem)
+
+
+def test_what_is_refused_before_the_job(
+    env: TableEnvironment, memory: None, tmp_path: Path
+) -> None:
+    of_source = ", WATERMARK FOR ts AS SOURCE_WATERMARK()"
+    env.execute_sql(table("o", tmp_path / "s", of_source, MONITORED))
+    env.execute_sql(
+        "CREATE TABLE f (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'format' = 'json',"
+        f" 'path' = '{tmp_path / 'f'}')"
+    )
+    env.execute_sql(
+        "CREATE TABLE m (k STRING, n BIGINT NOT NULL, PRIMARY KEY (n) NOT ENFORCED)"
+        " WITH ('connector' = 'memory', 'place' = 'm')"
+    )
+    groups = "SELECT k, COUNT(*) FROM s GROUP BY k"
+    problem = "f cannot consume update changes, which GROUP BY produces"
+
+    assert problem in refused(env, f"INSERT INTO f {groups}")
+    assert "the primary key (n) of the table" in refused(env, f"INSERT INTO m {groups}")
+    problem = "SOURCE_WATERMARK() of the unbounded table"
+    assert problem in refused(env, WINDOWS.replace("TABLE s", "TABLE o"))
+    with pytest.raises(SchemaCoreError, match="the conversion to a DataFrame"):
+        env.sql_query(WINDOWS.replace("SUM(v)", "COUNT(DISTINCT v)")).to_spark()
+    assert not (tmp_path / "checkpoints").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [("a,,1,\n", "the rowtime 'ts' is NULL"), ("a,1969-12-31 23:59:59,1,\n", "is before 1970")],
+)
+def test_a_rowtime_that_has_no_watermark_fails_the_query(
+    env: TableEnvironment, tmp_path: Path, row: str, problem: str
+) -> None:
+    added(tmp_path / "s", "1", row)
+    with (
+        env.execute_sql(WINDOWS).collect() as found,
+        pytest.raises(ExternalError, match=problem),
+    ):
+        next(found)
