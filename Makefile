@@ -26,7 +26,7 @@ env: $(INSTALLED)
 $(INSTALLED): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --no-deps --requirement requirements.lock
+	$(PIP) install --quiet --no-deps --no-compile --requirement requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
