@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -25,11 +25,17 @@ from schema_core.environment.job_graph import JobGraph
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.spark.jobs import SparkJob
 from schema_core.spark.session import JobSession
-from schema_core.spark.sweep import Form, definitions_of, dumps, report_of, sweep, sweep_report
-from schema_core.spark.sweep_report import SweepReport
+from schema_core.spark.sweep import (
+    definitions_of,
+    dumps,
+    report_of,
+    sweep_definitions,
+    sweep_report,
+)
+from schema_core.spark.sweep_summary import SweepReport
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from schema_core.spark.sweep import Portion
 
 #: The variable of the environment with the password of a SQL catalog.
 PASSWORD = "SCHEMA_CORE_PASSWORD"  # noqa: S105 - the name of the variable
@@ -37,9 +43,6 @@ PASSWORD = "SCHEMA_CORE_PASSWORD"  # noqa: S105 - the name of the variable
 HIVE = "hive:"
 #: Definitions of a catalog that are sent to the cluster at once.
 CHUNK = 20_000
-
-#: Definitions, and what they are.
-Definitions: TypeAlias = "tuple[DataFrame, Form]"
 
 
 class Output(Enum):
@@ -81,7 +84,9 @@ def sweep_catalog(
     try:
         with opened(source, username) as (session, portions):
             action = _action(portions, report, results, streaming=not batch)
-            job = submit(JobGraph("spark", SparkJob(session, f"sweep of {source}", action), ()))
+            job = submit(
+                JobGraph("spark", SparkJob(session.opened(), f"sweep of {source}", action), ())
+            )
             job.wait() if quiet else follow(job, errors)
     except SchemaCoreError as error:
         script.show(errors, Path(source), error.diagnostics)
@@ -95,7 +100,7 @@ def sweep_catalog(
 
 
 def _action(
-    portions: Iterator[Definitions], report: SweepReport, results: Path | None, *, streaming: bool
+    portions: Iterator[Portion], report: SweepReport, results: Path | None, *, streaming: bool
 ) -> Callable[[], None]:
     """Return what the job does: sweep all portions, and merge their reports."""
 
@@ -104,7 +109,7 @@ def _action(
             if results is None:
                 report.merge(sweep_report(definitions, form, streaming=streaming))
                 continue
-            found = sweep(definitions, form, streaming=streaming)
+            found = sweep_definitions(definitions, form, streaming=streaming)
             found.write.mode("append").parquet(str(results))
         if results is not None and results.exists():
             session = JobSession().opened()
@@ -121,9 +126,7 @@ def _action(
 
 
 @contextmanager
-def opened(
-    source: str, username: str | None
-) -> Iterator[tuple[SparkSession, Iterator[Definitions]]]:
+def opened(source: str, username: str | None) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
     """Open a source: the Spark session, and its definitions in portions.
 
     Raises:
@@ -139,8 +142,8 @@ def opened(
         with _portions_of_catalog({"type": "sql", "url": source, **_login(username)}) as found:
             yield found
     else:
-        session = JobSession().opened()
-        yield session, dumps(session, source)
+        session = JobSession()
+        yield session, dumps(session.opened(), source)
 
 
 def _login(username: str | None) -> dict[str, str]:
@@ -151,19 +154,19 @@ def _login(username: str | None) -> dict[str, str]:
 @contextmanager
 def _portions_of_catalog(
     options: dict[str, str],
-) -> Iterator[tuple[SparkSession, Iterator[Definitions]]]:
+) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
     """Open a catalog; its definitions are read in portions while they are swept."""
     catalog = make_catalog(CatalogDescriptor.of("swept", options))
     assert isinstance(catalog, SqlCatalog | HiveCatalog)  # noqa: S101 - by the types above
     if isinstance(catalog, HiveCatalog):
         catalog.open()  # starts Spark with the settings of the metastore
     try:
-        session = JobSession().opened()
+        session = JobSession()
         yield session, _portions(session, catalog.stored_maps())
     finally:
         catalog.close()
 
 
-def _portions(session: SparkSession, maps: Iterator[tuple[str, str]]) -> Iterator[Definitions]:
+def _portions(session: JobSession, maps: Iterator[tuple[str, str]]) -> Iterator[Portion]:
     while portion := list(islice(maps, CHUNK)):
-        yield definitions_of(session, portion), "maps"
+        yield definitions_of(session.opened(), portion), "maps"

@@ -74,6 +74,15 @@ from schema_core.spark.planner import (
 from schema_core.spark.session import (
     JobSession as JobSession,
 )
+from schema_core.spark.sweep import (
+    sweep_definitions as sweep_definitions,
+)
+from schema_core.spark.sweep import (
+    sweep_report as sweep_report,
+)
+from schema_core.spark.sweep_summary import (
+    SweepReport as SweepReport,
+)
 from schema_core.spark.transactions import (
     Stage as Stage,
 )

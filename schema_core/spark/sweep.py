@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
+from schema_core.arguments import require_instance
 from schema_core.caching import Entries, cached_by_identity
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
@@ -34,7 +35,7 @@ from schema_core.schema.resolved import (
     ResolvedExpression,
     ResolvedSchema,
 )
-from schema_core.spark.sweep_report import SweepReport
+from schema_core.spark.sweep_summary import SweepReport
 from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     CreateDatabase,
@@ -50,6 +51,9 @@ from schema_core.types import DataType, parse_type
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+    #: Definitions, and what they are.
+    Portion: TypeAlias = "tuple[DataFrame, Form]"
 
 #: What the column `definition` holds: property maps, as MAP or as JSON, or scripts of Flink SQL.
 Form: TypeAlias = Literal["maps", "scripts"]
@@ -297,7 +301,7 @@ def _sweep_statement(
 # --- the job --------------------------------------------------------------------------------------
 
 
-def sweep(
+def sweep_definitions(
     definitions: DataFrame, form: Form = "maps", *, streaming: bool = True, deduplicate: bool = True
 ) -> DataFrame:
     """Resolve and verify definitions on the cluster, one row for each; errors never fail the job.
@@ -320,8 +324,23 @@ def sweep(
 
 
 @needs("pyspark.sql", "pyarrow")
-def _mapped(definitions: DataFrame, function: Callable[..., Any], schema: str) -> DataFrame:
-    """Run a function of this module on the executors, which must be able to import it."""
+def _mapped(definitions: DataFrame, function: partial[Any], schema: str) -> DataFrame:
+    """Run a function of this module on the executors, which must be able to import it.
+
+    Args:
+        definitions: The definitions, with the columns of `sweep_definitions`.
+        function: The function, with the arguments `form`, `streaming` and `deduplicate`.
+        schema: Spark's DDL of its results.
+    """
+    from pyspark.sql import DataFrame
+
+    require_instance(definitions, DataFrame, "definitions")
+    form, *flags = function.args
+    if form not in get_args(Form):
+        problem = f"form must be one of {', '.join(get_args(Form))}, got {show(form)}"
+        raise SchemaError(problem, code="wrong-argument")
+    for name, flag in zip(("streaming", "deduplicate"), flags, strict=True):
+        require_instance(flag, bool, name)
     for name in (PATH, DEFINITION):
         if name not in definitions.columns:
             problem = f"the definitions have no column {name!r}, got {definitions.columns}"
@@ -375,7 +394,7 @@ def _definitions(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Any]]
 def sweep_batches(
     form: Form, streaming: bool, deduplicate: bool, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Sweep batches of definitions; the function of the job, with the parameters of `sweep`."""
+    """Sweep batches of definitions; the function of the job of `sweep_definitions`."""
     rows: list[Row] = []
     characters = 0
     for row in swept_rows(batches, form, streaming, deduplicate):
@@ -446,7 +465,7 @@ def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) ->
     return session.createDataFrame(table)
 
 
-def dumps(session: SparkSession, source: str) -> Iterator[tuple[DataFrame, Form]]:
+def dumps(session: SparkSession, source: str) -> Iterator[Portion]:
     """Yield the definitions of a file or directory of dumps, by form.
 
     Files ``*.jsonl`` have one object a line, with the keys `path` and `properties`; ``*.json`` one
@@ -512,14 +531,14 @@ def sweep_report(
 ) -> SweepReport:
     """Resolve and verify definitions on the cluster and return only a report on them.
 
-    Args and errors are those of `sweep`.
+    Args and errors are those of `sweep_definitions`.
     """
     function = partial(report_batches, form, streaming, deduplicate)
     return _collected(_mapped(definitions, function, REPORT))
 
 
 def report_of(results: DataFrame) -> SweepReport:
-    """Return the report on the results of `sweep`, such as those that were written to files."""
+    """Return the report on results of `sweep_definitions`, such as those in files."""
     return _collected(results.select(*RESULT_NAMES).mapInArrow(report_result_batches, REPORT))
 
 

@@ -24,12 +24,12 @@ from schema_core.schema.unresolved import Schema
 from schema_core.spark import sweep as module
 from schema_core.spark.sweep import (
     report_result_batches,
-    sweep,
     sweep_batches,
+    sweep_definitions,
     sweep_map,
     sweep_report,
 )
-from schema_core.spark.sweep_report import SweepReport
+from schema_core.spark.sweep_summary import SweepReport
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -185,7 +185,9 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
     )
     local = list(sweep_batches("maps", True, True, iter([batch])))
 
-    assert local[0].to_pylist() == [row.asDict(recursive=True) for row in sweep(frame).collect()]
+    assert local[0].to_pylist() == [
+        row.asDict(recursive=True) for row in sweep_definitions(frame).collect()
+    ]
     report = sweep_report(frame)
     (document,) = report_result_batches(iter(local))
     assert report == SweepReport.from_document(json.loads(document["report"][0].as_py()))
@@ -197,7 +199,7 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
     numbers = frame.selectExpr("path", "1 AS definition")
     for wrong, code in ((frame.drop("path"), "missing-columns"), (numbers, "wrong-type")):
         with pytest.raises(SchemaError) as caught:
-            sweep(wrong)
+            sweep_definitions(wrong)
         assert code == caught.value.code
 
 
