@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -162,13 +162,97 @@ def test_keys_of_json_objects_are_unique(rows_of: TableEnvironment, sql: str, pr
     "sql",
     [
         "SELECT COUNT(*) FROM A GROUP BY TUMBLE(ts, INTERVAL '1' MONTH)",
-        "SELECT COUNT(*) FROM A GROUP BY SESSION(ts, INTERVAL '1' HOUR)",
+        "SELECT COUNT(*) FROM A GROUP BY GROUPING SETS ((k, SESSION(ts, INTERVAL '1' HOUR)), (k))",
+        "SELECT 1 FROM A GROUP BY SESSION(ts, INTERVAL '1' HOUR), TUMBLE(ts, INTERVAL '1' DAY)",
+        "SELECT * FROM TABLE(TUMBLE(TABLE A, DESCRIPTOR(ts), INTERVAL '1' MONTH))",
         "SELECT APPROX_COUNT_DISTINCT(i, k) FROM A",
     ],
 )
 def test_groups_that_flink_does_not_run_are_refused(rows_of: TableEnvironment, sql: str) -> None:
     with pytest.raises(UnsupportedError, match=r"(is|are) not run on Spark|cannot be run on Spark"):
         rows_of.execute_sql(sql)
+
+
+@pytest.mark.parametrize(
+    ("window", "problem"),
+    [
+        ("TUMBLE(TABLE A, DESCRIPTOR(ts), INTERVAL '0' SECOND)", "size of TUMBLE must be positive"),
+        ("SESSION(TABLE A, DESCRIPTOR(ts), INTERVAL -'1' DAY)", "gap of SESSION must be positive"),
+        (
+            "CUMULATE(TABLE A, DESCRIPTOR(ts), INTERVAL '3' HOUR, INTERVAL '1' DAY)",
+            None,
+        ),
+        (
+            "CUMULATE(TABLE A, DESCRIPTOR(ts), INTERVAL '5' HOUR, INTERVAL '1' DAY)",
+            "must be a multiple of the step: 86400000 ms and 18000000 ms",
+        ),
+    ],
+)
+def test_lengths_of_windows(rows_of: TableEnvironment, window: str, problem: str | None) -> None:
+    sql = f"SELECT window_end FROM TABLE({window})"
+    if problem is None:
+        rows_of.execute_sql(sql)
+        return
+    with pytest.raises(SchemaError, match=problem) as caught:
+        rows_of.execute_sql(sql)
+    assert "invalid-window-size" == caught.value.code
+
+
+#: In these rows Flink 2.3.0 found the sessions below in streaming mode; a NULL time is in none.
+VISITS = """
+(1, 'a', 10, TIMESTAMP '2024-01-01 00:00:01'), (1, 'b', 20, TIMESTAMP '2024-01-01 00:00:03'),
+(2, 'c', 5, TIMESTAMP '2024-01-01 00:00:20'), (2, '', 7, TIMESTAMP '2024-01-01 00:00:22.0004'),
+(2, 'e', 1, TIMESTAMP '2024-01-01 00:00:27'), (2, 'f', 2, TIMESTAMP '2024-01-01 00:00:32.001'),
+(1, 'g', 9, TIMESTAMP '2024-01-01 00:00:07'), (1, 'h', 9, CAST(NULL AS TIMESTAMP(3)))
+"""
+OF_GROUPS = """
+SELECT id, SESSION_START(ts, INTERVAL '5' SECOND), SESSION_END(ts, INTERVAL '5' SECOND),
+SESSION_ROWTIME(ts, INTERVAL '5' SECOND), SUM(amount)
+FROM visits GROUP BY id, SESSION(ts, INTERVAL '5' SECOND)
+"""
+OF_ALL = """
+SELECT SESSION_START(ts, INTERVAL '5' SECOND), SUM(amount), COUNT(DISTINCT name)
+FROM visits WHERE name <> 'a' GROUP BY SESSION(ts, INTERVAL '5' SECOND) HAVING SUM(amount) > 2
+"""
+OF_PARTITIONS = """
+SELECT id, window_start, window_end, window_time, SUM(amount)
+FROM TABLE(SESSION(TABLE visits PARTITION BY id, DESCRIPTOR(ts), INTERVAL '5' SECOND))
+GROUP BY id, window_start, window_end, window_time
+"""
+OF_ROWS = """
+SELECT name, window_start, window_end
+FROM TABLE(SESSION(DATA => TABLE visits, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '5' SECOND))
+WHERE name NOT IN ('e', 'f')
+"""
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (OF_GROUPS, "1 01.000 12.000 11.999 39,2 20.000 32.000 31.999 13,2 32.001 37.001 37.000 2"),
+        (OF_ALL, "03.000 29 2,20.000 13 3"),
+        (
+            OF_PARTITIONS,
+            "1 01.000 12.000 11.999 39,2 20.000 32.000 31.999 13,2 32.001 37.001 37.000 2",
+        ),
+        (
+            OF_ROWS,
+            " 20.000 32.000,a 01.000 12.000,b 01.000 12.000,c 20.000 32.000,g 01.000 12.000",
+        ),
+    ],
+)
+def test_sessions(rows_of: TableEnvironment, sql: str, expected: str) -> None:
+    if "visits" not in rows_of.list_temporary_views():
+        columns = "SELECT id, name, amount, CAST(ts AS TIMESTAMP(3)) AS ts"
+        query = f"{columns} FROM (VALUES {VISITS}) AS v (id, name, amount, ts)"
+        rows_of.execute_sql(f"CREATE TEMPORARY VIEW visits AS {query}")
+
+    def shown(value: Any) -> str:
+        is_time = isinstance(value, dt.datetime)
+        return value.isoformat(timespec="milliseconds")[17:] if is_time else str(value)
+
+    with rows_of.execute_sql(sql).collect() as found:
+        assert expected == ",".join(sorted(" ".join(map(shown, row)) for row in found))
 
 
 @pytest.mark.parametrize(

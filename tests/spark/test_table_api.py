@@ -10,7 +10,7 @@ import pytest
 from schema_core import DataTypes, Row, Table, TableEnvironment
 from schema_core.expressions import UNBOUNDED_ROW, col, lag, lit, row_interval
 from schema_core.udf import udf
-from schema_core.window import Over, Slide, Tumble
+from schema_core.window import Over, Session, Slide, Tumble
 
 pytestmark = pytest.mark.spark
 
@@ -55,6 +55,10 @@ def test_windows_of_time(visits: Table) -> None:
     slide = Slide.over(lit(2).minutes).every(lit(1).minutes).on(col("ts")).alias("w")
     starts = visits.window(slide).group_by(col("w")).select(col("w").end, col("id").count)
     assert rows(starts) == [(minute(1), 2), (minute(2), 3), (minute(3), 2), (minute(4), 1)]
+
+    session = Session.with_gap(lit(50).seconds).on(col("ts")).alias("w")
+    sums = visits.window(session).group_by(col("w")).select(col("w").start, col("id").sum)
+    assert [number for _, number in rows(sums)] == [6, 4]
 
 
 def test_windows_over_rows(visits: Table) -> None:

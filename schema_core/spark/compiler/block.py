@@ -37,8 +37,15 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import sql_type
-from schema_core.spark.compiler.windows import BOUNDS, bound_of, windows_of
-from schema_core.types import TimeType, YearMonthIntervalType
+from schema_core.spark.compiler.windows import (
+    BOUNDS,
+    bound_of,
+    lengths_of,
+    millis_of,
+    session_key,
+    session_of,
+    windows_of,
+)
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -48,7 +55,9 @@ if TYPE_CHECKING:
 #: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
 SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
 #: Group windows that Spark computes, by the names of their functions.
-GROUP_WINDOWS = {"$TUMBLE": "TUMBLE", "$HOP": "HOP"}
+GROUP_WINDOWS = {"$TUMBLE": "TUMBLE", "$HOP": "HOP", "$SESSION": "SESSION"}
+#: The column of Spark's sessions.
+SESSION = "session_window"
 #: The name of the results of functions over windows, which a query below computes.
 WINDOWED = "the_window_"
 
@@ -249,9 +258,9 @@ class Block:
         computed: dict[Typed, Node] = {}
         for key in self.block.grouping.keys if self.block.grouping else ():
             if _is_group_window(key):
-                window = self.window(key, compiled)
+                text, window = self.window(key, compiled)
                 computed |= self.bounds(key, window)
-                keys.append(quote(window.name))
+                keys.append(text)
                 continue
             node = compiled(key)
             if isinstance(key, Constant):
@@ -267,24 +276,38 @@ class Block:
             keys.append(text)
         return keys, {**computed, **self.groupings(nodes)}
 
-    def window(self, key: FunctionCall, compiled: Callable[[Typed], Node]) -> Column:
-        """Return the column of a window such as TUMBLE by which rows are grouped.
+    def window(self, key: FunctionCall, compiled: Callable[[Typed], Node]) -> tuple[str, Column]:
+        """Return a window such as TUMBLE as a key of GROUP BY, and as the column that it becomes.
 
-        A row is repeated for each of its windows.
+        A row is repeated for each of its windows; sessions are found by Spark as it groups.
         """
         time, *sizes = key.arguments
-        name = GROUP_WINDOWS[key.function.name]
-        if any(isinstance(one.type, YearMonthIntervalType | TimeType) for one in sizes):
-            raise unsupported(f"{name} of months or with an alignment is not run on Spark")
-        bounds = list(map(compiled, sizes))
-        windows = windows_of(name, compiled(time), time.type, bounds, self.writer.zone)
-        return Column(self.rows.column(f"explode({to_sql(windows)})"))
+        name, zone = GROUP_WINDOWS[key.function.name], self.writer.zone
+        lengths, moment = lengths_of(name, sizes), compiled(time)
+        if name == "SESSION":
+            self.require_one_session()
+            millis = to_sql(millis_of(moment, time.type, zone), self.lifting)
+            millis = self.rows.column(millis, raises=bool(moment.facts & Fact.RAISES))
+            return to_sql(session_key(Column(millis), *lengths)), Column(SESSION)
+        windows = to_sql(windows_of(name, moment, time.type, lengths, zone))
+        column = self.rows.column(f"explode({windows})")
+        return quote(column), Column(column)
+
+    def require_one_session(self) -> None:
+        """Refuse sessions beside other windows, or within grouping sets."""
+        grouping = self.block.grouping
+        assert grouping is not None  # noqa: S101 - sessions are its keys
+        if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
+            raise unsupported(
+                "SESSION beside another window, or within grouping sets, is not run on Spark"
+            )
 
     def bounds(self, key: FunctionCall, window: Column) -> dict[Typed, Node]:
         """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
+        found = session_of(window) if name == "SESSION" else window
         return {
-            one: bound_of(part, window, key.type, self.writer.zone)
+            one: bound_of(part, found, key.type, self.writer.zone)
             for one in calls_of((*expressions_of(self.block), *self.hidden))
             if one.arguments == key.arguments
             for part in BOUNDS

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core.expressions import typed
@@ -63,7 +64,13 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import is_fine
-from schema_core.spark.compiler.windows import BOUNDS, bound_of, windows_of
+from schema_core.spark.compiler.windows import (
+    BOUNDS,
+    bound_of,
+    lengths_of,
+    millis_of,
+    windows_of,
+)
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
@@ -81,6 +88,8 @@ UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
 #: The column of UNNEST and of windows.
 ELEMENT = "the_element"
+#: Columns of the rows of SESSION: their times, whether each begins a session, and its number.
+TIME, BEGINS, NUMBER = "`the_time`", "`the_beginning`", "`the_session`"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
@@ -591,20 +600,43 @@ class Writer:
     # --- windows -------------------------------------------------------------------------------
 
     def window_table(self, table: WindowTable) -> str:
-        """Write TUMBLE, HOP and CUMULATE: every row once for each window that contains it."""
-        sizes = [self.compile(size) for size in table.sizes]
+        """Write a window function: every row once for each window that contains it."""
+        lengths = lengths_of(table.function, table.sizes)
         time, type_ = tree.Column(table.time.name), table.time.type
         own = Projection()
-        found = to_sql(
-            windows_of(table.function, time, type_, sizes, self.zone), Lifting(own=(own,))
-        )
-        element = tree.Column(ELEMENT)
-        bounds = [bound_of(part, element, type_, self.zone) for part in BOUNDS]
+        source = partial(self.window_rows, table, own)
+        if table.function == "SESSION":
+            millis = to_sql(millis_of(time, type_, self.zone), Lifting(own=(own,)))
+            rows = self.sessions(table, to_sql(lengths[0]), source(f"{millis} AS {TIME}"))
+        else:
+            windows = windows_of(table.function, time, type_, lengths, self.zone)
+            rows = source(f"explode({to_sql(windows, Lifting(own=(own,)))}) AS {quote(ELEMENT)}")
+        bounds = [bound_of(part, tree.Column(ELEMENT), type_, self.zone) for part in BOUNDS]
         names = [quote(column.name) for column in table.columns[-3:]]
         added = ", ".join(
             f"{to_sql(bound)} AS {name}" for bound, name in zip(bounds, names, strict=True)
         )
-        source = f"({self.write(table.input)}){own.laterals()}"
-        rows = f"SELECT *, explode({found}) AS {quote(ELEMENT)} FROM {source}"
         dropped = ", ".join(map(quote, (ELEMENT, *own.columns.values())))
         return f"SELECT * EXCEPT ({dropped}), {added} FROM ({rows})"
+
+    def window_rows(self, table: WindowTable, own: Projection, item: str) -> str:
+        """Write the rows of a window function with an item, and the columns that it is made of."""
+        return f"SELECT *, {item} FROM ({self.write(table.input)}){own.laterals()}"
+
+    def sessions(self, table: WindowTable, gap: str, rows: str) -> str:
+        """Write rows, with their `TIME` in milliseconds, with the session that each is in.
+
+        A session begins with a row that follows no other within the gap.
+        """
+        keys = [quote(one.name) for one in table.partition_by]
+        by = f"PARTITION BY {', '.join(keys)} " if keys else ""
+        previous = f"lag({TIME}) OVER ({by}ORDER BY {TIME})"
+        rows = (
+            f"SELECT *, if({TIME} - {previous} <= {gap}, 0, 1) AS {BEGINS} FROM ({rows})"
+            f" WHERE {TIME} IS NOT NULL"
+        )
+        rows = f"SELECT *, sum({BEGINS}) OVER ({by}ORDER BY {TIME}) AS {NUMBER} FROM ({rows})"
+        over = f"OVER (PARTITION BY {', '.join([*keys, NUMBER])})"
+        window = f"named_struct('a', min({TIME}) {over}, 'b', max({TIME}) {over} + {gap})"
+        dropped = f"{TIME}, {BEGINS}, {NUMBER}"
+        return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"

@@ -1,17 +1,24 @@
-"""Windows of time: TUMBLE, HOP and CUMULATE, of table functions and of GROUP BY.
+"""Windows of time: TUMBLE, HOP, CUMULATE and SESSION, of table functions and of GROUP BY.
 
 A time is assigned to windows by the clock of the session's time zone. The windows are an array of
-structs of the milliseconds at which each starts and ends; a time that is NULL is in none.
+structs of the milliseconds at which each starts and ends; a time that is NULL is in none. A session
+depends on the times of other rows: it is one struct, of a window function or of Spark's
+``session_window``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
+from schema_core.errors import SchemaError
+from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.literals import interval
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Field,
+    Literal,
     Node,
     call,
     function,
@@ -20,24 +27,83 @@ from schema_core.spark.compiler.tree import (
     null_or,
     unsupported,
 )
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+from schema_core.sql.syntax import Interval
+from schema_core.types import (
+    DataType,
+    LocalZonedTimestampType,
+    TimestampType,
+    YearMonthIntervalType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
 
 #: The fields of a window, and what can be asked of it.
 START, END = "a", "b"
 BOUNDS = ("START", "END", "ROWTIME")
 
 
-def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[Node], zone: str) -> Node:
-    """Return the array of the windows that contain a time; `sizes` are milliseconds.
+#: Function -> what its first lengths are called; an offset may follow them.
+LENGTHS = {
+    "TUMBLE": ("size",),
+    "HOP": ("slide", "size"),
+    "CUMULATE": ("step", "size"),
+    "SESSION": ("gap",),
+}
+
+
+def lengths_of(name: str, sizes: Sequence[Typed]) -> list[Node]:
+    """Return the lengths of windows, and their offset if there is one, in milliseconds.
 
     Raises:
-        UnsupportedError: with code `not-executable` for windows that Spark does not compute.
+        UnsupportedError: with code `not-executable` for lengths in months, and for those that are
+            computed.
+        SchemaError: with code `invalid-window-size` for lengths that Flink refuses.
     """
-    windows = WINDOWS.get(name)
-    if windows is None:
-        raise unsupported(f"{name} windows are not run on Spark")
-    millis = datetimes.millis(datetimes.clock(time, type_, zone))
-    return let(millis, lambda time: windows(time, sizes))
+    numbers = []
+    for one in sizes:
+        if not isinstance(one, Constant) or not isinstance(one.literal, Interval):
+            raise unsupported(f"{name} with an alignment or a computed length is not run on Spark")
+        if isinstance(one.type, YearMonthIntervalType):
+            raise unsupported(f"{name} of months is not run on Spark")
+        numbers.append(interval(one.literal, one.type))
+    for word, number in zip(LENGTHS[name], numbers, strict=False):
+        if number <= 0:
+            _refuse(f"the {word} of {name} must be positive, got {number} ms", sizes)
+    if name == "CUMULATE" and numbers[1] % numbers[0]:
+        step, size = numbers[:2]
+        problem = f"the size of CUMULATE must be a multiple of the step: {size} ms and {step} ms"
+        _refuse(problem, sizes)
+    return [Literal(str(number), "L") for number in numbers]
+
+
+def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
+    raise SchemaError(problem, code="invalid-window-size", span=sizes[0].span)
+
+
+def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[Node], zone: str) -> Node:
+    """Return the array of the windows that contain a time; `sizes` are milliseconds."""
+    return let(millis_of(time, type_, zone), lambda time: WINDOWS[name](time, sizes))
+
+
+def millis_of(time: Node, type_: DataType, zone: str) -> Node:
+    """Return the milliseconds of a time, by the clock of a time zone."""
+    return datetimes.millis(datetimes.clock(time, type_, zone))
+
+
+def session_key(time: Node, gap: Node) -> Node:
+    """Return the key of GROUP BY for sessions; `time` and `gap` are milliseconds.
+
+    Sessions that touch are one, as in Flink.
+    """
+    moment = datetimes.of_millis(time, TimestampType(3))
+    length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
+    return call("session_window", moment, length)
+
+
+def session_of(key: Node) -> Node:
+    """Return the window of a key of GROUP BY for sessions."""
+    return _window(*(datetimes.millis(Field(key, name)) for name in ("start", "end")))
 
 
 def bound_of(part: str, window: Node, type_: DataType, zone: str) -> Node:
