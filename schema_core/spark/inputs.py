@@ -31,7 +31,12 @@ from schema_core.formats.spark.pyspark_types import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.api_mode import is_alive, is_connect, require_classic
+from schema_core.spark.api_mode import (
+    is_alive,
+    is_connect,
+    not_over_connect,
+    require_classic,
+)
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
@@ -66,7 +71,8 @@ def rows_of(
 
     Raises:
         SchemaError: with code `wrong-argument`, `not-a-value`, `duplicate-column`.
-        UnsupportedError: with code `type-not-in-flink` or `streaming-not-supported`.
+        UnsupportedError: with code `type-not-in-flink`, `streaming-not-supported` or
+            `not-over-connect`.
         ExternalError: with code `spark-session-stopped` for a DataFrame of a stopped session.
     """
     library = library or _library(data)
@@ -115,14 +121,11 @@ def _classic(data: object) -> DataFrame:
     require_modules("pyspark.sql")
     from pyspark.sql.classic.dataframe import DataFrame
 
+    if is_connect(data):
+        raise not_over_connect("from_spark()", "use from_arrow(df.toArrow())")
     if not isinstance(data, DataFrame):
         raise SchemaError(
-            f"df must be a DataFrame of Spark, got {show(data)}",
-            code="wrong-argument",
-            hint="a DataFrame of Spark Connect has no plan in this process: use from_arrow("
-            "df.toArrow())"
-            if type(data).__module__.startswith("pyspark.sql.connect")
-            else None,
+            f"df must be a DataFrame of Spark, got {show(data)}", code="wrong-argument"
         )
     if not is_alive(data.sparkSession.sparkContext):
         raise ExternalError(

@@ -147,7 +147,8 @@ class JobSession:
         """
         require_modules("pyspark.sql")
         with self._lock:
-            if self._session is None or not is_running(self._session):
+            of_user = [] if self._root is None else [self._root]
+            if self._session is None or not all(map(is_running, [self._session, *of_user])):
                 self._session = self._open()
             return self._session
 
@@ -344,8 +345,11 @@ class UnusedNames:
 
     def drop(self, session: SparkSession) -> None:
         """Drop the names of plans that have ended; those of another session ended with it."""
-        while self._drops:
-            owner, drop = self._drops.popleft()
+        while True:
+            try:
+                owner, drop = self._drops.popleft()
+            except IndexError:  # another thread may have taken the last one
+                return
             if owner is session:
                 drop()
 

@@ -183,6 +183,7 @@ def test_explain_shows_the_plans_of_spark(over_connect: TableEnvironment) -> Non
 REFUSED: dict[str, Callable[[TableEnvironment], object]] = {
     "to_spark()": lambda one: one.sql_query("SELECT 1 AS a").to_spark(),
     "a DataFrame of this process": lambda one: one.from_spark(local_frame()).execute().print(),
+    "from_spark()": lambda one: one.from_spark(remote_frame(one)),
     "a streaming job": lambda one: streaming(one).print(),
     "the connector 'jdbc'": lambda one: table(
         one, "'connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'table-name' = 't'"
@@ -202,6 +203,11 @@ def local_frame() -> Any:
     return SparkSession.active().range(1)
 
 
+def remote_frame(environment: TableEnvironment) -> Any:
+    planner: Any = environment._session.planner
+    return planner.session.range(1)
+
+
 def table(environment: TableEnvironment, options: str) -> None:
     environment.execute_sql(f"CREATE TEMPORARY TABLE t (a INT) WITH ({options})")
     try:
@@ -211,8 +217,9 @@ def table(environment: TableEnvironment, options: str) -> None:
 
 
 def streaming(environment: TableEnvironment) -> Any:
-    session: Any = environment._session.planner.context.session  # type: ignore[attr-defined]
-    other = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    planner: Any = environment._session.planner
+    settings = EnvironmentSettings.in_streaming_mode()
+    other = TableEnvironment.create(settings, spark=planner.context.session)
     other.execute_sql("CREATE TABLE g (id INT) WITH ('connector' = 'datagen')")
     return other.execute_sql("SELECT id FROM g")
 
@@ -279,3 +286,14 @@ def test_the_names_of_queries_are_dropped_when_their_results_end(
 
     assert before < during
     assert before == names()
+
+
+def test_a_stopped_session_is_noticed(remote: SparkSession) -> None:
+    root = remote.newSession()
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=root)
+    environment.execute_sql("SELECT 1").print()
+    root.stop()
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql("SELECT 2")
+
+    assert "spark-session-stopped" == caught.value.code
