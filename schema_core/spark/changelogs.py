@@ -14,6 +14,7 @@ from schema_core.environment.connector import Ability
 from schema_core.environment.planner import BoundTable, Change
 from schema_core.errors import UnsupportedError
 from schema_core.spark.connectors import SparkConnector
+from schema_core.spark.incremental import StreamPlan
 from schema_core.types import RowKind
 
 
@@ -48,7 +49,7 @@ class Changelog:
 
 
 def require_updates(
-    connector: SparkConnector, target: BoundTable, columns: Sequence[str], key: Sequence[int]
+    connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
 ) -> None:
     """Require that a table replaces its rows by the key of a query.
 
@@ -56,25 +57,26 @@ def require_updates(
         connector: The connector of the table.
         target: The table.
         columns: The columns that the query fills, in its order.
-        key: The positions of the columns of the query that identify its rows.
+        plan: The plan of the query, whose rows are updated.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
     shown = target.identifier.as_summary_string()
+    operation = plan.state.value if plan.state is not None else ""
     primary = target.table.resolved_schema.primary_key
     if Ability.UPSERT not in connector.abilities or primary is None:
         raise UnsupportedError(
-            f"the table {shown} cannot consume update changes, which GROUP BY produces",
+            f"the table {shown} cannot consume update changes, which {operation} produces",
             code="streaming-not-supported",
             hint="write a table with a primary key whose connector replaces rows, such as 'jdbc' "
             "or 'upsert-kafka'; or group by the windows of a window function",
         )
-    own = [columns[place] for place in key]
+    own = [columns[place] for place in plan.key]
     if set(own) != set(primary.columns) or not own:
         raise UnsupportedError(
             f"the primary key ({', '.join(primary.columns)}) of the table {shown} differs from the "
-            f"key ({', '.join(own)}) by which GROUP BY updates its rows",
+            f"key ({', '.join(own)}) by which {operation} updates its rows",
             code="streaming-not-supported",
-            hint="declare the columns of GROUP BY as the primary key",
+            hint="declare the columns of that key as the primary key",
         )

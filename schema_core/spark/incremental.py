@@ -45,8 +45,9 @@ from schema_core.query.relation import (
     With,
 )
 from schema_core.query.substitution import substituted, without_common_tables
+from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
-from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
+from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind
 
 #: Kind of a join -> which of its sides, left and right, may be unbounded. The rows of the other
@@ -75,16 +76,45 @@ class State(Enum):
     GROUPS = "GROUP BY"
     #: the distinct rows, for ever
     DISTINCT = "SELECT DISTINCT"
+    #: the keys of the rows that were returned, for ever
+    FIRST = "ROW_NUMBER"
+    #: the first or last row of each key by its rowtime, for ever; it is updated
+    RANKED = "ROW_NUMBER by a rowtime"
 
+
+#: States whose rows are updated.
+UPDATED: Final = frozenset({State.GROUPS, State.RANKED})
 
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
+
+#: The number of the first row.
+FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
 
 #: The bounds of a window that identify it.
 START, END = "start", "end"
 BOUNDS: Final = frozenset({START, END})
 #: The bounds among the columns of a source, by alias and name, or of a query, by position.
 Bounds: TypeAlias = "Mapping[object, str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """ROW_NUMBER of which a query keeps the first row, in a block without other functions of OVER.
+
+    Attributes:
+        block: The block whose item it is.
+        rank: The position of the row number in the result of the block.
+        key: The positions of the columns of PARTITION BY.
+        time: The position of the column of ORDER BY.
+        descending: Whether the row with the last time is the first.
+    """
+
+    block: Select
+    rank: int
+    key: tuple[int, ...]
+    time: int
+    descending: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +130,8 @@ class StreamPlan:
         rest: Whether what is above the operation is computed from the rows of each micro-batch,
             which then has all rows of the windows that it has any of.
         windows: The window functions over unbounded tables.
-        key: For `State.GROUPS`, the positions of the columns that identify a row of the result.
+        key: The positions of the columns that identify a row of the result, if rows are updated.
+        ranking: The first rows that `State.FIRST` and `State.RANKED` keep.
     """
 
     query: Relation
@@ -110,6 +141,12 @@ class StreamPlan:
     rest: bool = False
     windows: tuple[WindowTable, ...] = ()
     key: tuple[int, ...] = ()
+    ranking: Ranking | None = None
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether rows of the result are replaced by later ones."""
+        return self.state in UPDATED
 
     @property
     def has_windows(self) -> bool:
@@ -132,6 +169,14 @@ class _Stream:
     operation: Relation | None = None
     rest: bool = False
     key: frozenset[object] = frozenset()
+    #: how many columns identify a row that is updated
+    keys: int = 0
+    ranking: Ranking | None = None
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether rows are replaced by later ones."""
+        return self.state in UPDATED
 
     @property
     def is_complete(self) -> bool:
@@ -161,38 +206,43 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
     found = _Analysis(is_unbounded).table(query)
     if found is None:
         return None
-    if found.state is State.GROUPS:
-        _require_key(found)
+    if found.is_updated and found.state is not None and len(found.key) < found.keys:
+        _refuse(f"{found.state.value} whose keys are not all columns of the result", found)
     operation = found.operation
     if isinstance(operation, Select | SetOperation):
-        written, operation = operation, _as_computed(operation, found.state)
+        written, operation = operation, _as_computed(operation, found)
         query = substituted(query, lambda one: operation if one is written else None)
     key = tuple(sorted(one for one in found.key if isinstance(one, int)))
-    return StreamPlan(query, found.table, found.state, operation, found.rest, found.windows, key)
+    return StreamPlan(
+        query,
+        found.table,
+        found.state,
+        operation,
+        found.rest,
+        found.windows,
+        key if found.is_updated else (),
+        found.ranking,
+    )
 
 
-def _as_computed(block: Select | SetOperation, state: State | None) -> Select | SetOperation:
+def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOperation:
     """Return the operation with state as Spark computes it.
 
-    Duplicates are removed from frames. An aggregate without GROUP BY is one of a group, which is
-    returned when it has its first row, as in Flink.
+    Duplicates are removed from frames, and the number of the first row is 1. An aggregate without
+    GROUP BY is one of a group, which is returned when it has its first row, as in Flink.
     """
     if isinstance(block, SetOperation):
         return replace(block, all=True)
-    if state is State.DISTINCT:
+    if found.state is State.DISTINCT:
         return replace(block, distinct=False)
-    if state is State.GROUPS and block.grouping is not None and not block.grouping.keys:
+    if found.ranking is not None:
+        items = list(block.items)
+        place = found.ranking.rank
+        items[place] = items[place]._replace(expression=FIRST_NUMBER)
+        return replace(block, items=tuple(items))
+    if found.state is State.GROUPS and block.grouping is not None and not block.grouping.keys:
         return replace(block, grouping=Grouping((ONE_GROUP,)))
     return block
-
-
-def _require_key(found: _Stream) -> None:
-    """Require that the columns of a result identify its rows, which are updated."""
-    block = found.operation
-    assert isinstance(block, Select)  # noqa: S101 - `State.GROUPS`
-    assert block.grouping is not None  # noqa: S101
-    if len(found.key) < len(set(block.grouping.keys)):
-        _refuse("GROUP BY whose keys are not all columns of the result", found)
 
 
 class _Analysis:
@@ -279,7 +329,7 @@ class _Analysis:
         for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
             if side is not None and not allowed:
                 _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
-        if found is not None and found.state is State.GROUPS:
+        if found is not None and found.is_updated:
             _refuse(f"{_name(join)} of rows that are updated", found)
         return found
 
@@ -297,7 +347,8 @@ class _Analysis:
     # --- blocks --------------------------------------------------------------------------------
 
     def _block(self, block: Select) -> _Stream | None:
-        found = self.table(block.source)
+        kept = _first_rows(block)
+        found = self.table(block.source) if kept is None else self._ranked(block.source, kept)
         if found is None:
             return None
         parts = [part for one in expressions_of(block) for part in subexpressions(one)]
@@ -306,7 +357,7 @@ class _Analysis:
             _refuse("a correlated sub-query", found)
         if block.grouping is not None:
             found = self._grouped(block, found, parts)
-        elif found.state is State.GROUPS and block.where is not None:
+        elif found.is_updated and len(conjuncts(block.where)) > (kept is not None):
             _refuse("WHERE on rows that are updated", found)
         if block.qualify is not None or any(map(is_windowed, parts)):
             found = _over(found, parts)
@@ -316,7 +367,7 @@ class _Analysis:
     def _grouped(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
         assert block.grouping is not None  # noqa: S101 - called for these
         keys = block.grouping.keys
-        if found.state is State.GROUPS:
+        if found.is_updated:
             _refuse("GROUP BY of rows that are updated", found)
         if _names_window(found, keys):
             if found.is_complete:
@@ -334,7 +385,29 @@ class _Analysis:
         if block.distinct or _needs_rows(parts):
             _refuse(f"{operation} with DISTINCT or a function of the user", found)
         key = frozenset(_reference(one) for one in keys)
-        return replace(found, state=State.GROUPS, operation=block, key=key, bounds={})
+        return replace(
+            found, state=State.GROUPS, operation=block, key=key, keys=len(key), bounds={}
+        )
+
+    def _ranked(self, source: Relation | None, kept: Ranking) -> _Stream | None:
+        """Return the stream of the rows with the first number of a ranking."""
+        found = self.table(kept.block.source)
+        call = kept.block.items[kept.rank].expression
+        assert isinstance(source, Named)  # noqa: S101 - of `_first_rows`
+        assert isinstance(call, FunctionCall)  # noqa: S101
+        if found is None or call.over is None or _names_window(found, call.over.partition_by):
+            return self.table(source)
+        _refuse_state("ROW_NUMBER", found)
+        kind = getattr(kept.block.items[kept.time].expression.type, "kind", None)
+        if kind is TimestampKind.PROCTIME and not kept.descending:
+            state = State.FIRST
+        elif kind is TimestampKind.ROWTIME:
+            state = State.RANKED
+        else:
+            _refuse("ROW_NUMBER by another order than that of a time attribute", found)
+        key: frozenset[object] = frozenset(kept.key)
+        found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
+        return found.renamed(_aliased(source))
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
@@ -378,9 +451,57 @@ def _aliased(source: Named) -> dict[object, tuple[object, ...]]:
     return {place: (name,) for place, name in enumerate(names)}
 
 
-def _items(block: Select) -> dict[object, tuple[object, ...]]:
+def _first_rows(block: Select) -> Ranking | None:
+    """Return the ranking of which WHERE of a block keeps the first row, None if there is none."""
+    source = block.source
+    if not isinstance(source, Named) or not isinstance(source.input, Select):
+        return None
+    inner = source.input
+    ranks = [
+        place
+        for place, one in enumerate(inner.items)
+        if any(map(is_windowed, subexpressions(one.expression)))
+    ]
+    if len(ranks) != 1 or inner.grouping or inner.distinct or inner.qualify:
+        return None
+    number = Ref(source.columns[ranks[0]].name, source.columns[ranks[0]].type, source.alias)
+    if not any(_is_first(one, number) for one in conjuncts(block.where)):
+        return None
+    return _ranking(inner, ranks[0])
+
+
+def _is_first(condition: Typed, number: Ref) -> bool:
+    """Return whether a condition keeps the rows with number 1."""
+    match condition:
+        case FunctionCall(function=function, arguments=(Ref() as column, Constant() as value)):
+            is_number = _reference(column) == _reference(number)
+            bound = (function.name, getattr(value.literal, "text", None))
+            return is_number and bound in {("=", "1"), ("<=", "1"), ("<", "2")}
+        case _:
+            return False
+
+
+def _ranking(block: Select, rank: int) -> Ranking | None:
+    """Return the ranking of a block by one of its items; None if a key is not a column of it."""
+    call = block.items[rank].expression
+    if not isinstance(call, FunctionCall) or call.function.name != "ROW_NUMBER":
+        return None
+    places = _items(block)
+    over = call.over
+    if over is None or len(over.order_by) != 1:
+        return None
+    (order,) = over.order_by
+    keys = [places.get(_reference(one)) for one in over.partition_by]
+    time = places.get(_reference(order.value))
+    if time is None or not keys or None in keys:
+        return None
+    key = tuple(one[0] for one in keys if one is not None)
+    return Ranking(block, rank, key, time[0], order.descending)
+
+
+def _items(block: Select) -> dict[object, tuple[int, ...]]:
     """Return the positions at which a block returns each expression; columns by their names."""
-    found: dict[object, tuple[object, ...]] = {}
+    found: dict[object, tuple[int, ...]] = {}
     for place, item in enumerate(block.items):
         name = _reference(item.expression)
         found[name] = (*found.get(name, ()), place)

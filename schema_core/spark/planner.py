@@ -83,7 +83,7 @@ from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
-from schema_core.spark.incremental import State, StreamPlan, stream_plan
+from schema_core.spark.incremental import StreamPlan, stream_plan
 from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
@@ -262,7 +262,7 @@ class SparkPlanner:
 
         def values(rows: DataFrame) -> Iterator[tuple[Any, ...]]:
             found = python_rows(rows, columns)
-            return changelog.changes(found) if plan.state is State.GROUPS else found
+            return changelog.changes(found) if plan.is_updated else found
 
         return Rows(
             tuple((one.name, one.type) for one in columns),
@@ -310,8 +310,8 @@ class SparkPlanner:
         reads: list[Read] = []
         sink = Sink(target.table.resolved_schema, columns, self.context.options)
         targets = sink.targets(query)
-        if plan.state is State.GROUPS:
-            require_updates(connector, target, [one.name for one in targets], plan.key)
+        if plan.is_updated:
+            require_updates(connector, target, [one.name for one in targets], plan)
         streamed = self._streamed(plan, targets, reads)
         checked = partial(sink.frame, connector=connector, zone=self._zone)
         streamed = streamed.then(checked)

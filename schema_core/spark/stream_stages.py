@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: The rows of a window, as an array.
 ROWS: Final = f"{PREFIX}rows"
-#: State -> the mode in which Spark returns rows: without state, each row once.
-MODES: Final = {State.GROUPS: "update"}
+#: States of one row for each key, which frames compute.
+UNIQUE: Final = frozenset({State.DISTINCT, State.FIRST, State.RANKED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class StreamedQuery:
 
 def mode_of(plan: StreamPlan) -> str:
     """Return the mode in which Spark returns the rows of a query."""
-    return "append" if plan.state is None else MODES.get(plan.state, "append")
+    return "update" if plan.is_updated else "append"
 
 
 def staging(
@@ -73,21 +73,41 @@ def staging(
     if plan is None or plan.state is None:
         return lambda _, text: text
     windows = {id(one) for one in plan.windows} if plan.has_windows else set()
-    distinct = id(plan.operation) if plan.state is State.DISTINCT else None
+    unique = id(plan.operation) if plan.state in UNIQUE else None
 
     def staged(relation: Relation, text: str) -> str:
         if id(relation) in windows:
-            columns = [one.name for one in result_columns(relation)]
-            shown = ", ".join(map(quote, columns))
-            frame = analysed(f"SELECT * FROM ({text}) AS w({shown})")
-            frame = with_event_time(frame, columns[-2])
-        elif id(relation) == distinct:
-            frame = analysed(text).dropDuplicates()
+            frame = analysed(_named(relation, text))
+            frame = with_event_time(frame, frame.columns[-2])
+        elif id(relation) == unique:
+            frame = _unique(plan, analysed(_named(relation, text)))
         else:
             return text
         return f"SELECT * FROM {names.view(frame)}"
 
     return staged
+
+
+def _named(relation: Relation, text: str) -> str:
+    """Return the text of a relation with the names of its result, which are unique."""
+    columns = ", ".join(quote(one.name) for one in result_columns(relation))
+    return f"SELECT * FROM ({text}) AS w({columns})"
+
+
+def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
+    """Return one row of a frame for each key: of its ranking, else of all columns."""
+    ranking = plan.ranking
+    if ranking is None:
+        return frame.dropDuplicates()
+    names = frame.columns
+    keys = [names[place] for place in ranking.key]
+    if plan.state is State.FIRST:
+        return frame.dropDuplicates(keys)
+    from pyspark.sql.functions import expr
+
+    function = "max_by" if ranking.descending else "min_by"
+    row = expr(f"{function}(struct(*), {quote(names[ranking.time])})").alias(ROWS)
+    return frame.groupBy(*map(quote, keys)).agg(row).select(f"{quote(ROWS)}.*")
 
 
 def grouped_rows(plan: StreamPlan, frame: DataFrame) -> DataFrame:

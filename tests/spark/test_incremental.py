@@ -72,6 +72,12 @@ BOUNDS = "window_start, window_end"
 COUNTS = f"SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v"
 RANK = f"ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id)"
 
+#: The first row of each `v`: what is selected, and the order.
+FIRST = (
+    "{} (SELECT *, ROW_NUMBER() OVER (PARTITION BY v ORDER BY {}) AS r"
+    " FROM (SELECT s.*, PROCTIME() AS pt FROM s)) WHERE r = 1"
+)
+
 #: Query -> the state, and whether the rest is computed from the rows of windows.
 STATES: dict[str, tuple[State, bool]] = {
     COUNTS: (State.WINDOW, False),
@@ -97,6 +103,9 @@ STATES: dict[str, tuple[State, bool]] = {
     "SELECT DISTINCT v FROM s": (State.DISTINCT, False),
     "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION SELECT id FROM w": (State.DISTINCT, False),
     "SELECT UPPER(v) FROM (SELECT DISTINCT v FROM w WHERE id > 2) AS q": (State.DISTINCT, False),
+    FIRST.format("SELECT v, id FROM", "ts"): (State.RANKED, False),
+    FIRST.format("SELECT v FROM", "ts DESC"): (State.RANKED, False),
+    FIRST.format("SELECT id FROM", "pt") + " AND id > 3": (State.FIRST, False),
 }
 
 
@@ -160,6 +169,21 @@ REFUSED = {
     ),
     "SELECT id FROM b WHERE id IN (SELECT id FROM b WHERE id > (SELECT MAX(id) FROM s))": (
         "a sub-query in an expression"
+    ),
+}
+
+
+REFUSED |= {
+    FIRST.format("SELECT id FROM", "ts"): "ROW_NUMBER by a rowtime whose keys are not all columns",
+    FIRST.format("SELECT v FROM", "ts") + " AND id > 1": "WHERE on rows that are updated",
+    FIRST.format(
+        "SELECT v FROM", "id"
+    ): "ROW_NUMBER by another order than that of a time attribute",
+    FIRST.format("SELECT v FROM", "pt DESC"): "ROW_NUMBER by another order",
+    FIRST.format("SELECT v FROM", "ts").replace("r = 1", "r <= 2"): "OVER",
+    FIRST.format("SELECT v FROM", "ts, id"): "OVER",
+    FIRST.format("SELECT v FROM", "pt").replace("FROM s)", "FROM (SELECT DISTINCT * FROM s) s)"): (
+        "ROW_NUMBER after SELECT DISTINCT"
     ),
 }
 

@@ -75,7 +75,9 @@ def environments(session: SparkSession, root: Path) -> tuple[TableEnvironment, T
         env = TableEnvironment.create(settings, spark=session)
         env.execute_sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
         unbounded = MONITORED if settings.is_streaming_mode() else ""
-        for name, place, more in zip("sgz", places, (WATERMARK, "", ZONED), strict=True):
+        for name, place, more in zip(
+            "sgz", places, (WATERMARK, ", pt AS PROCTIME()", ZONED), strict=True
+        ):
             env.execute_sql(table(name, root / place, more, unbounded))
         env.execute_sql(
             "CREATE TEMPORARY VIEW b AS SELECT * FROM (VALUES ('a', 'A'), ('c', 'C')) AS t(k, w)"
