@@ -193,14 +193,14 @@ def test_columns_are_decoded_alike_with_and_without_prepared_keys(
     """A key with a line break makes the decoder search every key."""
     properties = encode_table(resolve_table(table, RESOLVER), "carry")
     properties = mutated(properties, changes)
-    searched = properties | {"a\nb": "c"}
+    searched = {**properties, "a\nb": "c"}
 
     for found in (decode_table, ignored_keys):
         expected, actual = outcome(found, searched), outcome(found, properties)
         if isinstance(expected, CatalogTable) and isinstance(actual, CatalogTable):
             event("decoded")
             assert expected.schema == actual.schema
-            assert expected.options == actual.options | {"a\nb": "c"}
+            assert expected.options == {**actual.options, "a\nb": "c"}
         else:
             assert expected == actual
 

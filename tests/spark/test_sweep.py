@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,9 +152,12 @@ def test_huge_definitions_are_refused_or_resolved(monkeypatch: pytest.MonkeyPatc
 
 def test_equal_maps_are_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(
-        module, "sweep_map", lambda *given: calls.append(given) or sweep_map(*given)
-    )
+
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return sweep_map(*given)
+
+    monkeypatch.setattr(module, "sweep_map", counted)
     texts = [json.dumps(ORDERS), json.dumps(ORDERS | {"connector": "print"})] * 3
     batch = pa.RecordBatch.from_arrays(
         [pa.array(list("abcdef")), pa.array(texts)], names=["path", "definition"]
@@ -176,7 +180,8 @@ def test_columns_of_hive_itself_are_swept() -> None:
 
 
 def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> None:
-    maps = [(str(n), ORDERS | {"n": str(n % 3)}) for n in range(20)]
+    maps: list[tuple[str, Mapping[str, str | None] | None]]
+    maps = [(str(n), {**ORDERS, "n": str(n % 3)}) for n in range(20)]
     maps += [("null", None), ("value", {"schema.0.name": None}), ("bad", {"schema.0.name": "a"})]
     frame = session.createDataFrame(maps, "path STRING, definition MAP<STRING, STRING>").coalesce(1)
     texts = [None if one is None else json.dumps(one) for _, one in maps]
