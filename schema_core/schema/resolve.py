@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.arguments import require_instance
-from schema_core.caching import cached
+from schema_core.caching import cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
 from schema_core.expressions.type_checker import infer
@@ -116,17 +116,19 @@ class SchemaResolver(AbstractSchemaResolver):
         )
         """
         require_instance(schema, Schema, "the schema to resolve")
-        if self._looks_up() or not _has_expressions(schema) or not _is_text(schema):
+        if self._functions or self._types or self._subqueries:
+            return self._resolved(schema)
+        if (found := _resolve_known(schema)) is not None:
+            return found
+        if not _is_text(schema):
             return self._resolved(schema)
         return _resolve_cached(schema, self._streaming, self._metadata)
 
-    def _looks_up(self) -> bool:
-        """Return whether the result depends on more than the schema and the two flags."""
-        return bool(self._functions or self._types or self._subqueries)
-
-    def _resolved(self, schema: Schema) -> ResolvedSchema:
+    def _resolved(self, schema: Schema, columns: Columns | None = None) -> ResolvedSchema:
+        """Resolve a schema; `columns` are its columns if they are all known."""
         found = Gathering()
-        columns = _known_columns(schema.columns) or self._columns(schema.columns, found)
+        if columns is None:
+            columns = self._columns(schema.columns, found)
         watermarks = self._watermarks(schema.watermark_specs, columns, found)
         columns = self._with_rowtime(columns, watermarks)
         key = resolve_primary_key(schema.primary_key, columns, found)
@@ -158,16 +160,24 @@ class SchemaResolver(AbstractSchemaResolver):
     def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
         """Resolve physical and metadata columns."""
         stored: Columns = {}
-        known = RESOLVED.columns
+        known, types = RESOLVED.columns, _type_of_text.entries.recent
+        is_plain = self._types is None
         for column in columns:
-            if (before := known.get(id(column))) is not None and before.written is column:
+            if (before := known.get(id(column))) is not None:
                 stored[column.name] = before
                 continue
+            if type(column) is UnresolvedPhysicalColumn:
+                name, written = column.name, column.data_type
+                type_ = types.get((written,)) if is_plain and type(written) is str else None
+                if type_ is not None:
+                    resolved = PhysicalColumn(name, type_, comment=column.comment, written=column)
+                    stored[name] = RESOLVED.keep(column, resolved)
+                    continue
             if isinstance(column, UnresolvedComputedColumn):
                 continue
             try:
                 stored[column.name] = typed = self._typed(column)
-                RESOLVED.add(column, typed, is_plain=self._types is None)
+                RESOLVED.add(column, typed, is_plain=is_plain)
             except SchemaCoreError:  # `at` for every column would double the time
                 stored[column.name] = None
                 with found.catching(), at(f"column {column.name!r}", column.span):
@@ -277,9 +287,14 @@ class ResolvedColumns:
             return
         type_ = written.data_type
         if type_ is resolved.data_type or (is_plain and isinstance(type_, str)):
-            if len(self.columns) >= self.maximum:
-                self.columns = {}
-            self.columns[id(written)] = resolved
+            self.keep(written, resolved)
+
+    def keep(self, written: UnresolvedPhysicalColumn, resolved: PhysicalColumn) -> PhysicalColumn:
+        """Cache and return a resolved column."""
+        if len(self.columns) >= self.maximum:
+            self.columns = {}
+        self.columns[id(written)] = resolved
+        return resolved
 
 
 #: Shared by all resolvers, since these columns depend only on their declaration.
@@ -288,7 +303,10 @@ RESOLVED = ResolvedColumns(maximum=20_000)
 
 def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
     """Return physical columns with distinct names that are all in the cache; None for any other."""
-    known = list(map(RESOLVED.columns.get, map(id, columns)))
+    get = RESOLVED.columns.get
+    if not columns or get(id(columns[0])) is None:
+        return None
+    known = list(map(get, map(id, columns)))
     if not all(known):
         return None
     by_name: Columns = {column.name: column for column in known if column is not None}
@@ -297,16 +315,28 @@ def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
 
 def _schema_size(schema: Schema, *_: bool) -> int:
     """Return the weight of a schema in a cache: its columns and their expressions."""
-    expressions = (getattr(one, "expression", None) for one in schema.columns)
-    return (
-        1 + len(schema.columns) + sum(len(one) // 50 for one in expressions if isinstance(one, str))
-    )
+    computed = [one for one in schema.columns if type(one) is UnresolvedComputedColumn]
+    texts = (str(one.expression) for one in computed)
+    return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
 
 
 @cached(_schema_size, budget=10_000)
 def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
     """Resolve a schema; results are cached, errors are not."""
     return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - same module
+
+
+@cached_by_identity(maximum=256)
+def _resolve_known(schema: Schema) -> ResolvedSchema | None:
+    """Resolve a schema of physical columns that are all in the cache; return None for any other.
+
+    Hashing such a schema would take longer. It depends neither on the mode nor on the support of
+    metadata columns.
+    """
+    columns = None if schema.watermark_specs else _known_columns(schema.columns)
+    if columns is None:
+        return None
+    return SchemaResolver()._resolved(schema, columns)  # noqa: SLF001 - same module
 
 
 @cached()
@@ -326,12 +356,6 @@ def _sound(type_: DataType, types: LookUp | None) -> DataType:
     return require_resolved(look_up(type_, types))
 
 
-def _has_expressions(schema: Schema) -> bool:
-    """Return whether a schema has computed columns or watermarks, which take time to resolve."""
-    kinds = set(map(type, schema.columns))
-    return bool(schema.watermark_specs) or not kinds.isdisjoint({UnresolvedComputedColumn})
-
-
 def _is_text(schema: Schema) -> bool:
     """Return whether all equal schemas resolve to the same schema.
 
@@ -340,6 +364,8 @@ def _is_text(schema: Schema) -> bool:
     """
     written = [one.watermark_expression for one in schema.watermark_specs]
     for column in schema.columns:
+        if type(column) is UnresolvedPhysicalColumn and type(column.data_type) is str:
+            continue
         if isinstance(column, UnresolvedComputedColumn):
             written.append(column.expression)
         elif not isinstance(column.data_type, str) and _has_ignored_parts(column):

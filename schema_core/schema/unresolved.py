@@ -489,8 +489,12 @@ class Schema(_Hashed):
         try:
             return self._hash
         except AttributeError:
-            members = (self.columns, self.watermark_specs, self.primary_key, self.indexes)
-            object.__setattr__(self, "_hash", hash((*members, self.immutable_columns)))
+            columns = [(one.name, getattr(one, "data_type", None)) for one in self.columns]
+            # types are hashed only as strings: the others are slow to hash and seldom tell apart
+            # schemas with equal names
+            parts = tuple([type_ if type(type_) is str else name for name, type_ in columns])
+            names = tuple([name for name, _ in columns])
+            object.__setattr__(self, "_hash", hash((names, parts, self.primary_key)))
             return self._hash
 
     @staticmethod

@@ -182,7 +182,7 @@ def _require_script(text: object) -> str:
 def _unexpected(error: Exception) -> Diagnostic:
     """Return the diagnostic of an error that is not one of the library."""
     message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-    return Diagnostic("unclassified-error", message, path=("properties",))
+    return Diagnostic("definition-not-examined", message, path=("properties",))
 
 
 # --- canonical text -------------------------------------------------------------------------------

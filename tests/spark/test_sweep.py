@@ -132,7 +132,7 @@ def test_an_error_of_the_library_is_a_row(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "examine", lambda *_: 1 / 0)
 
     (found,) = sweep_map(ORDERS).diagnostics
-    assert "unclassified-error" == found.code
+    assert "definition-not-examined" == found.code
     assert "ZeroDivisionError" in found.message
 
 

@@ -47,8 +47,9 @@ COLUMN_PARTS = ("name", "data-type", "comment", "expr", "metadata", "virtual")
 COLUMN_KEYS = tuple(
     tuple(f"schema.{number}.{part}" for part in COLUMN_PARTS) for number in range(256)
 )
-#: The keys that are requested for a physical column.
+#: The keys that are requested for a physical and for a computed column.
 PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
+COMPUTED_COLUMN_KEYS = ("name", "data-type", "expr", "comment")
 _COLUMN_KEYS = frozenset(key for row in COLUMN_KEYS for key in row)
 
 

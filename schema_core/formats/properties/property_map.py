@@ -42,6 +42,7 @@ from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
     COLUMN_KEYS,
+    COMPUTED_COLUMN_KEYS,
     IS_GENERIC,
     PHYSICAL_COLUMN_KEYS,
     Properties,
@@ -78,9 +79,8 @@ from schema_core.types.base import node_count
 #: The prefix of the schema of a table.
 SCHEMA = "schema"
 
-#: The keys of the first columns by part, and by row those that a physical column does not have.
-NAME_KEYS, TYPE_KEYS, COMMENT_KEYS, *_ = zip(*COLUMN_KEYS, strict=True)
-OTHER_KEYS = tuple(row[3:] for row in COLUMN_KEYS)
+#: The keys of the first columns by part; a physical column does not have the others.
+NAME_KEYS, TYPE_KEYS, COMMENT_KEYS, *OTHER_KEYS = zip(*COLUMN_KEYS, strict=True)
 
 
 @cached(node_count)
@@ -176,6 +176,12 @@ def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhy
     return UnresolvedPhysicalColumn(name, type_, comment)
 
 
+@cached(column_length, budget=600_000)
+def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
+    """Return a computed column; cached as physical ones."""
+    return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
+
+
 def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:
     """Decode the columns under a prefix."""
     if prefix == SCHEMA and (columns := _read_common_columns(reader)) is not None:
@@ -210,13 +216,13 @@ def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | Non
     types: list[Any] = list(map(get, TYPE_KEYS[:count]))
     comments = list(map(get, COMMENT_KEYS[:count]))
     key_count -= 3 * count - types.count(None) - comments.count(None)
-    others = _other_rows(reader, count) if key_count or None in types else {}
+    others = _other_rows(reader.properties, types) if key_count or None in types else {}
     if key_count != sum(others.values()):
         return None
     parts = list(zip(names[:count], types, comments, strict=True))
     columns: list[Any] = list(map(physical_column.entries.recent.get, parts))
     for row in others:
-        columns[row] = decode_column(reader.under(f"{SCHEMA}.{row}"))
+        columns[row] = _read_other_column(reader, row)
     if not all(columns):
         pairs = zip(columns, parts, strict=True)
         columns = [column or physical_column(*part) for column, part in pairs]
@@ -224,15 +230,25 @@ def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | Non
     return columns
 
 
-def _other_rows(reader: PropertyReader, count: int) -> dict[int, int]:
-    """Return the rows with keys that a physical column does not have, and the number of them."""
-    properties = reader.properties
-    found: dict[int, int] = {}
-    for row, (type_key, keys) in enumerate(zip(TYPE_KEYS[:count], OTHER_KEYS, strict=False)):
-        number = sum([key in properties for key in keys])
-        if number or type_key not in properties:
-            found[row] = number
-    return found
+def _read_other_column(reader: PropertyReader, row: int) -> UnresolvedColumn:
+    """Decode a column whose keys are in `COLUMN_KEYS`, with a fast path for computed columns."""
+    name, _, comment, sql, *_ = map(reader.properties.get, COLUMN_KEYS[row])
+    if name is None or sql is None:
+        return decode_column(reader.under(f"{SCHEMA}.{row}"))
+    reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
+    return computed_column(name, sql, comment)
+
+
+def _other_rows(properties: Mapping[str, str], types: Sequence[str | None]) -> dict[int, int]:
+    """Return the rows with keys that a physical column does not have, and the number of them.
+
+    A row without a type is one of them.
+    """
+    count, has = len(types), properties.__contains__
+    expressions, keys, virtual = (map(has, one[:count]) for one in OTHER_KEYS)
+    numbers = map(sum, zip(expressions, keys, virtual, strict=True))
+    found = enumerate(zip(numbers, types, strict=True))
+    return {row: number for row, (number, type_) in found if number or type_ is None}
 
 
 def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
