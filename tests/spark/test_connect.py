@@ -257,13 +257,19 @@ def test_a_job_is_interrupted_and_leaves_nothing(
     assert [] == [one for one in tmp_path.rglob("*") if one.is_file()]
 
 
-def test_the_session_of_the_user_is_not_changed(
+def test_the_settings_of_the_user_are_not_changed(
     remote: SparkSession, over_connect: TableEnvironment
 ) -> None:
-    over_connect.execute_sql("SELECT * FROM people").print()
+    def settings() -> dict[str, str]:
+        return {row["key"]: row["value"] for row in remote.sql("SET").collect()}
 
+    before = settings()
+    over_connect.get_config().set("table.local-time-zone", "Asia/Tokyo")
+    over_connect.execute_sql("SELECT * FROM people").print()
+    over_connect.get_config().set("table.local-time-zone", "UTC")
+
+    assert before == settings()
     assert "true" == remote.conf.get("spark.sql.ansi.enabled")
-    assert [] == [one for one in remote.catalog.listTables() if one.isTemporary]
 
 
 def test_the_names_of_queries_are_dropped_when_their_results_end(
