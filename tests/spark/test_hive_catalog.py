@@ -29,6 +29,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
+from schema_core.spark.sweep import sweep_map
 from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, understood
 
 if TYPE_CHECKING:
@@ -420,3 +421,17 @@ def test_spark_lists_every_sample_as_a_table_or_view(
     listed = {row.tableName for row in session.sql(f"SHOW TABLES IN {DATABASE}").collect()}
 
     assert {*names} <= listed
+
+
+def test_stored_maps_are_those_of_flink_and_the_columns_of_hive(catalog: HiveCatalog) -> None:
+    """A sweep reads them instead of tables: nothing is decoded."""
+    schema = columns(id="BIGINT", name="STRING")
+    for name, options in (("swept_generic", {"connector": "print"}), ("swept_hive", HIVE)):
+        table = understood(CatalogTable(schema, options=options))
+        catalog.create_table(at(name), table, ignore_if_exists=False)
+    maps = dict(catalog.stored_maps())
+
+    for name in ("swept_generic", "swept_hive"):
+        found = sweep_map(maps[f"{DATABASE}.{name}"])
+        assert found.ok, found.diagnostics
+        assert ["BIGINT", "VARCHAR(2147483647)"] == [column.type for column in found.columns]
