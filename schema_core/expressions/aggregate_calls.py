@@ -17,6 +17,7 @@ from schema_core.expressions.typed import (
     FunctionCall,
     Over,
     Select,
+    SortDirection,
     SortedBy,
     Typed,
     walk,
@@ -64,7 +65,11 @@ def aggregate_call(
             `invalid-window`.
     """
     _reject_clauses(typed.function, call)
-    inner = [part for argument in typed.arguments for part in walk(argument)]
+    keys = tuple(infer(scope, one.expression) for one in call.within)
+    if call.orders_arguments:
+        directions = tuple(SortDirection(one.descending, one.nulls_last) for one in call.within)
+        typed = replace(typed, arguments=(*typed.arguments, *keys), order=directions)
+    inner = [part for one in (*typed.arguments, *keys) for part in walk(one)]
     if any(_is_aggregate(part) and (call.over is None or _has_window(part)) for part in inner):
         raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
     condition = None if call.filter is None else _filter(infer(scope, call.filter))
@@ -84,11 +89,17 @@ def aggregate_call(
     return replace(found, first_phase_type=typed.type.nullable() if null_if_empty else typed.type)
 
 
+#: Aggregate that sorts its rows -> whether ORDER BY follows its arguments; else WITHIN GROUP.
+SORTED = {"ARRAY_AGG": True, "COLLECT": False}
+
+
 def _reject_clauses(function: Function, call: syntax.Call) -> None:
     """Reject the clauses that this aggregate does not support."""
-    if call.within:
-        clause = "ORDER BY" if function.name == "ARRAY_AGG" else "WITHIN GROUP"
+    if call.within and SORTED.get(function.name) is not call.orders_arguments:
+        clause = "ORDER BY" if call.orders_arguments else "WITHIN GROUP"
         problem = f"{function.name} does not support {clause}"
+    elif call.within and call.over is not None:
+        problem = "ORDER BY of the arguments cannot be combined with OVER"
     elif call.nulls is not None and not function.skips_nulls:
         problem = f"{function.name} does not support {call.nulls}"
     elif call.filter is not None and call.over is not None:

@@ -124,6 +124,8 @@ def _field(value: syntax.Expression, name: str) -> syntax.Expression:
 
 def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
     function, written = call.function, call.written
+    end = len(arguments) - len(call.order)
+    arguments, keys = arguments[:end], arguments[end:]
     if function.bare_names:
         arguments = tuple(
             syntax.Name((one.word,)) if isinstance(one, syntax.Symbol) else one for one in arguments
@@ -134,8 +136,13 @@ def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> synta
         _path(call),
         written.symbol if written is not None else call.symbol,
         None if call.filter is None else to_syntax(call.filter),
+        within=tuple(
+            syntax.SortKey(key, how.descending, how.nulls_last)
+            for key, how in zip(keys, call.order, strict=True)
+        ),
         over=None if call.over is None else _window(call.over),
         nulls=call.nulls,
+        orders_arguments=bool(keys),
     )
 
 

@@ -80,6 +80,7 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
             return _type_bottom_up(pending, known[1])
         functions = _functions(scope, expression)
         if functions and functions[0].rewrite:
+            reject_aggregate_clauses(expression, functions[0])
             expression = functions[0].rewrite(expression)
         elif not expression.arguments:
             return _type_bottom_up(pending, _call(scope, expression, functions, ()))

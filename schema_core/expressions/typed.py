@@ -78,6 +78,14 @@ class SortedBy:
 
 
 @dataclass(frozen=True, slots=True)
+class SortDirection:
+    """The direction of a sort key; `nulls_last` is None where it is not written."""
+
+    descending: bool = False
+    nulls_last: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A bound of a window frame: ``CURRENT ROW``, or ``PRECEDING`` at a distance."""
 
@@ -112,7 +120,8 @@ class FunctionCall(Chain):
     """A function over typed arguments.
 
     `implicit` marks implicit casts. `symbol` (DISTINCT), `filter`, `over` and `nulls` (IGNORE
-    NULLS) belong to aggregates. `written` is the call as written, without its arguments.
+    NULLS) belong to aggregates, and `order`: the last arguments are the keys by which it sorts the
+    rows, and these are their directions. `written` is the call as written, without its arguments.
     `first_phase_type` is the type that Flink infers first, where it differs from the final one: for
     aggregates outside of queries and expressions over them.
     """
@@ -125,6 +134,7 @@ class FunctionCall(Chain):
     filter: Typed | None = None
     over: Over | None = None
     nulls: str | None = None
+    order: tuple[SortDirection, ...] = ()
     first_phase_type: DataType | None = field(default=None, compare=False, repr=False)
     written: syntax.Call | None = field(default=None, compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)

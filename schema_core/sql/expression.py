@@ -814,7 +814,16 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
     is_known = form is not None or key in CALLABLE or key in KNOWN
     as_written = () if is_known or parts[0] == key else parts
     span = cursor.span_from(start)
-    call = Call(name, found, as_written, symbol, within=ordered, nulls=nulls, span=span)
+    call = Call(
+        name,
+        found,
+        as_written,
+        symbol,
+        within=ordered,
+        nulls=nulls,
+        orders_arguments=bool(ordered),
+        span=span,
+    )
     if form is None and cursor.key in SUFFIXES:
         return with_suffixes(cursor, call)
     return call
@@ -995,7 +1004,7 @@ def with_suffixes(cursor: QueryCursor, call: Call) -> Call:
     if nulls := null_treatment(cursor):
         call = replace(call, nulls=nulls)
     if cursor.accept("WITHIN", "GROUP"):
-        call = replace(call, within=_order(cursor))
+        call = replace(call, within=_order(cursor), orders_arguments=False)
     if cursor.accept("FILTER"):
         cursor.expect("(")
         cursor.expect("WHERE")

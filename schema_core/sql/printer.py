@@ -525,7 +525,8 @@ def function(call: Call, left: int, right: int) -> str:
     if not call.arguments and not call.path and name in NILADIC:
         return name
     symbol = f"{call.symbol} " if call.symbol in ("DISTINCT", "ALL") else ""
-    return f"{name}({symbol}{', '.join(map(_argument, call.arguments))})"
+    order = f" ORDER BY {print_sort_keys(call.within)}" if call.orders_arguments else ""
+    return f"{name}({symbol}{', '.join(map(_argument, call.arguments))}{order})"
 
 
 def _argument(node: Expression) -> str:
@@ -670,7 +671,7 @@ FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
 def suffixes(call: Call) -> str:
     """Return NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
     text = "" if call.nulls is None else f" {call.nulls}"
-    if call.within:
+    if call.within and not call.orders_arguments:
         text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
     if call.filter is not None:
         text += f" FILTER (WHERE {render(call.filter, *CLAUSE)})"

@@ -187,8 +187,9 @@ class Call(Chain):
     `path` is the function name as written unless it is one plain word in upper case: Flink prints
     some functions so. `symbol` is a keyword of the whole call, such as DISTINCT in ``COUNT(DISTINCT
     a)``, or BARE for a function written without parentheses (``CURRENT_DATE``), whose `word` as
-    written names a column of a query; `filter`, `within` (WITHIN GROUP), `nulls` (IGNORE NULLS,
-    RESPECT NULLS) and `over` belong to aggregates. `inline` is the function object itself if it was
+    written names a column of a query; `filter`, `within` (WITHIN GROUP, or if `orders_arguments`
+    an ORDER BY after the arguments), `nulls` (IGNORE NULLS, RESPECT NULLS) and `over` belong to
+    aggregates. `inline` is the function object itself if it was
     called in Python without a name to look up.
     """
 
@@ -200,6 +201,7 @@ class Call(Chain):
     within: tuple[SortKey, ...] = ()
     over: Window | None = None
     nulls: str | None = field(default=None, repr=False)
+    orders_arguments: bool = field(default=False, repr=False)
     inline: object = field(default=None, repr=False)
     word: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)

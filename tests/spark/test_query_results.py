@@ -166,6 +166,8 @@ def test_keys_of_json_objects_are_unique(rows_of: TableEnvironment, sql: str, pr
         "SELECT 1 FROM A GROUP BY SESSION(ts, INTERVAL '1' HOUR), TUMBLE(ts, INTERVAL '1' DAY)",
         "SELECT * FROM TABLE(TUMBLE(TABLE A, DESCRIPTOR(ts), INTERVAL '1' MONTH))",
         "SELECT APPROX_COUNT_DISTINCT(i, k) FROM A",
+        "SELECT ARRAY_AGG(DISTINCT i ORDER BY k) FROM A",
+        "SELECT ARRAY_AGG(i ORDER BY MAP[1, k]) FROM A",
     ],
 )
 def test_groups_that_flink_does_not_run_are_refused(rows_of: TableEnvironment, sql: str) -> None:
@@ -242,10 +244,7 @@ WHERE name NOT IN ('e', 'f')
     ],
 )
 def test_sessions(rows_of: TableEnvironment, sql: str, expected: str) -> None:
-    if "visits" not in rows_of.list_temporary_views():
-        columns = "SELECT id, name, amount, CAST(ts AS TIMESTAMP(3)) AS ts"
-        query = f"{columns} FROM (VALUES {VISITS}) AS v (id, name, amount, ts)"
-        rows_of.execute_sql(f"CREATE TEMPORARY VIEW visits AS {query}")
+    create_visits(rows_of)
 
     def shown(value: Any) -> str:
         is_time = isinstance(value, dt.datetime)
@@ -253,6 +252,32 @@ def test_sessions(rows_of: TableEnvironment, sql: str, expected: str) -> None:
 
     with rows_of.execute_sql(sql).collect() as found:
         assert expected == ",".join(sorted(" ".join(map(shown, row)) for row in found))
+
+
+def create_visits(environment: TableEnvironment) -> None:
+    if "visits" not in environment.list_temporary_views():
+        columns = "SELECT id, name, amount, CAST(ts AS TIMESTAMP(3)) AS ts"
+        query = f"{columns} FROM (VALUES {VISITS}) AS v (id, name, amount, ts)"
+        environment.execute_sql(f"CREATE TEMPORARY VIEW visits AS {query}")
+
+
+def test_arrays_of_sorted_rows(rows_of: TableEnvironment) -> None:
+    """In the order of the keys, in which NULL is the lowest value; Flink 2.3 ignores the keys."""
+    create_visits(rows_of)
+    arrays = {
+        "ARRAY_AGG(name ORDER BY amount DESC, name)": ["b", "a", "g", "h", "", "c", "f", "e"],
+        "ARRAY_AGG(name ORDER BY ts DESC)": ["f", "e", "", "c", "g", "b", "a", "h"],
+        "ARRAY_AGG(id ORDER BY ts NULLS LAST) FILTER (WHERE amount > 6)": [1, 1, 1, 2, 1],
+        "ARRAY_AGG(NULLIF(name, '') ORDER BY id DESC, name) IGNORE NULLS": [*"cefabgh"],
+        "ARRAY_AGG(NULLIF(name, '') ORDER BY id DESC, NULLIF(name, ''))": [None, *"cefabgh"],
+    }
+    with rows_of.execute_sql(f"SELECT {', '.join(arrays)} FROM visits").collect() as found:
+        assert [tuple(arrays.values())] == [tuple(row) for row in found]
+    with rows_of.execute_sql(
+        "SELECT COLLECT(id) WITHIN GROUP (ORDER BY ts), ARRAY_AGG(id ORDER BY ts)"
+        " FROM visits WHERE id < 0"
+    ).collect() as found:
+        assert [({}, None)] == [tuple(row) for row in found]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
 from schema_core.spark.compiler.functions import datetimes, json
@@ -43,6 +44,9 @@ from schema_core.types import (
     VariantType,
 )
 from schema_core.types.decimal_arithmetic import MAX_PRECISION, decimal_result, decimal_sum
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import SortDirection
 
 #: Window functions: those that return a value of another row, and those that number rows.
 SHIFTS = ("lag", "lead")
@@ -217,12 +221,55 @@ def listed(called: TranslatedCall) -> Node:
 
 def array_of(called: TranslatedCall) -> Node:
     """ARRAY_AGG: NULL of no rows; without IGNORE NULLS, values that are NULL are elements."""
-    if called.call.nulls == "IGNORE NULLS":
+    if called.call.order:
+        found = _sorted(called)
+    elif called.call.nulls == "IGNORE NULLS":
         found = aggregated("collect_list", called, called[0])
     else:  # Spark leaves out NULL, but not a struct of NULL
         kept = aggregated("collect_list", called, call("named_struct", "value", called[0]))
         found = Field(kept, "value")
     return inline("nullif({found}, array())", found=found)
+
+
+def _sorted(called: TranslatedCall) -> Node:
+    """Return the values of the rows of a group, sorted by the keys of ORDER BY.
+
+    Flink 2.3 accepts the keys and does not sort by them.
+    """
+    order = called.call.order
+    for key in called.types[1:]:
+        if any(isinstance(part, MapType | MultisetType | VariantType) for part in key.walk()):
+            raise unsupported(f"ORDER BY of {key.as_summary_string()} is not run on Spark")
+    if called.call.symbol == "DISTINCT":
+        raise unsupported(
+            "ARRAY_AGG of DISTINCT values with ORDER BY is not run on Spark",
+            hint="remove duplicates in a derived table",
+        )
+    names = ["value", *(f"key{place}" for place in range(len(order)))]
+    pairs = zip(names, called.arguments, strict=True)
+    row = call("named_struct", *(part for pair in pairs for part in pair))
+    if called.call.nulls == "IGNORE NULLS":
+        row = null_or(is_null(called[0]), row)
+    directions = list(zip(names[1:], order, strict=True))
+    comparison = function(lambda one, two: _compared(one, two, directions), 2)
+    return Field(call("array_sort", aggregated("collect_list", called, row), comparison), "value")
+
+
+def _compared(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
+    """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key says otherwise."""
+    found = node_of(0)
+    for name, key in reversed(keys):
+        last = key.descending if key.nulls_last is None else key.nulls_last
+        found = inline(
+            "CASE WHEN {a} <=> {b} THEN {next} WHEN {a} IS NULL THEN {null} WHEN {b} IS NULL"
+            " THEN -{null} WHEN {a} < {b} THEN {less} ELSE -{less} END",
+            a=Field(one, name),
+            b=Field(two, name),
+            next=found,
+            null=node_of(1 if last else -1),
+            less=node_of(1 if key.descending else -1),
+        )
+    return found
 
 
 def multiset_of(called: TranslatedCall) -> Node:
