@@ -1,15 +1,18 @@
 """Streaming jobs that are killed: no row is lost, and none is written twice.
 
     python -m fuzz.stream_kills --kills 30
+    python -m fuzz.stream_kills --kills 30 --query windows
 
 A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
 with SIGKILL at random moments, also within its commits, and started again, until all files are
-read. Then the table must have every row once. Spark is started for each run.
+read. Then the table must have every row once; of windows, each must be there once with the sum of
+its rows. Spark is started for each run.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import itertools
 import os
 import random
@@ -24,6 +27,21 @@ from pathlib import Path
 
 #: How many rows a file has.
 ROWS = 40
+#: Settings of Spark: few tasks for few rows.
+SPARK = "spark.master=local[2] spark.sql.shuffle.partitions=2"
+#: The time of the first row, in seconds since 1970; each row is a second later.
+START = 1_704_067_200
+#: The id of a final row, which moves the watermark beyond all windows.
+LAST = 1_000_000
+#: Statement -> the columns of the sink, and what is written. A window has the rows of a file.
+QUERIES = {
+    "rows": ("id BIGINT, name STRING", "SELECT id, UPPER(name) FROM source"),
+    "windows": (
+        "first_ TIMESTAMP(3), total BIGINT, many BIGINT",
+        f"""SELECT window_start, SUM(id), COUNT(*) FROM TABLE(TUMBLE(TABLE source, DESCRIPTOR(ts),
+        INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
+    ),
+}
 #: After how many seconds without progress the last run has failed.
 PATIENCE = 240.0
 
@@ -31,18 +49,20 @@ JOB = """
 import sys
 from schema_core import EnvironmentSettings, TableEnvironment
 
-root = sys.argv[1]
+root, columns, query, start = sys.argv[1:]
 environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
 environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{root}/checkpoints'")
 environment.execute_sql(
-    f\"\"\"CREATE TABLE source (id BIGINT, name STRING) WITH ('connector' = 'filesystem',
+    f\"\"\"CREATE TABLE source (id BIGINT, name STRING,
+    ts AS TO_TIMESTAMP(FROM_UNIXTIME(id + {start})),
+    WATERMARK FOR ts AS ts - INTERVAL '10' MINUTE) WITH ('connector' = 'filesystem',
     'path' = '{root}/source', 'format' = 'json', 'source.monitor-interval' = '50 ms')\"\"\"
 )
 environment.execute_sql(
-    f\"\"\"CREATE TABLE sink (id BIGINT, name STRING) WITH ('connector' = 'filesystem',
+    f\"\"\"CREATE TABLE sink ({columns}) WITH ('connector' = 'filesystem',
     'path' = '{root}/sink', 'format' = 'parquet')\"\"\"
 )
-result = environment.execute_sql("INSERT INTO sink SELECT id, UPPER(name) FROM source")
+result = environment.execute_sql(f"INSERT INTO sink {query}")
 print("started", flush=True)
 result.wait()
 """
@@ -64,26 +84,40 @@ class Growth(threading.Thread):
             draft.write_text("".join(lines))
             draft.rename(self._directory / f"{number}.json")
             time.sleep(self._pause)
+        (self._directory / ".last").write_text(f'{{"id": {LAST}, "name": "last"}}\n')
+        (self._directory / ".last").rename(self._directory / "last.json")
 
 
-def ids(root: Path) -> Counter[int]:
-    """Return how often each id is in the files of the sink that readers see."""
+def ids(root: Path, query: str) -> Counter[int]:
+    """Return how often each id is in the files of the sink that readers see, but for the last one.
+
+    The ids of a window are those that its row must have counted.
+    """
     import pyarrow.parquet as pq
 
     found: Counter[int] = Counter()
     for path in (root / "sink").glob("*.parquet"):
-        found.update(pq.ParquetFile(path).read(["id"])["id"].to_pylist())
+        table = pq.ParquetFile(path).read()
+        if query == "rows":
+            found.update(one for one in table["id"].to_pylist() if one < LAST)
+            continue
+        for row in table.to_pylist():
+            first = round(row["first_"].replace(tzinfo=dt.UTC).timestamp()) - START
+            within = range(first, first + ROWS)
+            if (row["total"], row["many"]) != (sum(within), ROWS):
+                raise SystemExit(f"the window of id {first} has other rows: {row}")
+            found.update(within)
     return found
 
 
-def started(root: Path) -> subprocess.Popen[str]:
+def started(root: Path, query: str) -> subprocess.Popen[str]:
     """Start the job and wait until it runs."""
     process = subprocess.Popen(
-        [sys.executable, "-c", JOB, str(root)],
+        [sys.executable, "-c", JOB, str(root), *QUERIES[query], str(START)],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, "SCHEMA_CORE_SPARK": "spark.master=local[2]"},
+        env={**os.environ, "SCHEMA_CORE_SPARK": SPARK},
     )
     assert process.stdout is not None
     while (line := process.stdout.readline()) and "started" not in line:
@@ -108,7 +142,9 @@ def main() -> int:
     parser.add_argument(
         "--window", type=float, default=8.0, help="seconds within which a job is killed"
     )
+    parser.add_argument("--query", choices=QUERIES, default="rows")
     options = parser.parse_args()
+    query = options.query
     draw = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -119,21 +155,21 @@ def main() -> int:
         growth.start()
         seen = []
         for number in range(options.kills):
-            process = started(root)
+            process = started(root, query)
             time.sleep(draw.uniform(0, options.window))
             kill(process)
-            found = ids(root)
+            found = ids(root, query)
             seen.append(sum(found.values()))
             doubled = sum(1 for many in found.values() if many > 1)
             print(f"kill {number + 1}: {seen[-1]} rows, {doubled} doubled", flush=True)
-        process = started(root)
+        process = started(root, query)
         growth.join()
         deadline = time.monotonic() + PATIENCE
-        while len(ids(root)) < count * ROWS and time.monotonic() < deadline:
+        while len(ids(root, query)) < count * ROWS and time.monotonic() < deadline:
             time.sleep(1)
         time.sleep(2)
         kill(process)
-        found = ids(root)
+        found = ids(root, query)
     lost = count * ROWS - len(found)
     doubled = sum(many - 1 for many in found.values())
     moved = sum(1 for before, after in itertools.pairwise(seen) if after > before)

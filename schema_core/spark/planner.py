@@ -328,7 +328,8 @@ class SparkPlanner:
         def write(rows: DataFrame, number: int) -> None:
             unchanged()
             part, first = MicroBatch(job, number), creates_table and number == 0
-            write_batch(connector, rows, replace(context, batch=part, creates=first))
+            context_of_part = replace(context, batch=part, creates=first)
+            write_batch(connector, rows, context_of_part, has_state=plan.state is not None)
 
         batches = MicroBatches(
             streamed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -237,19 +237,38 @@ def validate_stream(
         )
 
 
-def write_batch(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
-    """Write the rows of a micro-batch; they are visible at the end."""
+def write_batch(
+    connector: SparkConnector, rows: DataFrame, context: WriteContext, *, has_state: bool = False
+) -> None:
+    """Write the rows of a micro-batch; they are visible at the end.
+
+    A query that `has_state` returns no rows in most micro-batches. A connector that records
+    micro-batches then commits no file.
+    """
     if not stages(connector, context):
         connector.write(rows, context)
         return
     stage = connector.stage(context)
     try:
-        connector.write(rows, replace(context, stage=stage))
+        with kept(rows) if has_state else nullcontext():
+            skips = has_state and isinstance(connector, SupportsMicroBatches)
+            if not (skips and rows.isEmpty()):
+                connector.write(rows, replace(context, stage=stage))
         stage.prepare()
         stage.commit()
     except BaseException:
         stage.abort()
         raise
+
+
+@contextmanager
+def kept(rows: DataFrame) -> Iterator[None]:
+    """Keep the rows of a micro-batch, so that its state is read once."""
+    rows.persist()
+    try:
+        yield
+    finally:
+        rows.unpersist()
 
 
 # --- the rows of a query --------------------------------------------------------------------------
