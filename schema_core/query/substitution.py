@@ -7,10 +7,18 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from schema_core.query.correlation import parts_of, rows_of, subqueries_in
-from schema_core.query.relation import CommonScan, Named, Relation, Scan, With
+from schema_core.query.relation import (
+    CommonScan,
+    Join,
+    Named,
+    Relation,
+    Scan,
+    SetOperation,
+    With,
+)
 
-#: The fields of relations that hold their inputs.
-INPUTS: Final = ("source", "input", "left", "right")
+#: The fields of relations that hold their input; joins and set operations have two.
+INPUTS: Final = ("source", "input")
 #: The classes of relations.
 RELATIONS: Final = get_args(Relation)
 
@@ -18,12 +26,26 @@ RELATIONS: Final = get_args(Relation)
 def substituted(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
     """Return a relation with parts replaced, those of its sub-queries in expressions excepted.
 
+    Chains of joins and set operations are long: they are not followed recursively to the left.
+
     Args:
         relation: A query or a source of one.
         change: Returns what replaces a part; None to keep the part and visit its inputs.
     """
-    if (changed := change(relation)) is not None:
-        return changed
+    chain: list[Join | SetOperation] = []
+    while (found := change(relation)) is None and isinstance(relation, Join | SetOperation):
+        chain.append(relation)
+        relation = relation.left
+    result = _with_inputs(relation, change) if found is None else found
+    for one in reversed(chain):
+        right = substituted(one.right, change)
+        is_same = result is one.left and right is one.right
+        result = one if is_same else replace(one, left=result, right=right)
+    return result
+
+
+def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
+    """Return a relation, neither a join nor a set operation, with parts of its inputs replaced."""
     parts: dict[str, Any] = {}
     for name in INPUTS:
         part = getattr(relation, name, None)
@@ -64,29 +86,29 @@ def _inlined(query: With) -> Relation:
 
     tables = []
     for one in query.tables:
-        found = without_common_tables(substituted(one.relation, read))
+        found = substituted(without_common_tables(one.relation), read)
         tables.append(one._replace(relation=found))
         if not query.recursive:
             known[one.name] = found
-    below = without_common_tables(substituted(query.input, read))
+    below = substituted(without_common_tables(query.input), read)
     if query.recursive:
         return replace(query, tables=tuple(tables), input=below)
-    used = _read_in_expressions([below, *(one.relation for one in tables)])
+    used = _common_tables_in([below, *(one.relation for one in tables)])
     kept = tuple(one for one in tables if one.name in used)
     return replace(query, tables=kept, input=below) if kept else below
 
 
-def _read_in_expressions(relations: Iterable[Relation]) -> set[str]:
-    """Return the names of the common tables that sub-queries in expressions read."""
+def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
+    """Return the names of the common tables that are read, also by sub-queries in expressions."""
     found = set()
-    rest = [(one, False) for one in relations]
+    rest = list(relations)
     while rest:
-        relation, inside = rest.pop()
-        if isinstance(relation, CommonScan) and inside:
+        relation = rest.pop()
+        if isinstance(relation, CommonScan):
             found.add(relation.name)
         expressions, inputs, _ = parts_of(relation)
-        rest += [(one, inside) for one in inputs]
-        rest += [(rows_of(one), True) for part in expressions for one in subqueries_in(part)]
+        rest += inputs
+        rest += [rows_of(one) for part in expressions for one in subqueries_in(part)]
     return found
 
 
