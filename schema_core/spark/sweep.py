@@ -36,6 +36,7 @@ from schema_core.schema.resolved import (
     ResolvedSchema,
 )
 from schema_core.spark.sweep_summary import SweepReport
+from schema_core.spark.worker_package import send_package
 from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     CreateDatabase,
@@ -325,7 +326,7 @@ def sweep_definitions(
 
 @needs("pyspark.sql", "pyarrow")
 def _mapped(definitions: DataFrame, function: partial[Any], schema: str) -> DataFrame:
-    """Run a function of this module on the executors, which must be able to import it.
+    """Run a function of this module on definitions.
 
     Args:
         definitions: The definitions, with the columns of `sweep_definitions`.
@@ -352,7 +353,13 @@ def _mapped(definitions: DataFrame, function: partial[Any], schema: str) -> Data
             code="wrong-type",
             hint="expected MAP<STRING, STRING> or STRING",
         )
-    return definitions.select(PATH, DEFINITION).mapInArrow(function, schema)
+    return _on_workers(definitions.select(PATH, DEFINITION), function, schema)
+
+
+def _on_workers(frame: DataFrame, function: Callable[..., Any], schema: str) -> DataFrame:
+    """Run a function of this module on the workers of a session, which get the library."""
+    send_package(frame.sparkSession)
+    return frame.mapInArrow(function, schema)
 
 
 def swept_rows(
@@ -539,7 +546,7 @@ def sweep_report(
 
 def report_of(results: DataFrame) -> SweepReport:
     """Return the report on results of `sweep_definitions`, such as those in files."""
-    return _collected(results.select(*RESULT_NAMES).mapInArrow(report_result_batches, REPORT))
+    return _collected(_on_workers(results.select(*RESULT_NAMES), report_result_batches, REPORT))
 
 
 def _collected(reports: DataFrame) -> SweepReport:
