@@ -45,6 +45,7 @@ from schema_core.query.relation import (
     With,
 )
 from schema_core.query.substitution import substituted, without_common_tables
+from schema_core.spark.compiler.block import GROUP_WINDOWS
 from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
@@ -376,6 +377,10 @@ class _Analysis:
                 _require_rowtime(found)
                 return replace(found, state=State.WINDOW, operation=block)
             return _buffered(found)
+        for one in keys:
+            # a row of such a group is returned when the window ends: it is not updated
+            if isinstance(one, FunctionCall) and one.function.name in GROUP_WINDOWS:
+                _refuse(f"the group window {GROUP_WINDOWS[one.function.name]}", found)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
         _refuse_state(operation, found)
         if block.grouping.sets is not None:

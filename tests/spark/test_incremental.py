@@ -141,6 +141,8 @@ REFUSED = {
     "SELECT v, COUNT(*) FROM (SELECT DISTINCT id, v FROM s) GROUP BY v": (
         "GROUP BY after SELECT DISTINCT"
     ),
+    "SELECT COUNT(*) FROM s GROUP BY v, TUMBLE(ts, INTERVAL '1' HOUR)": "the group window TUMBLE",
+    "SELECT COUNT(*) FROM s GROUP BY SESSION(ts, INTERVAL '1' MINUTE)": "the group window SESSION",
     "SELECT COUNT(*) FROM TABLE(SESSION(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
     " GROUP BY window_start, window_end": "the window function SESSION",
     "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
