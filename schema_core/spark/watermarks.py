@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: The column of the watermark, which is dropped at once.
 WATERMARK: Final = f"{PREFIX}watermark"
-#: The metadata that tells Spark to compare a column with the watermark.
+#: The metadata of columns that Spark compares with the watermark.
 EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
 #: How many milliseconds before clocks are put back the local time already counts as the later one.
 OVERLAP: Final = 3 * 3_600_000

@@ -103,7 +103,7 @@ def stop(spark: SparkSession, what: str) -> None:
 
 
 def require_noticed(spark: SparkSession, what: str) -> None:
-    """Stop the session of an environment: all that runs in it, and each later job, says so."""
+    """Stop the session of an environment: its running jobs, and later ones, raise an error."""
     given = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=spark)
     given.create_temporary_function("slow", udf(slow, ["INT"], "INT"))
     given.execute_sql("CREATE TABLE sink (a INT) WITH ('connector' = 'blackhole')")

@@ -283,13 +283,13 @@ class Block:
         """
         time, *sizes = key.arguments
         name, zone = GROUP_WINDOWS[key.function.name], self.writer.zone
-        lengths, moment = lengths_of(name, sizes), compiled(time)
+        lengths, datetime = lengths_of(name, sizes), compiled(time)
         if name == "SESSION":
             self.require_one_session()
-            millis = to_sql(millis_of(moment, time.type, zone), self.lifting)
-            millis = self.rows.column(millis, raises=bool(moment.facts & Fact.RAISES))
+            millis = to_sql(millis_of(datetime, time.type, zone), self.lifting)
+            millis = self.rows.column(millis, raises=bool(datetime.facts & Fact.RAISES))
             return to_sql(session_key(Column(millis), *lengths)), Column(SESSION)
-        windows = to_sql(windows_of(name, moment, time.type, lengths, zone))
+        windows = to_sql(windows_of(name, datetime, time.type, lengths, zone))
         column = self.rows.column(f"explode({windows})")
         return quote(column), Column(column)
 

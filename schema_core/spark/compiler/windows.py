@@ -96,9 +96,9 @@ def session_key(time: Node, gap: Node) -> Node:
 
     Sessions that touch are one, as in Flink.
     """
-    moment = datetimes.of_millis(time, TimestampType(3))
+    datetime = datetimes.of_millis(time, TimestampType(3))
     length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
-    return call("session_window", moment, length)
+    return call("session_window", datetime, length)
 
 
 def session_of(key: Node) -> Node:

@@ -256,7 +256,7 @@ def _sorted(called: TranslatedCall) -> Node:
 
 
 def _compared(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -> Node:
-    """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key says otherwise."""
+    """Return -1, 0 or 1 for two rows: NULL is the lowest value unless the key has NULLS LAST."""
     found = node_of(0)
     for name, key in reversed(keys):
         last = key.descending if key.nulls_last is None else key.nulls_last
