@@ -35,8 +35,9 @@ SPARK = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": (
-        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.stream.error.file=/dev/null"
-        " -Dderby.locks.deadlockTimeout=1"
+        # without its own size, the code cache of the first compiler is full after some files
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+        " -Dderby.stream.error.file=/dev/null -Dderby.locks.deadlockTimeout=1"
     ),
     "spark.sql.timeType.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
