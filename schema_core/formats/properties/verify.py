@@ -357,7 +357,9 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
     try:
         return Examined(resolve_table(table, resolver or SchemaResolver()), found)
     except SchemaCoreError as error:
-        return Examined(None, distinct(found, error.diagnostics))
+        reported = {one.code for one in found}  # with the keys, which the resolver does not know
+        others = (one for one in error.diagnostics if one.code not in reported)
+        return Examined(None, (*found, *others))
 
 
 # --- maps without anything to report --------------------------------------------------------------
