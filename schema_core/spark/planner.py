@@ -764,7 +764,7 @@ class SparkPlanner:
             user=user,
             rows=user.rows,
             database=self.context.database(),
-            staged=staging(plan, names, partial(self._analysed, names.session)),
+            staged=staging(plan, names, partial(self._analysed, names)),
         )
 
     @staticmethod
