@@ -6,8 +6,11 @@ with the reason, since a missing extra does not matter to jobs that do not need 
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -70,6 +73,25 @@ def _load(entry: EntryPoint) -> Found:
     return Found(entry.name, entry.value, package, problem=problem)
 
 
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return the installed entry points of a group; all packages are read only if any changed."""
+    folders = tuple((path, _changed(path)) for path in sys.path)
+    return _installed(group, folders)
+
+
+@lru_cache(maxsize=32)
+def _installed(group: str, folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
+
+
+def _changed(path: str) -> int:
+    """Return when a folder of packages was changed, in nanoseconds; 0 for one that is not there."""
+    try:
+        return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind
+    except OSError:
+        return 0
+
+
 def discover(group: str, entries: Iterable[EntryPoint] | None = None) -> tuple[Found, ...]:
     """Return everything registered in a group, sorted by identifier.
 
@@ -78,7 +100,7 @@ def discover(group: str, entries: Iterable[EntryPoint] | None = None) -> tuple[F
     >>> [found.identifier for found in discover("schema_core.planners")]
     ['spark']
     """
-    found = map(_load, entry_points(group=group) if entries is None else entries)
+    found = map(_load, installed(group) if entries is None else entries)
     return tuple(sorted(found, key=lambda one: (one.identifier, one.target)))
 
 
@@ -90,7 +112,7 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
             `not-loadable` when it could not be loaded, with the reason.
         SchemaError: with code `ambiguous-identifier` when several have the identifier.
     """
-    every = tuple(entry_points(group=group) if entries is None else entries)
+    every = installed(group) if entries is None else tuple(entries)
     what = GROUPS[group][0] if group in GROUPS else group.rpartition(".")[2].removesuffix("s")
     matches = discover(group, (entry for entry in every if entry.name == identifier))
     if not matches:
