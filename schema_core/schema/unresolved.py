@@ -490,7 +490,7 @@ class Schema(_Hashed):
             return self._hash
         except AttributeError:
             columns = [(one.name, getattr(one, "data_type", None)) for one in self.columns]
-            # types are hashed only as strings: the others are slow to hash and seldom tell apart
+            # types are hashed only as strings: the others are slow to hash and rarely differ alone
             # schemas with equal names
             parts = tuple([type_ if type(type_) is str else name for name, type_ in columns])
             names = tuple([name for name, _ in columns])
