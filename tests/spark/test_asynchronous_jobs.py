@@ -28,10 +28,11 @@ SOON = 3.0
 #: For how many seconds a job runs that is not cancelled, at least.
 LONG = 15
 
-#: A job of Spark's own functions that runs for more than `LONG` seconds.
+#: A job of Spark's own functions that runs for more than `LONG` seconds. Only one of its tasks has
+#: rows, so that other jobs find a free core: Spark would run them after it.
 COUNTING = (
     "SELECT COUNT(*) AS a FROM numbers AS x, numbers AS y"
-    " WHERE MOD(x.n * y.n, 1000003) = 7 AND SIN(x.n * y.n) > 2"
+    " WHERE x.n < 50000 AND MOD(x.n * y.n, 1000003) = 7 AND SIN(x.n * y.n) > 2"
 )
 #: One that calls a Python function which sleeps.
 SLEEPING = "SELECT pause(n, 15) AS a FROM numbers WHERE n < 3"
