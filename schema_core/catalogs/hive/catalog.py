@@ -31,6 +31,7 @@ from schema_core.catalogs.hive.metastore import (
     HiveTable,
     Metastore,
 )
+from schema_core.catalogs.hive.statistics import statistics_of, with_statistics
 from schema_core.errors import ExternalError, NotFoundError, UnsupportedError, at
 from schema_core.formats.properties.limits import store_named
 from schema_core.spark.session import JobSession
@@ -51,7 +52,10 @@ class Connection(NamedTuple):
 
 @dataclass(frozen=True)
 class HiveObject:
-    """An object in a metastore; `table` is that of a partition."""
+    """An object in a metastore; `table` is that of a partition.
+
+    The record of statistics is that of their table or partition.
+    """
 
     key: ObjectKey
     record: Any
@@ -68,6 +72,8 @@ class HiveObject:
                 return codec.decode_function(record)
             case ObjectKind.PARTITION if self.table is not None:
                 return codec.decode_partition(self.table, record)
+            case ObjectKind.STATISTICS:
+                return statistics_of(record.parameters)
             case _:
                 with at(f"table {record.name!r}"):
                     return codec.decode(record, lambda: self.store.database_location(record))
@@ -165,6 +171,9 @@ class HiveStore:
             case ObjectKind.PARTITION if parent is not None and parent.record.partition_columns:
                 values = _values(key, parent)
                 return self.metastore.partition(parent.record, values) if values else None
+            case ObjectKind.STATISTICS if parent is not None:
+                record: Record = parent.record
+                return record
             case _:
                 return None
 
@@ -224,6 +233,12 @@ class HiveStore:
             case ObjectKind.PARTITION if stored.table is not None:
                 altered = self.codec.alter_partition(stored.table, record, value)
                 self.metastore.alter_partition(altered)
+            case ObjectKind.STATISTICS:
+                parameters = with_statistics(record.parameters, value, self.codec.store)
+                measured = replace(record, parameters=parameters)
+                if isinstance(record, HiveTable):
+                    return self.metastore.alter_table(record, measured)
+                self.metastore.alter_partition(measured)
             case _:
                 function = self.codec.encode_function(record.database, record.name, value)
                 self.metastore.alter_function(function)
@@ -280,7 +295,9 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     databases, partitions and functions.
     """
 
-    capabilities = frozenset({Capability.PARTITIONS, Capability.FUNCTIONS, Capability.VERSIONS})
+    capabilities = frozenset({
+        Capability.PARTITIONS, Capability.FUNCTIONS, Capability.STATISTICS, Capability.VERSIONS,
+    })  # fmt: skip
 
     def __init__(
         self,

@@ -224,6 +224,10 @@ URI, URL = "hive.metastore.uris", "javax.jdo.option.ConnectionURL"
 #: Compare-and-set for `alter_table` (HIVE-26882): the parameter, and its expected value.
 EXPECTED_KEY, EXPECTED_VALUE = "expected_parameter_key", "expected_parameter_value"
 
+#: Keeps the metastore from counting the files in the folder of a table that is altered, which would
+#: replace its statistics (`StatsSetupConst`).
+KEEP_STATISTICS = "DO_NOT_UPDATE_STATS", "true"
+
 #: How often an operation is retried while other clients change the same database.
 MAX_ATTEMPTS = 20
 
@@ -357,6 +361,12 @@ class SparkMetastore:
             found.add(value)
         return found
 
+    def _altering(self) -> Any:
+        """Return the context of a call that alters a definition."""
+        context = self._api.EnvironmentContext()
+        context.putToProperties(*KEEP_STATISTICS)
+        return context
+
     # --- databases -----------------------------------------------------------------------------
 
     def default_location(self, path: str) -> str:
@@ -434,7 +444,7 @@ class SparkMetastore:
         was = old.parameters.get(DDL_TIME, "")
         now = max(int(time()), int(was) + 1 if was.isdecimal() else 0)
         record = self._record(replace(new, parameters={**new.parameters, DDL_TIME: str(now)}))
-        context = self._api.EnvironmentContext()
+        context = self._altering()
         if was:
             context.putToProperties(EXPECTED_KEY, DDL_TIME)
             context.putToProperties(EXPECTED_VALUE, was)
@@ -471,8 +481,8 @@ class SparkMetastore:
 
     def alter_partition(self, partition: HivePartition) -> None:
         where = partition.database, partition.table
-        record = self._record(partition)
-        self._call(lambda client: client.alter_partition(*where, record))
+        record, context = self._record(partition), self._altering()
+        self._call(lambda client: client.alter_partition(*where, record, context))
 
     def drop_partition(self, partition: HivePartition) -> bool:
         where = partition.database, partition.table

@@ -49,6 +49,7 @@ from schema_core.catalogs.hive.metastore import (
     HiveStorage,
     HiveTable,
 )
+from schema_core.catalogs.hive.statistics import PARTS as STATISTICS
 from schema_core.errors import (
     Gathering,
     SchemaCoreError,
@@ -202,7 +203,7 @@ RESERVED = frozenset({
     "last_modified_by", "last_modified_time",
 })  # fmt: skip
 SPARK = "spark.sql."
-RESERVED_PREFIXES = (SPARK, "view.")
+RESERVED_PREFIXES = (SPARK, "view.", STATISTICS)
 
 #: The characters of names.
 NAME = re.compile(r"[A-Za-z0-9_]+")

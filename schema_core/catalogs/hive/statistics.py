@@ -1,0 +1,109 @@
+"""Statistics in the parameters of a Hive table or partition.
+
+The number of rows and files and the sizes are stored as Hive, Spark and Flink store them, and read
+from there: whoever wrote last counts. Everything, columns included, is also stored as JSON in
+parameters of this library, in parts that fit the metastore's database. The column statistics of
+Hive's own ``ANALYZE TABLE ... FOR COLUMNS``, which only its own tables have, are not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from schema_core.catalog.statistics import (
+    UNKNOWN_NUMBER,
+    CatalogTableStatistics,
+    StoredStatistics,
+)
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.formats.properties.keys import Properties
+from schema_core.formats.properties.limits import StoreLimits
+
+#: Prefix of the parameters with the JSON; a number follows.
+PARTS = "schema-core.statistics."
+
+#: Field of `CatalogTableStatistics`, in order -> parameter of Hive (`StatsSetupConst`).
+NUMBERS = {
+    "row_count": "numRows",
+    "field_count": "numFiles",
+    "total_size": "totalSize",
+    "raw_data_size": "rawDataSize",
+}
+
+
+def statistics_of(parameters: Mapping[str, str]) -> StoredStatistics:
+    """Return the statistics that parameters hold.
+
+    No rows, no files and no bytes are what Hive itself notes about the folder of a new table, so
+    zeros without a number of rows are unknown unless they were stored as statistics.
+
+    Raises:
+        ExternalError: with code `corrupt-entry` if the JSON is malformed.
+
+    >>> statistics_of({"numFiles": "2", "totalSize": "10"}).table.total_size
+    10
+    >>> statistics_of({"numFiles": "0", "totalSize": "0"}).table.total_size
+    -1
+    """
+    stored = _document(parameters)
+    rows, files, size, raw = (_number(parameters.get(key, "")) for key in NUMBERS.values())
+    if rows == UNKNOWN_NUMBER and max(files, size, raw) <= 0:
+        return stored
+    table = CatalogTableStatistics(rows, files, size, raw, stored.table.properties)
+    return stored.with_table(table)
+
+
+def _document(parameters: Mapping[str, str]) -> StoredStatistics:
+    count = sum(key.startswith(PARTS) for key in parameters)
+    if not count:
+        return StoredStatistics()
+    try:
+        text = "".join(parameters[f"{PARTS}{number}"] for number in range(count))
+        return StoredStatistics.of_document(json.loads(text))
+    except (LookupError, TypeError, ValueError, SchemaCoreError) as error:
+        raise ExternalError(
+            f"the statistics in the parameters {PARTS}* are malformed: {error}",
+            code="corrupt-entry",
+            hint="store the statistics of the table again",
+        ) from error
+
+
+def _number(text: str) -> int:
+    """Return a number of Hive; -1 for what is none, or exceeds 64 bits."""
+    if not text.isascii() or not text.isdecimal() or len(text) > len(str(2**63)):
+        return UNKNOWN_NUMBER
+    return number if (number := int(text)) < 2**63 else UNKNOWN_NUMBER
+
+
+def with_statistics(
+    parameters: Mapping[str, str], statistics: StoredStatistics, store: StoreLimits
+) -> Properties:
+    """Return parameters with these statistics in place of those that they hold.
+
+    Law: ``statistics_of(with_statistics(parameters, one, store)) == one``.
+
+    Args:
+        parameters: The parameters of a table or partition.
+        statistics: The statistics.
+        store: The limits of the metastore's database.
+
+    >>> found = with_statistics({}, StoredStatistics(CatalogTableStatistics(3)), StoreLimits())
+    >>> found["numRows"], statistics_of(found).table.row_count
+    ('3', 3)
+    """
+    held = set(NUMBERS.values())
+    kept = {
+        key: value
+        for key, value in parameters.items()
+        if key not in held and not key.startswith(PARTS)
+    }
+    if statistics == StoredStatistics():
+        return kept
+    for field, key in NUMBERS.items():
+        if (number := getattr(statistics.table, field)) != UNKNOWN_NUMBER:
+            kept[key] = str(number)
+    text = json.dumps(statistics.to_document(), separators=(",", ":"))
+    starts = range(0, len(text), store.value)
+    parts = (text[start : start + store.value] for start in starts)
+    return kept | {f"{PARTS}{number}": part for number, part in enumerate(parts)}
