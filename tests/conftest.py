@@ -38,6 +38,8 @@ SPARK = {
         # without its own size, the code cache of the first compiler is full after some files
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
         " -Dderby.stream.error.file=/dev/null -Dderby.locks.deadlockTimeout=1"
+        # Hadoop starts a process for the permissions of each file; this way one, not two
+        " -Djdk.lang.Process.launchMechanism=VFORK"
     ),
     "spark.sql.timeType.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",

@@ -60,7 +60,7 @@ def load_profile() -> None:
         "ci",
         deadline=None,
         derandomize="HYPOTHESIS_EXAMPLES" not in os.environ,
-        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "100")),
+        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "50")),
         suppress_health_check=[HealthCheck.too_slow],
         print_blob=True,
     )

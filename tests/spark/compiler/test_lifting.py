@@ -142,11 +142,16 @@ def rows(environment: TableEnvironment, query: str) -> list[Any]:
 def test_values_are_computed_without_a_lambda(
     environment: TableEnvironment, written: list[str], place: str
 ) -> None:
-    for expression, column in EXPRESSIONS.items():
+    """All expressions are planned in all places; each place compares the rows of one of them."""
+    compared = [*PLACES].index(place) % len(EXPRESSIONS)
+    for number, (expression, column) in enumerate(EXPRESSIONS.items()):
         query = PLACES[place].format(x=expression.format("x"), y=expression.format("y"))
-        expected = PLACES[place].format(x=f"x.{column}", y=f"y.{column}")
-
-        assert rows(environment, expected) == rows(environment, query)
+        if number == compared:
+            expected = PLACES[place].format(x=f"x.{column}", y=f"y.{column}")
+            assert rows(environment, expected) == rows(environment, query)
+        else:
+            environment.explain_sql(query)
+    assert len(EXPRESSIONS) < len(written)
     assert not [text for text in written if "->" in text]
 
 
