@@ -306,10 +306,10 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
     columns = _columns(resolved)
     with spark_errors(frame.sparkSession):
         table = _fetched(frame)
-    made = {
-        place: _series(array, one.type, zone)
-        for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
-    }
+        made = {
+            place: _series(array, one.type, zone)
+            for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
+        }
     result = pd.DataFrame(made, index=pd.RangeIndex(table.num_rows))
     result.columns = pd.Index([one.name for one in columns], dtype=object)
     return result

@@ -252,6 +252,17 @@ def test_data_frames_of_pandas(environment: TableEnvironment) -> None:
     ]
 
 
+def test_years_that_python_lacks_fail_with_an_error_and_are_in_arrow(
+    environment: TableEnvironment,
+) -> None:
+    table = environment.sql_query("SELECT DATE '0001-01-01' - INTERVAL '1' DAY AS a")
+    for run in (table.to_pandas, lambda: list(table.execute().collect())):
+        with pytest.raises(SchemaCoreError, match="out of range") as caught:
+            run()
+        assert "job-failed" == caught.value.code
+    assert [-719163] == table.to_arrow().read_all()["a"].cast("int32").to_pylist()
+
+
 INT_ROW = "ROW<a INT NOT NULL>"
 
 
