@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
+from schema_core.catalog.former_names import KEY as FORMER_NAMES
+from schema_core.catalog.former_names import (
+    former_names_option,
+    require_not_reserved,
+    without_former_names,
+)
 from schema_core.catalog.managed import (
     KEY,
     ManagedStorage,
@@ -37,7 +43,14 @@ from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.catalog.unfinished import FOLDER, REPLACED, Mark, with_mark, without_mark
+from schema_core.catalog.unfinished import (
+    FOLDER,
+    REPLACED,
+    REPLACED_NAMES,
+    Mark,
+    with_mark,
+    without_mark,
+)
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -71,10 +84,17 @@ class FoundTable:
     derived: Mapping[str, str] | None = None
     #: the mark of a new table whose job has not finished; None for others
     unfinished: Mark | None = None
+    #: the options that a connector reads and a session does not show
+    hidden: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> TableKind:
         return self.table.get_table_kind()
+
+    @property
+    def connector_options(self) -> Mapping[str, str]:
+        """The options from which a connector reads and writes the table."""
+        return {**(self.derived or self.table.options), **self.hidden}
 
 
 #: How often a mark is replaced in a table that others change meanwhile.
@@ -132,17 +152,24 @@ class CatalogManager:
             return None
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
         storage, folder = catalog.storage, folder_of(table)
-        visible = self._read(_visible(table))
+        visible = self._read(without_hidden_options(table))
         derived = None
         if storage is not None and folder is not None:
             derived = storage.derived(visible, folder).options
         new = None if REPLACED in table.options else Mark.of(table)
-        return FoundTable(identifier, visible, is_temporary=False, derived=derived, unfinished=new)
+        return FoundTable(
+            identifier,
+            visible,
+            is_temporary=False,
+            derived=derived,
+            unfinished=new,
+            hidden=former_names_option(table),
+        )
 
     def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
         found = self.raw(identifier)
-        return None if found is None else _visible(found)
+        return None if found is None else without_hidden_options(found)
 
     def storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
         """Return the storage of the catalog in which a table is, None if it manages none."""
@@ -178,6 +205,11 @@ class CatalogManager:
         """Return the folder of the managed table that an unfinished REPLACE TABLE AS replaces."""
         found = self.raw(identifier)
         return None if found is None else found.options.get(FOLDER)
+
+    def replaced_former_names(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the former names of the columns that an unfinished REPLACE TABLE AS replaces."""
+        found = self.raw(identifier)
+        return None if found is None else found.options.get(REPLACED_NAMES)
 
     def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
         """Replace the definition of a permanent table, with its mark, by one without."""
@@ -279,14 +311,16 @@ class CatalogManager:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
             NotFoundError: with code `catalog-not-found` or `database-not-found`, also if existing
                 ones are to be ignored.
+            SchemaError: with code `reserved-option`.
         """
+        require_not_reserved(table.options.keys() & {FORMER_NAMES})
         resolved, kind = self._resolve(table), table.get_table_kind()
         catalog = self.registry.get(identifier.catalog_name)
         catalog.get_database(identifier.database_name)
         if not self._may_create(kind, identifier, ignore_if_exists):
             return False
         resolved = _placed(catalog, identifier, resolved)
-        self._check(_visible(resolved), None)
+        self._check(without_hidden_options(resolved), None)
         self._admit(identifier)
         try:
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
@@ -418,7 +452,7 @@ class CatalogManager:
             ConflictError: if it has changed since it was read and the catalog compares.
         """
         new = self._resolve(table)
-        self._check(_visible(new), expected)
+        self._check(without_hidden_options(new), expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
             given: dict[str, Any] = {"expected": expected}
@@ -520,9 +554,9 @@ class CatalogManager:
                 found.storage.remove(folder)
 
 
-def _visible(table: Visible) -> Visible:
+def without_hidden_options(table: Visible) -> Visible:
     """Return a stored table without the options that sessions do not show."""
-    return without_folder(without_mark(table))
+    return without_former_names(without_folder(without_mark(table)))
 
 
 def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable) -> ResolvedTable:

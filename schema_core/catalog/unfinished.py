@@ -29,6 +29,8 @@ KEY: Final = "schema-core.unfinished"
 REPLACED: Final = "schema-core.secret.replaced"
 #: The option that holds the folder of the managed table that REPLACE TABLE AS replaces.
 FOLDER: Final = "schema-core.replaced-folder"
+#: The option that holds the former names of the columns of what REPLACE TABLE AS replaces.
+REPLACED_NAMES: Final = "schema-core.replaced-former-names"
 #: The level of jobs whose rows become visible just before the mark is removed.
 ISOLATED: Final = 3
 #: After how many seconds what a process of another host left counts as abandoned.
@@ -163,7 +165,11 @@ _MARK = re.compile(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
 
 
 def with_mark(
-    table: Table, mark: Mark, replaced: str | None = None, folder: str | None = None
+    table: Table,
+    mark: Mark,
+    replaced: str | None = None,
+    folder: str | None = None,
+    former_names: str | None = None,
 ) -> Table:
     """Return a table with a mark.
 
@@ -172,8 +178,10 @@ def with_mark(
         mark: The mark.
         replaced: The statement of the definition that it replaces.
         folder: The folder of the managed table that it replaces.
+        former_names: The former names of the columns of the table that it replaces.
     """
-    before = {key: one for key, one in ((REPLACED, replaced), (FOLDER, folder)) if one is not None}
+    values = ((REPLACED, replaced), (FOLDER, folder), (REPLACED_NAMES, former_names))
+    before = {key: one for key, one in values if one is not None}
     return table.copy({**table.options, KEY: str(mark), **before})
 
 
@@ -181,5 +189,5 @@ def without_mark(table: Table) -> Table:
     """Return a table as users see it."""
     if KEY not in table.options or Mark.of(table) is None:
         return table
-    hidden = (KEY, REPLACED, FOLDER)
+    hidden = (KEY, REPLACED, FOLDER, REPLACED_NAMES)
     return table.copy({key: value for key, value in table.options.items() if key not in hidden})

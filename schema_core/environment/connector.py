@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import (
@@ -56,6 +57,7 @@ WATERMARK_OPTIONS: tuple[ConfigOption[Any], ...] = (
 IMPLICIT_OPTIONS: tuple[str, ...] = (
     "connector",
     "property-version",
+    FORMER_NAMES,
     *(option.key for option in WATERMARK_OPTIONS),
 )
 

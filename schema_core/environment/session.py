@@ -559,7 +559,9 @@ class Session:
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        if found.derived is None:
+        if found.derived is not None:
+            ensure_folder(found.derived)
+        if found.derived is None and not found.hidden:
             return BoundTable(identifier, found.table, found.is_temporary)
-        ensure_folder(found.derived)
-        return BoundTable(identifier, found.table.copy(found.derived), found.is_temporary)
+        table = found.table.copy(found.connector_options)
+        return BoundTable(identifier, table, found.is_temporary)

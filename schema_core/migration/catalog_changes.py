@@ -13,6 +13,9 @@ from typing import Any, ClassVar, TypeAlias
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.apply_changes import apply, does_not_fit, normalized
+from schema_core.catalog.former_names import changed_by
+from schema_core.catalog.managed import folder_of, is_managed, new_folder, with_folder
+from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -25,7 +28,7 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.table_changes import TableChange, print_path
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.migration.differences import RenameHints, diff, rename_steps
-from schema_core.paths import ObjectPath
+from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 
 
@@ -51,7 +54,7 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
         paths += [ObjectPath(name, one) for name, found in listed.items() for one in found]
     views = [ObjectPath(name, one) for name in databases for one in catalog.list_views(name)]
     objects = {
-        path: catalog.get_resolved_table(path) or catalog.get_table(path)
+        path: without_hidden_options(catalog.get_resolved_table(path) or catalog.get_table(path))
         for path in dict.fromkeys([*paths, *views])
     }
     return CatalogContent(databases, objects)
@@ -372,19 +375,31 @@ def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
             _require_database(catalog, name, database)
             catalog.drop_database(name, ignore_if_not_exists=False)
         case AddObject(path, table):
-            catalog.create_table(path, table, ignore_if_exists=False)
+            catalog.create_table(path, _placed(catalog, path, table), ignore_if_exists=False)
         case RenameObject(path, name):
             catalog.rename_table(path, name, ignore_if_not_exists=False)
         case ModifyTable(path, changes):
             read = catalog.get_table(path)
             if not isinstance(read, CatalogTable):
                 raise does_not_fit(f"{path} is not a table")
-            _alter(catalog, path, apply(changes, read), read, changes)
+            altered, steps = changed_by(apply(changes, read), changes, read, catalog.storage)
+            _alter(catalog, path, altered, read, steps)
         case ModifyObject(path, old_object, new_object):
             _alter(catalog, path, new_object, _require_object(catalog, path, old_object), None)
         case RemoveObject(path, old_object):
             _require_object(catalog, path, old_object)
+            folder = folder_of(catalog.get_table(path))
             catalog.drop_table(path, ignore_if_not_exists=False)
+            if catalog.storage is not None and folder is not None:
+                catalog.storage.remove(folder)
+
+
+def _placed(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable) -> CatalogBaseTable:
+    """Return a new table with a folder of its own, if the catalog manages it."""
+    if catalog.storage is None or not is_managed(table):
+        return table
+    identifier = ObjectIdentifier.of("", path.database_name, path.object_name)
+    return with_folder(table, new_folder(identifier))
 
 
 def _alter(
@@ -410,6 +425,6 @@ def _require_object(
     catalog: Catalog, path: ObjectPath, expected: CatalogBaseTable
 ) -> CatalogBaseTable:
     read = catalog.get_table(path)
-    if normal_object(read) != normal_object(expected):
+    if normal_object(without_hidden_options(read)) != normal_object(expected):
         raise does_not_fit(f"{path} has changed since it was read")
     return read

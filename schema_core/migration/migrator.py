@@ -16,10 +16,9 @@ from typing import Final
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.managed import without_folder
+from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
-from schema_core.catalog.unfinished import without_mark
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
@@ -595,7 +594,7 @@ def _not_allowed(statement: Statement, hint: str) -> SchemaError:
 
 
 def _visible(content: CatalogContent) -> CatalogContent:
-    objects = {path: without_folder(without_mark(one)) for path, one in content.objects.items()}
+    objects = {path: without_hidden_options(one) for path, one in content.objects.items()}
     return replace(content, objects=objects)
 
 

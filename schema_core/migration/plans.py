@@ -13,7 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from schema_core.arguments import require_instance, require_names
-from schema_core.catalog.apply_changes import as_table, normalized
+from schema_core.catalog.apply_changes import as_table, as_written, normalized
+from schema_core.catalog.former_names import (
+    format_by_name,
+    with_former_names,
+    without_former_names,
+)
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
@@ -31,7 +36,7 @@ from schema_core.catalog.table_changes import (
 from schema_core.environment.compiled_plan import parse_plan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
-from schema_core.formats.dialects.alterations import changed
+from schema_core.formats.dialects.alterations import changed, name_changes_of
 from schema_core.formats.dialects.api import ddl_losses
 from schema_core.formats.dialects.schemas import column_ddl
 from schema_core.formats.loss import Loss
@@ -412,7 +417,15 @@ def _altered(
     """
     for group in grouped_changes(old, new, renames):
         statements = writer.statements(group)
-        risks = tuple(risk for one in group.changes for risk in _risks(one, writer.target))
+        named = writer.target.rules is FLINK and format_by_name(old.options, None) is not None
+        if named and any(isinstance(one, ModifyFieldName) for one in group.changes):
+            raise RewriteNeeded("the files have fields by their old names")
+        risks = tuple(
+            risk
+            for one in group.changes
+            if not (named and isinstance(one, ModifyColumnName))  # files are read by both names
+            for risk in _risks(one, writer.target)
+        )
         unread = [one for one in risks if one.kind == "type-changed"]
         if unread and writer.target.rules is FLINK:
             raise RewriteNeeded(unread[0].reason)
@@ -488,8 +501,10 @@ def _executed(
     for text in statements:
         statement = parse_statement(text)
         if isinstance(statement, Alter):
-            table = changed(table, statement.change, text)
-        resolve_table(table, resolver)
+            before, table = table, changed(table, statement.change, text)
+            names = name_changes_of(before, table, statement.change)
+            table = with_former_names(table, names, None)
+        resolve_table(without_former_names(table), resolver)
     return table
 
 
@@ -511,15 +526,20 @@ def _checked(
             raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
         try:
             back = step.undo is not None and _executed(after, step.undo, resolver)
-            leads_back = back and normalized(back) == normalized(table)
+            leads_back = back and _shown(back) == _shown(table)
         except SchemaCoreError:
             leads_back = False
         yield step if leads_back else replace(step, undo=None)
         table = after
-    found = normalized(table)
+    found = _shown(table)
     schema = replace(found.schema, indexes=(), immutable_columns=None)
     if replace(found, schema=schema, snapshot=None) != normalized(new):
         raise RewriteNeeded("ALTER TABLE has no syntax for a change")
+
+
+def _shown(table: CatalogTable) -> CatalogTable:
+    """Return a table in normal form, without the former names of its columns."""
+    return normalized(without_former_names(table))
 
 
 # --- rewrites ------------------------------------------------------------------------------------
@@ -565,7 +585,8 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     Raises:
         SchemaError: with code `migration-not-for-catalogs` for a plan of another target than Flink,
             `migration-needs-rewrite` for one that moves rows, `migration-outdated` where the table
-            of the catalog is not the one that the plan was made for.
+            of the catalog is not the one that the plan was made for, `former-name` for a column by
+            a name that another one had before.
         NotFoundError: with code `table-not-found`.
         ConflictError: if the table is altered at the same time.
     """
@@ -605,4 +626,14 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
         key: table.options[key] if options.get(key) == value else value
         for key, value in new.options.items()
     }
-    manager.alter(identifier, new.copy(values), expected=expected)
+    hidden = {key: one for key, one in expected.options.items() if key not in table.options}
+    altered = new.copy({**values, **hidden})
+    before, changes = as_written(table), []
+    for text in plan.statements:
+        statement = parse_statement(text)
+        if isinstance(statement, Alter):
+            after = changed(before, statement.change, text)
+            changes += name_changes_of(before, after, statement.change)
+            before = after
+    altered = with_former_names(altered, changes, manager.storage(identifier))
+    manager.alter(identifier, altered, expected=expected)

@@ -189,7 +189,7 @@ def stored_table(
         raise SchemaError(
             f"{identifier.as_summary_string()} is not a permanent table", code="wrong-table-kind"
         )
-    return identifier, found.table, found.derived or found.table.options
+    return identifier, found.table, found.connector_options
 
 
 # --- checks --------------------------------------------------------------------------------------

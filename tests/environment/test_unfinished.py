@@ -594,6 +594,21 @@ def test_an_undone_replacement_of_a_managed_table_keeps_its_folder(
     assert [folder.name] == folders(tmp_path)
 
 
+def test_an_undone_replacement_keeps_the_former_names_of_columns(
+    warehouse: TableEnvironment, planner: Planner
+) -> None:
+    for statement in ("DROP TABLE m", "CREATE TABLE m (a INT) WITH ('format' = 'parquet')"):
+        warehouse.execute_sql(statement)
+    warehouse.execute_sql("ALTER TABLE m RENAME a TO b")
+    before = warehouse.get_catalog("c").get_table(ObjectPath("default", "m")).options
+    assert any("former-names" in key for key in before)
+
+    kill(warehouse, planner, "REPLACE TABLE m WITH ('format' = 'orc') AS SELECT 2 AS c")
+    warehouse.recover("m")
+
+    assert before == warehouse.get_catalog("c").get_table(ObjectPath("default", "m")).options
+
+
 def test_an_undone_replacement_by_a_managed_table_leaves_no_folder(
     warehouse: TableEnvironment, planner: Planner, tmp_path: Path
 ) -> None:

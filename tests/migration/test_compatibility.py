@@ -232,3 +232,21 @@ def test_wrong_arguments_are_refused(call: object, code: str) -> None:
 def test_every_finding_has_a_meaning_and_a_question() -> None:
     assert all(kind.meaning for kind in FINDINGS.values())
     assert 3 == len(Question)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("parquet", [("field-renamed-by-mapping", "a"), ("type-promoted", "a")]),
+        ("csv", [("field-renamed", "a")]),
+    ],
+)
+def test_renamed_columns_of_files_are_read_by_the_former_name(
+    form: str, expected: list[tuple[str, str]]
+) -> None:
+    options = {"connector": "filesystem", "format": form}
+    old, new = (table(ddl, options) for ddl in ("a INT", "b BIGINT"))
+
+    assert expected == codes(can_read_old_data(old, new, renames={"a": "b"}))
+    assert ("field-renamed", "a") in codes(can_read_old_data(old, new, SPARK, {"a": "b"}))
+    assert ("column-gone", "a") in codes(can_old_readers_read(old, new, renames={"a": "b"}))

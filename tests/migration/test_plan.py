@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -241,6 +242,31 @@ def test_other_plans_are_not_applied(target: str, type_: str, code: str) -> None
         apply_plan(env, plan(OLD, new, target))
 
     assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("form", "new", "renames", "reason", "risks"),
+    [
+        ("parquet", ("b INT", "r ROW<x INT>"), {"a": "b"}, None, []),
+        ("csv", ("b INT", "r ROW<x INT>"), {"a": "b"}, None, ["field-dropped"]),
+        ("orc", ("a INT", "r ROW<y INT>"), {("r", "x"): "y"}, "the files have fields", []),
+        ("json", ("b INT", "r ROW<x INT>", "a INT"), {"a": "b"}, "older files of the table", []),
+    ],
+)
+def test_renamed_columns_of_files_are_planned_as_they_are_read(
+    form: str, new: tuple[str, ...], renames: Any, reason: str | None, risks: list[str]
+) -> None:
+    options = {"connector": "filesystem", "path": "/data/t", "format": form}
+    old, wanted = (
+        CatalogTable(schema(*((one[0], one[2:]) for one in columns)), options=options)
+        for columns in (("a INT", "r ROW<x INT>"), new)
+    )
+
+    found = plan(old, wanted, renames=renames)
+
+    assert (found.rewrite or "").find(reason or "") >= 0
+    assert (reason is None) == (found.rewrite is None)
+    assert reason is not None or risks == [one.kind for one in found.risks]
 
 
 # --- executed ------------------------------------------------------------------------------------

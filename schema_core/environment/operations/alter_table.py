@@ -6,6 +6,11 @@ from collections.abc import Sequence
 
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.apply_changes import apply, as_written
+from schema_core.catalog.former_names import (
+    changed_by,
+    require_not_reserved,
+    with_former_names,
+)
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,
@@ -17,7 +22,12 @@ from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.formats.dialects.alterations import changed, connector_is_required
+from schema_core.formats.dialects.alterations import (
+    changed,
+    connector_is_required,
+    name_changes_of,
+    option_keys,
+)
 from schema_core.formats.dialects.definitions import (
     options_of,
 )
@@ -28,6 +38,8 @@ from schema_core.sql.statement_syntax import (
     DropPartitions,
     Partition,
     RenameTo,
+    ResetOptions,
+    SetOptions,
 )
 from schema_core.sql.syntax import Name
 
@@ -48,7 +60,11 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         if isinstance(change, RenameTo):
             renamed(session, identifier, change.path)
         else:
+            if isinstance(change, SetOptions | ResetOptions):
+                require_not_reserved(option_keys(change))
             table = changed(as_written(old), change, text)
+            names = name_changes_of(as_written(old), table, change)
+            table = with_former_names(table, names, session.tables.storage(identifier))
             session.tables.alter(identifier, table, expected=old)
     return OK
 
@@ -72,7 +88,9 @@ def alter_by_changes(
         table = apply(changes, as_written(old))
         if "connector" in old.options and "connector" not in table.options:
             raise connector_is_required()
-        session.tables.alter(identifier, table, old, changes)
+        storage = session.tables.storage(identifier)
+        table, steps = changed_by(table, tuple(changes), old, storage)
+        session.tables.alter(identifier, table, old, steps)
     return True
 
 

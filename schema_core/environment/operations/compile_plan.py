@@ -257,7 +257,7 @@ class PlanCompiler:
             query,
             sink,
             kind="create",
-            properties=_properties(sink, creation.table, self._secrets),
+            properties=_properties(sink, creation.table, {}, self._secrets),
             level=_level(self._session, creation),
             if_not_exists=statement.if_not_exists,
             or_replace=statement.or_replace,
@@ -406,7 +406,7 @@ def described_table(
         "path": _parts(identifier),
         "kind": found.kind.value,
         "temporary": found.is_temporary,
-        "properties": _properties(identifier, table, secrets),
+        "properties": _properties(identifier, table, found.hidden, secrets),
     }
     if isinstance(table, ResolvedCatalogView):
         described["original_query"] = table.original_query
@@ -415,11 +415,14 @@ def described_table(
 
 
 def _properties(
-    identifier: ObjectIdentifier, table: ResolvedTable, secrets: Secrets | None
+    identifier: ObjectIdentifier,
+    table: ResolvedTable,
+    hidden: Mapping[str, str],
+    secrets: Secrets | None,
 ) -> dict[str, Any]:
     """Return the property map of a table or view, with references in place of secrets."""
     if isinstance(table, ResolvedCatalogTable):
-        properties = encode_table(table)
+        properties = encode_table(table.copy({**table.options, **hidden}))
     else:
         assert isinstance(table, ResolvedCatalogView)  # noqa: S101 - the kind is known
         properties = encode_view(table)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeGuard
 
 from schema_core.catalog.api import Capability
+from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import (
     folder_of,
     is_managed,
@@ -217,7 +218,8 @@ class _Registration:
             self._is_marked = mark is not None and text is not None
             marked: ResolvedCatalogTable = table
             if mark is not None and text is not None:
-                marked = with_mark(table, mark, text, folder_of(self._old))
+                names = self._old.options.get(FORMER_NAMES)
+                marked = with_mark(table, mark, text, folder_of(self._old), names)
             tables.alter(path, marked, expected=self._old)
 
     def _settle(self) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
@@ -171,6 +172,8 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
             folder, table = session.tables.folder(identifier), _definition(replaced)
             if is_managed(table) and (before or folder) is not None:
                 table = with_folder(table, before or folder or "")
+            if (names := session.tables.replaced_former_names(identifier)) is not None:
+                table = table.copy({**table.options, FORMER_NAMES: names})
             session.tables.replace_marked(identifier, table)
             planner.recover(target, own.id)
             _remove_folder(session, identifier, folder)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
+from schema_core.catalog.former_names import NameChange
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.formats.dialects.definitions import (
@@ -59,6 +60,26 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
     if change_of is None:
         raise UnsupportedError("unsupported change of a table", code="statement-not-supported")
     return change_of(table, change, text)
+
+
+def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
+    """Return the changes of names of physical columns that a change of ALTER TABLE has made."""
+    before, after = map(_physical_names, (old, new))
+    if isinstance(change, RenameColumn):
+        name = _column_name(change.column)
+        return [(name, _column_name(change.new_name))] if name in before else []
+    dropped: list[NameChange] = [(name, None) for name in before if name not in after]
+    return [*dropped, *((None, name) for name in after if name not in before)]
+
+
+def _physical_names(table: CatalogTable) -> dict[str, None]:
+    columns = table.schema.columns
+    return {one.name: None for one in columns if isinstance(one, UnresolvedPhysicalColumn)}
+
+
+def option_keys(change: SetOptions | ResetOptions) -> Collection[str]:
+    """Return the keys of the options that a change sets or resets."""
+    return change.keys if isinstance(change, ResetOptions) else options_of(change.options).keys()
 
 
 # --- columns, watermark, key, distribution -------------------------------------------------

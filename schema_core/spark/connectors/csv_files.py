@@ -50,6 +50,15 @@ class Dialect:
     comments: bool = False
     header: bool = False
     skip_errors: bool = False
+    #: The names that each column may have in a header; by default only its own.
+    names: tuple[tuple[str, ...], ...] = ()
+
+    def is_header(self, fields: Sequence[str]) -> bool:
+        """Return whether the fields of a first line name the columns, maybe by former names."""
+        names = self.names or tuple((one,) for one in self.columns)
+        if len(fields) != len(names):
+            return False
+        return all(one in known for one, known in zip(fields, names, strict=True))
 
 
 # --- options ------------------------------------------------------------------------------------
@@ -266,7 +275,7 @@ class FileReader:
         width = len(self.dialect.columns)
         if self.is_first:
             self.is_first = False
-            if tuple(fields) != self.dialect.columns:
+            if not self.dialect.is_header(fields):
                 problem = f"expected the header {list(self.dialect.columns)}"
                 raise UnreadableRecordError(f"{self._place()}: {problem}, found {fields}")
             return None

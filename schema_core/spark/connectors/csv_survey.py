@@ -182,7 +182,7 @@ def _has_header(chunk: bytes, dialect: Dialect) -> bool:
     scanner = Scanner(dialect)
     try:
         line = chunk.split(b"\n", 1)[0].removesuffix(b"\r")
-        return scanner.feed(line.decode("utf-8")) and tuple(scanner.fields) == dialect.columns
+        return scanner.feed(line.decode("utf-8")) and dialect.is_header(scanner.fields)
     except (UnreadableRecordError, UnicodeDecodeError):
         return False
 

@@ -4,7 +4,8 @@ Spark reads such files by the declared types and narrows silently: INT 300 read 
 parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
 the driver, and columns that would not be read exactly are refused. Reading into a wider type is
 allowed; a nullable column that older files do not have is NULL there. The statistics of the footers
-also show which columns hold no NULL. A footer is read again when the status of its file has
+also show which columns hold no NULL. A renamed column has its former name in older files: the names
+that each file has are found here, too. A footer is read again when the status of its file has
 changed, and as long as a change might not be seen in its status.
 """
 
@@ -14,11 +15,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.caching import Entries
+from schema_core.catalog.former_names import FormerNames
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark
 from schema_core.spark.api_mode import is_connect
@@ -46,6 +48,17 @@ class Known:
         """Return what is known of two files together."""
         without_null = self.without_null & other.without_null
         return Known(without_null, self.in_millis & other.in_millis)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFiles:
+    """What the footers of files show, and the files by the names that they have of columns.
+
+    The names are in the order of the declared columns; a column that a file lacks has its own.
+    """
+
+    known: Known
+    by_names: Mapping[tuple[str, ...], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +172,17 @@ FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _par
 
 
 def check_files(
-    session: SparkSession, uris: Sequence[str], form: str, declared: StructType
-) -> Known:
+    session: SparkSession,
+    uris: Sequence[str],
+    form: str,
+    declared: StructType,
+    former: FormerNames,
+) -> CheckedFiles:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
     `uris` are the files; `declared` has the columns that the files must have, NOT NULL where
-    the table declares it. Return what the footers of all files show: of the NOT NULL columns, and
-    of columns of timestamps.
+    the table declares it, and `former` the names by which older files may have them. Return what
+    the footers of all files show of the NOT NULL columns, and of columns of timestamps.
 
     Raises:
         ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
@@ -175,28 +192,91 @@ def check_files(
     from pyspark.sql.types import TimestampNTZType, TimestampType
 
     if form not in FOOTERS:
-        return Known()
+        return CheckedFiles(Known(), {})
     required = frozenset(one.name for one in declared.fields if not one.nullable)
     kinds = (TimestampType, TimestampNTZType)
     instants = frozenset(one.name for one in declared.fields if isinstance(one.dataType, kinds))
-    asked = Known(required, instants)
+    asked = Known(_all_names(required, former), _all_names(instants, former))
     footers = _read_all(session, uris, form, asked)
+    schemas = _schemas(footers)
+    names = {
+        text: _names_in(schema, declared, former, form) for text, (_, schema) in schemas.items()
+    }
+    files = {
+        uri: _with_current_names(schema, declared, names[text])
+        for text, (uri, schema) in schemas.items()
+    }
     found = Gathering()
-    for problem in _problems(_schemas(footers), declared, form):
+    for problem in _problems(files, declared, form):
         with found.catching():
             raise problem
     found.raise_all()
-    return reduce(Known.both, (one.known for one in footers.values()), asked)
+    known, by_names = Known(required, instants), dict[tuple[str, ...], list[str]]()
+    for uri, footer in footers.items():
+        stored = names[footer.schema]
+        by_names.setdefault(stored, []).append(uri)
+        known = known.both(_of_columns(footer.known, declared, stored))
+    return CheckedFiles(known, by_names)
 
 
-def _schemas(footers: Mapping[str, Footer]) -> dict[str, StructType]:
-    """Return the distinct schemas of files, by the URI of the first file with each."""
+def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
+    return frozenset(name for column in columns for name in former.names_of(column))
+
+
+def _names_in(
+    schema: StructType, declared: StructType, former: FormerNames, form: str
+) -> tuple[str, ...]:
+    """Return the names by which a file has the declared columns."""
+    if _is_by_position(schema, form):
+        return tuple(declared.names)
+    present = set(schema.names)
+    names = (
+        next((one for one in former.names_of(column) if one in present), column)
+        for column in declared.names
+    )
+    return tuple(names)
+
+
+def _with_current_names(
+    schema: StructType, declared: StructType, stored: Sequence[str]
+) -> StructType:
+    """Return the schema of a file with the current names of its columns.
+
+    What a file has by the current name of a column that it also has by a former one belongs to a
+    column that was dropped before.
+    """
+    from pyspark.sql.types import StructField, StructType
+
+    if list(stored) == declared.names:
+        return schema
+    current = dict(zip(stored, declared.names, strict=True))
+    others = set(declared.names)
+    return StructType(
+        [
+            StructField(current.get(one.name, one.name), one.dataType, one.nullable)
+            for one in schema.fields
+            if one.name in current or one.name not in others
+        ]
+    )
+
+
+def _of_columns(known: Known, declared: StructType, stored: Sequence[str]) -> Known:
+    """Return what is known of a file by the current names of columns."""
+    pairs = [*zip(declared.names, stored, strict=True)]
+    return Known(
+        frozenset(column for column, name in pairs if name in known.without_null),
+        frozenset(column for column, name in pairs if name in known.in_millis),
+    )
+
+
+def _schemas(footers: Mapping[str, Footer]) -> dict[str, tuple[str, StructType]]:
+    """Return the distinct schemas of files by their JSON, with the first file that has each."""
     from pyspark.sql.types import StructType
 
     first: dict[str, str] = {}
     for uri, footer in footers.items():
         first.setdefault(footer.schema, uri)
-    return {uri: StructType.fromJson(json.loads(text)) for text, uri in first.items()}
+    return {text: (uri, StructType.fromJson(json.loads(text))) for text, uri in first.items()}
 
 
 def _read_all(
@@ -326,12 +406,7 @@ def differences(
     """Yield every declared field that is missing or has an incompatible type, at any depth."""
     from pyspark.sql.types import StructField, StructType
 
-    if (
-        form == "orc"
-        and not prefix
-        and found.fields
-        and all(name.startswith("_col") for name in found.names)
-    ):
+    if not prefix and _is_by_position(found, form):
         # orc files of old versions of Hive have no names, and Spark matches them by position
         pairs = zip(declared.fields, found.fields, strict=False)
         found = StructType([StructField(one.name, other.dataType) for one, other in pairs])
@@ -342,6 +417,12 @@ def differences(
             yield from _compared(field.dataType, types[field.name], form, name)
         else:
             yield Difference(name, field.dataType, None, field.nullable, tuple(types))
+
+
+def _is_by_position(found: StructType, form: str) -> bool:
+    """Return whether a file has no names of columns."""
+    names = found.names
+    return form == "orc" and bool(names) and all(name.startswith("_col") for name in names)
 
 
 def _compared(declared: SparkType, found: SparkType, form: str, name: str) -> Iterator[Difference]:

@@ -10,10 +10,12 @@ import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
+from schema_core.catalog.former_names import LISTED, FormerNames
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
@@ -288,7 +290,8 @@ class FilesystemConnector:
             )
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
         stored = layout.stored()
-        known = check_files(session, uris, layout.form.identifier, stored)
+        checked = check_files(session, uris, layout.form.identifier, stored, layout.former)
+        frame, known = layout.by_names(session, frame, checked.by_names), checked.known
         self._without_null = known.without_null
         if layout.native is not None:
             types = {one.name: context.physical_columns[one.name] for one in stored.fields}
@@ -348,7 +351,9 @@ class FilesystemConnector:
         recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
             present = Layout(context).reader(session).load(layout.path).inputFiles()
-            check_files(session, present, layout.form.identifier, layout.stored())
+            form, stored = layout.form.identifier, layout.stored()
+            checked = check_files(session, present, form, stored, layout.former)
+            _require_current_names(layout, checked.by_names)
         frame = layout.load(session, metadata=True)
         partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
         physical = [
@@ -487,6 +492,24 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
                 code="streaming-not-supported",
                 hint="remove the option",
             )
+
+
+def _require_current_names(layout: Layout, names: Iterable[tuple[str, ...]]) -> None:
+    """Refuse to read files as a stream that have columns by their former names.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    current = layout.stored().names
+    for stored in names:
+        for name, column in zip(stored, current, strict=True):
+            if name != column:
+                raise UnsupportedError(
+                    f"a streaming job cannot read files of {layout.path!r} that have column "
+                    f"{column!r} by its former name {name!r}",
+                    code="streaming-not-supported",
+                    hint="rewrite the table, which replaces its older files",
+                )
 
 
 def _require_directory(path: str, system: FileSystem, root: str) -> None:
@@ -753,6 +776,8 @@ class Layout:
         self.schema = table.resolved_schema
         self.partitions = tuple(table.partition_keys)
         self.form = format_of(self.options)
+        #: By which names older files have the columns.
+        self.former = FormerNames.of(self.options)
         self.path = _path(self.options, context.session)
         self._require_names()
         if self.form.codec is not None:
@@ -817,7 +842,8 @@ class Layout:
             return with_file_metadata(frame) if named else frame
         self.require_scalars()
         columns = [one.name for one in self.stored().fields]
-        dialect = dialect_of(self.options, columns)
+        names = map(self.former.names_of, columns)
+        dialect = replace(dialect_of(self.options, columns), names=tuple(names))
         frame = None if self.is_exact else self._native(session, dialect)
         if frame is not None:
             return with_file_metadata(frame) if metadata else frame
@@ -826,6 +852,34 @@ class Layout:
         return read_csv(
             session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
         )
+
+    def by_names(
+        self,
+        session: SparkSession,
+        frame: DataFrame,
+        groups: Mapping[tuple[str, ...], Sequence[str]],
+    ) -> DataFrame:
+        """Return the rows of files that have columns by former names, under the current ones.
+
+        Args:
+            session: The session.
+            frame: The rows of all files by the current names.
+            groups: The files by the names that they have of the columns.
+        """
+        current = tuple(self.stored().names)
+        if all(names == current for names in groups):
+            return frame
+        others = [name for name in frame.columns if name not in current]
+        frames = []
+        for names, uris in groups.items():
+            stored = dict(zip(current, names, strict=True))
+            reader = self.reader(session, stored).option("basePath", self.path)
+            part = reader.load([unquote(uri) for uri in uris])
+            if FILE_METADATA in others:
+                part = with_file_metadata(part)
+            columns = [(ColumnNode(stored[name]), name) for name in current]
+            frames.append(select(part, [*columns, *((ColumnNode(one), one) for one in others)]))
+        return reduce(lambda first, second: first.union(second), frames)
 
     def _streaming(self) -> dict[str, str]:
         """Return the options of Spark's source of files that are added later.
@@ -939,14 +993,25 @@ class Layout:
                     hint="use the format 'json', 'parquet' or 'orc'",
                 )
 
-    def _inner(self) -> list[StructField]:
-        """The fields of the columns in the files, as they are read."""
-        physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
+    def _inner(self, names: Mapping[str, str] | None = None) -> list[StructField]:
+        """The fields of the columns in the files, as they are read, also by their former names.
+
+        With `names` they are those of files that have the columns by these names.
+        """
         return [
-            to_struct_field(one.name, self._physical_type(one.data_type.nullable()), on_loss="note")
-            for one in physical
-            if one.name not in self.partitions
+            to_struct_field(name, self._physical_type(one.data_type.nullable()), on_loss="note")
+            for one in self.inner()
+            for name in (self._names(one.name) if names is None else (names[one.name],))
         ]
+
+    def _names(self, column: str) -> tuple[str, ...]:
+        """Return the names by which a reader reads a column, the oldest first.
+
+        Files that list their columns are read by the names that each has, csv files by position.
+        """
+        if self.form is CSV or self.form.identifier in LISTED:
+            return (column,)
+        return self.former.names_of(column)
 
     def _physical_type(self, type_: DataType) -> DataType:
         """The type that Spark's reader parses a column as."""
@@ -965,12 +1030,17 @@ class Layout:
         is_flat = self.streams or not self.partitions
         return reader.option("recursiveFileLookup", "true") if is_flat else reader
 
-    def reader(self, session: SparkSession) -> DataFrameReader:
-        """A reader of the physical columns, strings where the format holds text."""
+    def reader(
+        self, session: SparkSession, names: Mapping[str, str] | None = None
+    ) -> DataFrameReader:
+        """A reader of the physical columns, strings where the format holds text.
+
+        `names` are the names of columns in the files, where they are not the current ones.
+        """
         from pyspark.sql.types import StructType
 
         partitions = () if self.streams else self.partitions
-        fields = self._inner() + [to_struct_field(name, TEXT) for name in partitions]
+        fields = self._inner(names) + [to_struct_field(name, TEXT) for name in partitions]
         reader = self._source(session).format(self.form.source or self.form.identifier)
         settings = (self.form.codec or self.form).reading(self.options)
         return self._listed(reader.schema(StructType(fields))).options(**settings)
@@ -1065,7 +1135,10 @@ class Layout:
 
     def value(self, name: str, type_: DataType) -> Node:
         """Return a column of the files, computed from the columns of the reader."""
-        node = ColumnNode(name)
+        names = self._names(name)
+        node: Node = ColumnNode(names[0])
+        if len(names) > 1:  # a row has the column by one of its names only
+            node = call("coalesce", *map(ColumnNode, names))
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:

@@ -1,0 +1,163 @@
+"""Tables of files whose columns are renamed: older files are read by the former names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import CatalogTable, ObjectPath
+from schema_core.catalog.former_names import KEY
+from schema_core.errors import SchemaCoreError
+from schema_core.migration import rewrite_table, validate_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PATH = ObjectPath("default_database", "t")
+FORMS = ["parquet", "orc", "json", "avro", "csv"]
+
+
+@pytest.fixture
+def env(environment: TableEnvironment, tmp_path: Path, form: str) -> TableEnvironment:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/a t', 'format' = '{form}'"
+    if form == "csv":
+        options += ", 'csv.header' = 'true', 'csv.null-literal' = 'NULL'"
+    environment.execute_sql(
+        "CREATE TABLE t (id INT NOT NULL, a STRING, at_ TIMESTAMP(3), p STRING)"
+        f" PARTITIONED BY (p) WITH ({options})"
+    )
+    return environment
+
+
+def run(environment: TableEnvironment, *statements: str) -> None:
+    for statement in statements:
+        environment.execute_sql(statement)
+
+
+def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
+    with environment.execute_sql(query).collect() as found:
+        return sorted(map(tuple, found), key=repr)
+
+
+def stored(environment: TableEnvironment) -> CatalogTable:
+    found = environment.get_catalog("default_catalog").get_table(PATH)
+    assert isinstance(found, CatalogTable)
+    return found
+
+
+TIME = "TIMESTAMP '2020-01-01 00:00:00.123'"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_every_name_are_read(env: TableEnvironment, form: str) -> None:
+    run(
+        env,
+        f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x'), (2, CAST(NULL AS STRING), {TIME}, 'y')",
+        "ALTER TABLE t RENAME a TO b",
+        f"INSERT INTO t VALUES (3, 'three', {TIME}, 'x')",
+        "ALTER TABLE t RENAME b TO c",
+        "ALTER TABLE t RENAME id TO number",
+        f"INSERT INTO t VALUES (4, 'four', {TIME}, 'y'), (5, CAST(NULL AS STRING), {TIME}, 'x')",
+    )
+
+    every = rows(env, "SELECT number, c, p FROM t")
+    assert every == [
+        (1, "one", "x"), (2, None, "y"), (3, "three", "x"), (4, "four", "y"), (5, None, "x"),
+    ]  # fmt: skip
+    assert [(3,)] == rows(env, "SELECT number FROM t WHERE c = 'three'")
+    assert [(2,)] == rows(env, "SELECT number FROM t WHERE c IS NULL AND p = 'y'")
+    old = "SELECT number FROM t WHERE number < 4 AND c > 'a' AND p = 'x'"
+    assert [(1,), (3,)] == rows(env, old)
+    assert [(5, 3)] == rows(env, "SELECT COUNT(*), COUNT(c) FROM t")
+    (at,) = {row[0] for row in rows(env, "SELECT at_ FROM t")}
+    assert 123_000 == at.microsecond
+    assert "former" not in rows(env, "SHOW CREATE TABLE t")[0][0]
+    run(env, "ALTER TABLE t RENAME c TO a")
+    assert [(1, "one"), (4, "four")] == rows(env, "SELECT number, a FROM t WHERE number IN (1, 4)")
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_older_files_are_filtered_by_the_former_name(env: TableEnvironment, form: str) -> None:
+    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO b")
+    run(env, f"INSERT INTO t VALUES (2, 'two', {TIME}, 'x')")
+
+    plan = env.explain_sql("SELECT id FROM t WHERE b = 'one'")
+
+    pushed = re.findall(r"PushedFilters: \[(.*?)\]", plan)
+    assert any("EqualTo(a,one)" in one for one in pushed)
+    assert any("EqualTo(b,one)" in one for one in pushed)
+    assert re.search(r"ReadSchema: struct<id:int,a:string>", plan)
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_a_dropped_column_of_the_new_name_is_not_read(env: TableEnvironment, form: str) -> None:
+    run(
+        env,
+        "ALTER TABLE t ADD c STRING",
+        f"INSERT INTO t VALUES (1, CAST(NULL AS STRING), {TIME}, 'c of 1', 'x')",
+        "ALTER TABLE t DROP c",
+        "ALTER TABLE t RENAME a TO c",
+        f"INSERT INTO t VALUES (2, 'two', {TIME}, 'x')",
+    )
+
+    assert [(1, None), (2, "two")] == rows(env, "SELECT id, c FROM t")
+
+
+@pytest.mark.parametrize("form", ["json", "avro"])
+def test_rows_without_names_do_not_allow_the_name_of_a_dropped_column(
+    env: TableEnvironment, form: str
+) -> None:
+    run(env, "ALTER TABLE t ADD c STRING", "ALTER TABLE t DROP c")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run(env, "ALTER TABLE t RENAME a TO c")
+
+    assert "former-name" == caught.value.code
+    run(env, "ALTER TABLE t ADD c STRING", "ALTER TABLE t RENAME c TO d")
+
+
+@pytest.mark.parametrize("form", ["parquet"])
+def test_types_are_compared_with_those_of_the_former_name(env: TableEnvironment, form: str) -> None:
+    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO b")
+    run(env, "ALTER TABLE t MODIFY b INT")
+
+    with pytest.raises(SchemaCoreError, match="column 'b' is STRING, but is declared as INT"):
+        rows(env, "SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", ["parquet"])
+def test_streams_do_not_read_former_names(
+    env: TableEnvironment, session: SparkSession, form: str
+) -> None:
+    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO b")
+    streaming = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    streaming.register_catalog("c", env.get_catalog("default_catalog"))
+    streaming.execute_sql("CREATE TABLE s (id INT, b STRING) WITH ('connector' = 'blackhole')")
+    hint = "/*+ OPTIONS('source.monitor-interval' = '1s') */"
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run(streaming, f"INSERT INTO s SELECT id, b FROM c.default_database.t {hint}")
+
+    assert "streaming-not-supported" == caught.value.code
+    assert "column 'b' by its former name 'a'" in caught.value.problem
+
+
+@pytest.mark.parametrize("form", ["parquet"])
+def test_a_rewrite_reads_the_former_names_and_removes_them(
+    env: TableEnvironment, form: str
+) -> None:
+    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO b")
+    schema = stored(env).schema
+
+    report = validate_rows(env, "t", schema)
+    rewrite_table(env, "t", schema).wait()
+
+    assert (1, ()) == (report.rows, report.problems)
+    assert KEY not in stored(env).options
+    assert [(1, "one")] == rows(env, "SELECT id, b FROM t")
+    run(env, "ALTER TABLE t ADD a INT", f"INSERT INTO t VALUES (2, 'two', {TIME}, 'x', 7)")
+    assert [(1, "one", None), (2, "two", 7)] == rows(env, "SELECT id, b, a FROM t")
