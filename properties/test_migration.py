@@ -25,6 +25,7 @@ from schema_core.catalog.table_changes import (
     TableChange,
 )
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.migration import catalog_changes_from_json, catalog_changes_to_json
 from schema_core.migration.catalog_changes import (
     apply_to_catalog,
     diff_catalogs,
@@ -373,9 +374,13 @@ def test_applying_the_difference_of_catalogs_leaves_none(
         same = target in there and there[target].get_table_kind() is kinds[path]
         if same and target not in [ObjectPath(o.database_name, n) for o, n in renames.items()]:
             renames[path] = target.object_name
-    apply_to_catalog(diff_catalogs(old, new, renames=renames), old)
+    changes = diff_catalogs(old, new, renames=renames)
+    document = catalog_changes_to_json(changes)
+    read = catalog_changes_from_json(document)
+    apply_to_catalog(read, old)
 
     assert () == diff_catalogs(old, new)
+    assert document == catalog_changes_to_json(read)
 
 
 @given(rows(), rows(), st.data())

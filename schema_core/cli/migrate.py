@@ -21,6 +21,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
 from schema_core.migration.catalog_changes import CatalogChange, ModifyTable
+from schema_core.migration.catalog_json import catalog_changes_to_json
 from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.descriptions import describe
 from schema_core.migration.files import SETUP, MigrationDirectory
@@ -40,7 +41,7 @@ VERSION = 1
 
 
 class MigrationOutput(Enum):
-    """The format of a history."""
+    """The format of a history or of changes."""
 
     TEXT = "text"
     JSON = "json"
@@ -200,12 +201,23 @@ def stamp(
 
 
 def drift(
-    directory: Directory = MIGRATIONS, setup: Setup = None, define: script.Define = None
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    output: Annotated[
+        MigrationOutput, typer.Option("--format", help="The output.")
+    ] = MigrationOutput.TEXT,
 ) -> None:
-    """Report what was changed outside of migrations; exits with 1 if there is something."""
+    """Report what was changed outside of migrations; exits with 1 if there is something.
+
+    The JSON is what `catalog_changes_from_json` reads, with secrets masked.
+    """
     with _reported(directory):
         changes = _migrator(directory, setup, define).drift()
-    for change in changes:
+        document = catalog_changes_to_json(changes) if output is MigrationOutput.JSON else None
+    if document is not None:
+        print(document)
+    for change in () if document is not None else changes:
         for line in _described(change):
             print(escaped(line))
     if changes:

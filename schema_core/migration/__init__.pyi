@@ -47,6 +47,10 @@ from schema_core.migration.catalog_changes import RenameObject as RenameObject
 from schema_core.migration.catalog_changes import apply_to_catalog as apply_to_catalog
 from schema_core.migration.catalog_changes import diff_catalogs as diff_catalogs
 from schema_core.migration.catalog_changes import read_catalog as read_catalog
+from schema_core.migration.catalog_json import (
+    catalog_changes_from_json as catalog_changes_from_json,
+)
+from schema_core.migration.catalog_json import catalog_changes_to_json as catalog_changes_to_json
 from schema_core.migration.compatibility import FINDINGS as FINDINGS
 from schema_core.migration.compatibility import Acceptance as Acceptance
 from schema_core.migration.compatibility import CompatibilityMode as CompatibilityMode

@@ -58,11 +58,7 @@ def to_json(changes: Iterable[TableChange]) -> str:
     for position, change in enumerate(require_sequence(changes, "the changes"), 1):
         require_instance(change, TableChange, "a change")
         with at(f"change {position}, {type(change).__name__}"):
-            values = {
-                one.name: CODECS[str(one.type)].encode(getattr(change, one.name))
-                for one in fields(change)
-            }
-        document.append({"change": type(change).__name__, **values})
+            document.append(write_change(change))
     text = json.dumps({"version": VERSION, "changes": document}, ensure_ascii=False)
     check_size(text)
     return text
@@ -81,29 +77,46 @@ def from_json(text: str) -> tuple[TableChange, ...]:
     """
     check_size(text)
     try:
-        document = json.loads(text, object_pairs_hook=_without_duplicates)
+        document = json.loads(text, object_pairs_hook=without_duplicates)
     except (ValueError, RecursionError):
-        raise _invalid("the document is not JSON") from None
-    found = _record(document, "version", "changes")
+        raise invalid_changes("the document is not JSON") from None
+    found = record(document, "version", "changes")
     if type(found["version"]) is not int or found["version"] != VERSION:
-        raise _invalid(f"expected version {VERSION}, found {show(found['version'])}")
+        raise invalid_changes(f"expected version {VERSION}, found {show(found['version'])}")
     changes = []
-    for position, one in enumerate(_list(found["changes"]), 1):
+    for position, one in enumerate(list_of(found["changes"]), 1):
         with at(f"change {position}"):
-            changes.append(_change(one))
+            changes.append(read_change(one))
     return tuple(changes)
 
 
-def _change(document: Any) -> TableChange:
+def write_change(change: TableChange) -> dict[str, Any]:
+    """Return a change as an object of JSON.
+
+    Raises:
+        UnsupportedError: as `to_json`.
+    """
+    values = {
+        one.name: CODECS[str(one.type)].encode(getattr(change, one.name)) for one in fields(change)
+    }
+    return {"change": type(change).__name__, **values}
+
+
+def read_change(document: Any) -> TableChange:
+    """Return the change of an object of JSON.
+
+    Raises:
+        SchemaError: with code `invalid-changes`.
+    """
     kind = KINDS.get(str(document.get("change"))) if isinstance(document, dict) else None
     if kind is None:
-        raise _invalid("unknown change")
-    found = _record(document, "change", *(one.name for one in fields(kind)))
+        raise invalid_changes("unknown change")
+    found = record(document, "change", *(one.name for one in fields(kind)))
     try:
         values = {one.name: CODECS[str(one.type)].decode(found[one.name]) for one in fields(kind)}
         return kind(**values)
     except SchemaCoreError as error:
-        raise _invalid(error.problem) from None
+        raise invalid_changes(error.problem) from None
 
 
 #: name of a change -> its class
@@ -113,40 +126,56 @@ KINDS = {kind.__name__: kind for kind in CHANGES}
 # --- documents -----------------------------------------------------------------------------------
 
 
-def _invalid(problem: str) -> SchemaError:
+def invalid_changes(problem: str) -> SchemaError:
+    """Return the error for a document that does not contain changes."""
     return SchemaError(
         problem, code="invalid-changes", hint="read only documents that `to_json` has written"
     )
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; a key may not be repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("duplicate key")
     return found
 
 
-def _record(document: Any, *keys: str) -> dict[str, Any]:
-    """Return an object that has exactly these keys."""
+def record(document: Any, *keys: str) -> dict[str, Any]:
+    """Return an object that has exactly these keys.
+
+    Raises:
+        SchemaError: with code `invalid-changes` for anything else.
+    """
     if not isinstance(document, dict) or document.keys() != set(keys):
-        raise _invalid(f"expected an object with the keys {', '.join(keys)}")
+        raise invalid_changes(f"expected an object with the keys {', '.join(keys)}")
     return document
 
 
-def _list(document: Any) -> list[Any]:
+def list_of(document: Any) -> list[Any]:
+    """Return a list.
+
+    Raises:
+        SchemaError: with code `invalid-changes` for anything else.
+    """
     if not isinstance(document, list):
-        raise _invalid("expected a list")
+        raise invalid_changes("expected a list")
     return document
 
 
-def _string(document: Any) -> str:
+def string(document: Any) -> str:
+    """Return a string.
+
+    Raises:
+        SchemaError: with code `invalid-changes` for anything else.
+    """
     if not isinstance(document, str):
-        raise _invalid("expected a string")
+        raise invalid_changes("expected a string")
     return document
 
 
 def _names(document: Any) -> tuple[str, ...]:
-    return tuple(map(_string, _list(document)))
+    return tuple(map(string, list_of(document)))
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -169,9 +198,9 @@ def _write_type(type_: WrittenType) -> str:
 
 
 def _read_data_type(document: Any) -> DataType:
-    found = normal_type(_string(document))
+    found = normal_type(string(document))
     if not isinstance(found, DataType):
-        raise _invalid("expected a data type")
+        raise invalid_changes("expected a data type")
     return found
 
 
@@ -195,8 +224,8 @@ def _write_position(position: ColumnPosition | None) -> Any:
 def _read_position(document: Any) -> ColumnPosition | None:
     if document is None:
         return None
-    column = _record(document, "after")["after"]
-    return ColumnPosition(None if column is None else _string(column))
+    column = record(document, "after")["after"]
+    return ColumnPosition(None if column is None else string(column))
 
 
 def _write_field(field: RowField) -> dict[str, Any]:
@@ -205,12 +234,12 @@ def _write_field(field: RowField) -> dict[str, Any]:
 
 
 def _read_field(document: Any) -> RowField:
-    found = _record(document, "name", "type", "comment")
+    found = record(document, "name", "type", "comment")
     comment = found["comment"]
     return RowField(
-        _string(found["name"]),
+        string(found["name"]),
         _read_data_type(found["type"]),
-        None if comment is None else _string(comment),
+        None if comment is None else string(comment),
     )
 
 
@@ -234,24 +263,24 @@ def _write_column(column: UnresolvedColumn) -> dict[str, Any]:
 
 def _read_column(document: Any) -> UnresolvedColumn:
     if not isinstance(document, dict):
-        raise _invalid("expected a column")
+        raise invalid_changes("expected a column")
     for key in ("comment", "metadata"):
         if document.get(key) is not None:
-            _string(document[key])
+            string(document[key])
     if "as" in document:
-        found = _record(document, "name", "as", "comment")
-        expression = SqlExpression(_string(found["as"]))
-        return UnresolvedComputedColumn(_string(found["name"]), expression, found["comment"])
+        found = record(document, "name", "as", "comment")
+        expression = SqlExpression(string(found["as"]))
+        return UnresolvedComputedColumn(string(found["name"]), expression, found["comment"])
     if "metadata" not in document:
-        found = _record(document, "name", "type", "comment")
-        type_ = normal_type(_string(found["type"]))
-        return UnresolvedPhysicalColumn(_string(found["name"]), type_, found["comment"])
-    found = _record(document, "name", "type", "metadata", "virtual", "comment")
+        found = record(document, "name", "type", "comment")
+        type_ = normal_type(string(found["type"]))
+        return UnresolvedPhysicalColumn(string(found["name"]), type_, found["comment"])
+    found = record(document, "name", "type", "metadata", "virtual", "comment")
     if not isinstance(found["virtual"], bool):
-        raise _invalid("expected a boolean")
+        raise invalid_changes("expected a boolean")
     return UnresolvedMetadataColumn(
-        _string(found["name"]),
-        normal_type(_string(found["type"])),
+        string(found["name"]),
+        normal_type(string(found["type"])),
         found["metadata"],
         found["virtual"],
         found["comment"],
@@ -263,9 +292,9 @@ def _write_watermark(spec: UnresolvedWatermarkSpec) -> dict[str, Any]:
 
 
 def _read_watermark(document: Any) -> UnresolvedWatermarkSpec:
-    found = _record(document, "column", "as")
-    expression = SqlExpression(_string(found["as"]))
-    return UnresolvedWatermarkSpec(_string(found["column"]), expression)
+    found = record(document, "column", "as")
+    expression = SqlExpression(string(found["as"]))
+    return UnresolvedWatermarkSpec(string(found["column"]), expression)
 
 
 def _write_distribution(found: TableDistribution) -> dict[str, Any]:
@@ -274,16 +303,16 @@ def _write_distribution(found: TableDistribution) -> dict[str, Any]:
 
 
 def _read_distribution(document: Any) -> TableDistribution:
-    found = _record(document, "kind", "keys", "buckets")
+    found = record(document, "kind", "keys", "buckets")
     if found["kind"] not in DistributionKind.__members__:
-        raise _invalid("unknown kind of distribution")
+        raise invalid_changes("unknown kind of distribution")
     kind = DistributionKind[found["kind"]]
     return TableDistribution(kind, _read_integer(found["buckets"]), _names(found["keys"]))
 
 
 def _read_integer(document: Any) -> int | None:
     if document is not None and (not isinstance(document, int) or isinstance(document, bool)):
-        raise _invalid("expected an integer")
+        raise invalid_changes("expected an integer")
     return document
 
 
@@ -299,8 +328,8 @@ def _constraint(kind: Callable[[str, tuple[str, ...]], Any]) -> Codec:
     """Return the codec of a named list of columns."""
 
     def decode(document: Any) -> Any:
-        found = _record(document, "name", "columns")
-        return kind(_string(found["name"]), _names(found["columns"]))
+        found = record(document, "name", "columns")
+        return kind(string(found["name"]), _names(found["columns"]))
 
     return Codec(lambda one: {"name": one.name, "columns": list(one.column_names)}, decode)
 
@@ -315,7 +344,7 @@ CODECS: dict[str, Codec] = {
     "ColumnPosition":             Codec(_write_position, _read_position),
     "ColumnPosition | None":      Codec(_write_position, _read_position),
     "UnresolvedColumn":           Codec(_write_column, _read_column),
-    "WrittenType":                Codec(_write_type, lambda found: normal_type(_string(found))),
+    "WrittenType":                Codec(_write_type, lambda found: normal_type(string(found))),
     "DataType":                   Codec(_write_type, _read_data_type),
     "RowField":                   Codec(_write_field, _read_field),
     "UnresolvedPrimaryKey":       _constraint(UnresolvedPrimaryKey),

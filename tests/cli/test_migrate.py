@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli.commands import application
+from schema_core.migration import ModifyTable, catalog_changes_from_json
 
 SETUP = """
 CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///${folder}/shop.db');
@@ -116,6 +117,9 @@ def test_drift_is_a_finding(shell: Shell) -> None:
     assert "default.t: add column `b` INT\n" == shell.run("drift", status=1)
     setup.write_text(SETUP)
     assert 1 == len(shell.run("drift", status=1).splitlines())
+    (change,) = catalog_changes_from_json(shell.run("drift", "--format", "json", status=1))
+    assert isinstance(change, ModifyTable)
+    assert ["AddColumn{column=`b` INT, position=null}"] == [str(one) for one in change.changes]
 
 
 @pytest.mark.parametrize(
