@@ -151,6 +151,19 @@ class World:
         column = "b" if action is Action.REPLACE else "a"
         return f"{action.value} TABLE t WITH ({options}) AS SELECT 1 AS {column}"
 
+    def prepare(self, environment: TableEnvironment) -> None:
+        """Create the table that is replaced."""
+        environment.execute_sql(self.statement(Action.CREATE))
+
+    def execute(self, environment: TableEnvironment, action: Action) -> None:
+        """Run the statement."""
+        environment.execute_sql(self.statement(action))
+
+    def column(self, environment: TableEnvironment) -> str | None:
+        """Return the first column of the table, None if there is no table."""
+        found = environment.find_table("t")
+        return None if found is None else found.table.get_unresolved_schema().columns[0].name
+
     @contextmanager
     def environment(self, case: Case, faults: Faults) -> Iterator[TableEnvironment]:
         """Yield an environment of a fresh process."""
@@ -207,8 +220,7 @@ def _without_job(name: str) -> str:
 
 
 def state_of(environment: TableEnvironment, world: World) -> State:
-    found = environment.find_table("t")
-    column = None if found is None else found.table.get_unresolved_schema().columns[0].name
+    column = world.column(environment)
     files: frozenset[str] = frozenset()
     if world.root.is_dir():
         every = [path for path, _ in visible_files(LocalFiles(), str(world.root))]
@@ -227,13 +239,13 @@ def allowed(case: Case) -> set[State]:
     return states | {State("a", none)} if case.level is Level.CREATED_FIRST else states
 
 
-def run(case: Case, faults: Faults) -> str:
+def run(case: Case, faults: Faults, kind: type[World] = World) -> str:
     """Run a statement that meets a fault; return what is wrong afterwards, or an empty string."""
     with tempfile.TemporaryDirectory() as folder:
-        world = World(Path(folder))
+        world = kind(Path(folder))
         if case.action is Action.REPLACE:
             with world.environment(Case(Level.ISOLATED), Faults()) as environment:
-                environment.execute_sql(world.statement(Action.CREATE))
+                world.prepare(environment)
         died, raised = _attempt(world, case, faults)
         calm = Case(case.level, case.action)
         with world.environment(calm, Faults()) as environment:
@@ -246,7 +258,7 @@ def _attempt(world: World, case: Case, faults: Faults) -> tuple[bool, bool]:
         code = 2
         try:
             with world.environment(case, faults) as environment:
-                environment.execute_sql(world.statement(case.action))
+                world.execute(environment, case.action)
             code = 0
         except (SchemaCoreError, KeyboardInterrupt):
             code = 1
@@ -297,23 +309,23 @@ def _again(world: World, environment: TableEnvironment, case: Case, found: State
         except SchemaCoreError as error:
             return "" if error.code == "table-exists" else f"refused with {error.code}"
         return "a table was created twice"
-    environment.execute_sql(world.statement(case.action))
+    world.execute(environment, case.action)
     if (after := state_of(environment, world)) != State(_made(case), NEW[case.action]):
         return f"the next statement left {after}"
     left = [one.name for one in world.folder.rglob(f"{PREFIX}*")]
     return f"left over: {left}" if left else ""
 
 
-def operations(case: Case) -> int:
+def operations(case: Case, kind: type[World] = World) -> int:
     """Return how many operations the statement has when nothing fails."""
     with tempfile.TemporaryDirectory() as folder:
-        world, faults = World(Path(folder)), Faults()
+        world, faults = kind(Path(folder)), Faults()
         if case.action is Action.REPLACE:
             with world.environment(Case(Level.ISOLATED), Faults()) as environment:
-                environment.execute_sql(world.statement(Action.CREATE))
+                world.prepare(environment)
         with world.environment(case, faults) as environment:
             try:
-                environment.execute_sql(world.statement(case.action))
+                world.execute(environment, case.action)
             except SchemaCoreError:
                 assert case.fails
         return faults.count

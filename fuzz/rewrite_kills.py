@@ -1,0 +1,251 @@
+"""Rewrites of tables whose process is killed: the table has its old definition or the new one.
+
+    python -m fuzz.rewrite_kills --kills 30
+    python -m fuzz.rewrite_kills --kills 30 --jvm
+
+A process rewrites a managed table, or one at a path, whose rows are in files with a column by two
+names. It is killed with SIGKILL at a random moment, every other time within the commit, and with
+`--jvm` together with its Spark. Another process then recovers twice, or writes into the table; the
+rows must be exactly those of before, under the definition that is found, and nothing else may be
+left. Then the rewrite is run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
+from schema_core import EnvironmentSettings, Schema, TableEnvironment
+from schema_core.catalog import CatalogTable, ObjectPath
+from schema_core.catalog.former_names import FormerNames
+from schema_core.catalogs import SqlCatalog
+from schema_core.migration import rewrite_table
+from schema_core.spark.commit import PREFIX
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Send = Callable[[Any], None]
+Rows = list[tuple[Any, ...]]
+
+#: How many rows a file has, and in how many partitions they are.
+ROWS, PARTITIONS = 200, 3
+PATH = ObjectPath("default", "t")
+OLD, NEW = "old", "new"
+#: The longest time after which a process is killed, of the rewrite and of its commit, in seconds.
+LONGEST, COMMIT = 4.0, 0.15
+#: A row that the next write adds, by definition.
+ADDED = {OLD: "(999, 'x', 1, 0)", NEW: "(999, 'x', 1, CAST(NULL AS INT), 0)"}
+
+
+def environment_of(session: SparkSession, folder: str) -> TableEnvironment:
+    """Return the environment of a process, with the catalog of the folder."""
+    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    found.get_config().set("table.dml-sync", "true")
+    catalog = SqlCatalog("c", f"sqlite:///{folder}/c.db", warehouse=f"{folder}/warehouse")
+    found.register_catalog("c", catalog)
+    found.use_catalog("c")
+    return found
+
+
+def create(session: SparkSession, send: Send, folder: str, managed: bool) -> None:
+    """Create the table: one file for each partition has the former name of its column."""
+    environment = environment_of(session, folder)
+    place = "" if managed else f"'connector' = 'filesystem', 'path' = '{folder}/t', "
+    environment.execute_sql(
+        "CREATE TABLE t (id BIGINT, a STRING, n INT, p INT) PARTITIONED BY (p)"
+        f" WITH ({place}'format' = 'parquet')"
+    )
+    for statement in (_insert(0), "ALTER TABLE t RENAME a TO b", _insert(ROWS)):
+        environment.execute_sql(statement)
+
+
+def _insert(first: int) -> str:
+    rows = ", ".join(
+        f"({one}, 'name {one}', {one * 7}, {one % PARTITIONS})"
+        for one in range(first, first + ROWS)
+    )
+    return f"INSERT INTO t VALUES {rows}"
+
+
+def expected(added: bool) -> Rows:
+    """Return the rows: id, name, number and partition."""
+    rows: Rows = [(one, f"name {one}", one * 7, one % PARTITIONS) for one in range(2 * ROWS)]
+    return rows + ([(999, "x", 1, 0)] if added else [])
+
+
+def rewrite(session: SparkSession, send: Send, folder: str) -> None:
+    """Rewrite the table to its new definition; send when that begins, and before its commit."""
+    environment = environment_of(session, folder)
+    catalog: Any = environment.get_catalog("c")
+    old, alter = catalog.get_table(PATH).schema, catalog.alter_table
+
+    def alter_table(*given: Any, **named: Any) -> None:
+        send("committing")
+        alter(*given, **named)
+
+    catalog.alter_table = alter_table
+    send("begun")
+    name = old.columns[1].name
+    new = (
+        Schema.new_builder()
+        .column("id", "BIGINT")
+        .column("label", "STRING")
+        .column("n", "BIGINT")
+        .column("extra", "INT")
+        .column("p", "INT")
+    )
+    renames = {} if name == "label" else {name: "label"}
+    rewrite_table(environment, "t", new.build(), renames=renames).wait()
+
+
+def recover(session: SparkSession, send: Send, folder: str) -> tuple[list[str], list[str]]:
+    """Recover twice; return what was done each time."""
+    environment = environment_of(session, folder)
+    first = [str(one.action.value) for one in environment.recover()]
+    return first, [str(one.action.value) for one in environment.recover()]
+
+
+def write(session: SparkSession, send: Send, folder: str) -> None:
+    """Add a row to the table, by the definition that it has after it was recovered."""
+    environment = environment_of(session, folder)
+    environment.execute_sql(f"INSERT INTO t {'VALUES ' + ADDED[definition(environment)]}")
+
+
+def definition(environment: TableEnvironment) -> str:
+    """Return which definition the table has.
+
+    Raises:
+        AssertionError: for a mix of both.
+    """
+    table = environment.get_catalog("c").get_table(PATH)
+    assert isinstance(table, CatalogTable)
+    found = [one.name for one in table.schema.columns], dict(FormerNames.of(table.options).columns)
+    if found == (["id", "b", "n", "p"], {"b": ("a",)}):
+        return OLD
+    assert found == (["id", "label", "n", "extra", "p"], {}), found
+    return NEW
+
+
+def look(session: SparkSession, send: Send, folder: str, added: bool) -> tuple[str, str]:
+    """Return the definition that is found, and what is wrong with the rows, if anything."""
+    environment = environment_of(session, folder)
+    found = definition(environment)
+    columns = "id, b, n, p" if found == OLD else "id, label, n, p"
+    with environment.execute_sql(f"SELECT {columns} FROM t").collect() as rows:
+        actual = sorted(map(tuple, rows))
+    problem = "" if actual == expected(added) else f"{len(actual)} rows, or other values"
+    options = environment.get_catalog("c").get_table(PATH).options
+    marks = [key for key in options if "unfinished" in key or "replaced" in key]
+    left = [str(one) for one in Path(folder).rglob(f"{PREFIX}*")]
+    return found, problem or (f"left over: {[*marks, *left]}" if marks or left else "")
+
+
+class Program:
+    """Kills of rewrites, with counts of what was found."""
+
+    def __init__(self, seed: int, jvm: bool) -> None:
+        self.chosen = random.Random(seed)
+        self.jvm = jvm
+        self.counts: Counter[str] = Counter()
+        self.problems: list[str] = []
+        prepare("fuzz.rewrite_kills")
+        self.warehouse = tempfile.mkdtemp()
+        self.calm = Client(None, self.warehouse)
+        self.calm.call(warm)
+
+    def run(self, kills: int) -> None:
+        """Kill processes until so many were killed before the rewrite had ended."""
+        while self.counts["kills"] < kills:
+            with tempfile.TemporaryDirectory() as folder:
+                managed = self.chosen.random() < 0.5
+                try:
+                    self._one(folder, managed)
+                except (AssertionError, RuntimeError) as error:
+                    self.problems.append(str(error)[-1500:])
+                    print(self.problems[-1], flush=True)
+
+    def _one(self, folder: str, managed: bool) -> None:
+        self.calm.call(create, folder, managed)
+        if not self._killed(folder):
+            self.counts["ended before the kill"] += 1
+            return
+        self.counts["kills"] += 1
+        self.calm.call(cancel_jobs)
+        added = self.chosen.random() < 0.4
+        if added:
+            self.calm.call(write, folder)
+        first, second = self.calm.call(recover, folder)
+        if not added:
+            self.counts[f"recover: {', '.join(first)}"] += 1
+        assert second == ["checked"], f"recovery is not idempotent: {first}, {second}"
+        found, problem = self.calm.call(look, folder, added)
+        self.counts[f"{found} definition, {'next write' if added else 'recover'}"] += 1
+        if problem:
+            self.problems.append(f"{found}: {problem}")
+        self.calm.call(rewrite_again, folder)
+        again, problem = self.calm.call(look, folder, added)
+        if problem or again != NEW:
+            self.problems.append(f"the next rewrite: {again}: {problem}")
+
+    def _killed(self, folder: str) -> bool:
+        """Rewrite in a process that is killed; return False if it had ended before."""
+        client = Client(None if self.jvm else self.calm.wait(), self.warehouse)
+        try:
+            client.wait()
+            if self.jvm:
+                client.call(warm)
+            client.send(rewrite, folder)
+            assert client.receive() == "begun"
+            within = self.chosen.random() < 0.5
+            if within and (said := client.receive()) != "committing":
+                raise RuntimeError(str(said))
+            deadline = time.monotonic() + self.chosen.uniform(0, COMMIT if within else LONGEST)
+            ended: Any = "committing"
+            while ended == "committing":  # the catalog is altered twice
+                ended = client.receive(max(0.0, deadline - time.monotonic()))
+            if ended is None:
+                client.kill(jvm=self.jvm)
+                self.counts["within the commit" if within else "at any moment"] += 1
+                return True
+            if ended[0] == "raised":
+                raise RuntimeError(ended[1])
+            return False
+        finally:
+            client.stop()
+
+
+def rewrite_again(session: SparkSession, send: Send, folder: str) -> None:
+    """Rewrite the table without messages."""
+    rewrite(session, lambda _: None, folder)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jvm", action="store_true", help="kill the process with its Spark")
+    given = parser.parse_args()
+    program, started = Program(given.seed, given.jvm), time.monotonic()
+    try:
+        program.run(given.kills)
+    finally:
+        program.calm.stop()
+    for name, number in sorted(program.counts.items()):
+        print(f"{number:6d}  {name}")
+    print("\n".join(program.problems))
+    seconds = time.monotonic() - started
+    print(f"{given.kills} kills, {len(program.problems)} violations, {seconds:.0f} s")
+    return bool(program.problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
