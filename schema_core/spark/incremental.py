@@ -7,7 +7,7 @@ else, which needs all rows, is refused before the job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, TypeAlias
@@ -46,6 +46,14 @@ from schema_core.query.relation import (
 )
 from schema_core.query.substitution import substituted, without_common_tables
 from schema_core.spark.compiler.block import GROUP_WINDOWS
+from schema_core.spark.interval_joins import (
+    INNER,
+    TimeBounds,
+    TimedSide,
+    has_equation,
+    time_bounds,
+    timed_join,
+)
 from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
@@ -66,6 +74,18 @@ _SIDES: dict[JoinKind, tuple[bool, bool]] = {
 PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
 
 
+#: What to do instead of an operation that needs all rows.
+HINT: Final = (
+    "read the table with options that bound it, or write its rows into a table and query that in "
+    "batch mode"
+)
+#: What a join of two unbounded tables needs.
+JOIN_HINT: Final = (
+    "join by an equation and by bounds of both rowtimes, such as a.k = b.k AND a.ts BETWEEN "
+    "b.ts - INTERVAL '5' MINUTE AND b.ts + INTERVAL '5' MINUTE"
+)
+
+
 class State(Enum):
     """The state of the one operation of a streaming query that has one."""
 
@@ -73,6 +93,10 @@ class State(Enum):
     WINDOW = "a window aggregation"
     #: the rows of a window, until the watermark passes it
     ROWS = "an operation on the rows of a window"
+    #: the rows of sessions, until the watermark passes them
+    SESSION = "a session window"
+    #: the rows of both sides, until the watermark shows that no other row can match them
+    JOIN = "an interval join"
     #: the accumulators of GROUP BY, for ever; the rows of the result are updated
     GROUPS = "GROUP BY"
     #: the distinct rows, for ever
@@ -83,6 +107,8 @@ class State(Enum):
     RANKED = "ROW_NUMBER by a rowtime"
 
 
+#: States whose rows the watermark returns, all rows of a window at once.
+WINDOWED: Final = frozenset({State.WINDOW, State.ROWS, State.SESSION})
 #: States whose rows are updated.
 UPDATED: Final = frozenset({State.GROUPS, State.RANKED})
 
@@ -133,6 +159,7 @@ class StreamPlan:
         windows: The window functions over unbounded tables.
         key: The positions of the columns that identify a row of the result, if rows are updated.
         ranking: The first rows that `State.FIRST` and `State.RANKED` keep.
+        sides: The sides of `State.JOIN`, which the query reads from frames of their own.
     """
 
     query: Relation
@@ -143,6 +170,7 @@ class StreamPlan:
     windows: tuple[WindowTable, ...] = ()
     key: tuple[int, ...] = ()
     ranking: Ranking | None = None
+    sides: tuple[TimedSide, ...] = ()
 
     @property
     def is_updated(self) -> bool:
@@ -151,12 +179,34 @@ class StreamPlan:
 
     @property
     def has_windows(self) -> bool:
-        """Whether the watermarks of tables decide when rows are returned."""
-        return self.state in (State.WINDOW, State.ROWS)
+        """Whether rows are returned when the watermark passes the end of their window."""
+        return self.state in WINDOWED
+
+    def clock(self, zone: str) -> str | None:
+        """Return the time zone of the clock that watermarks are; None without watermarks.
+
+        Windows end by the clock of the session. Rowtimes that are joined are compared as they are.
+        """
+        if self.state is State.JOIN:
+            return "UTC"
+        return zone if self.has_windows else None
+
+    @property
+    def streamed(self) -> Relation | None:
+        """The operation with state; the input of a session window, whose rows Spark collects."""
+        operation = self.operation
+        if self.state is not State.SESSION:
+            return operation
+        assert isinstance(operation, WindowTable)  # noqa: S101 - of this state
+        return operation.input
 
     def above(self, rows: Scan) -> Relation:
-        """Return the query with a scan in place of its operation."""
-        return substituted(self.query, lambda one: rows if one is self.operation else None)
+        """Return the query with a scan in place of what is streamed."""
+        place: Relation = rows
+        if self.state is State.SESSION:
+            assert isinstance(self.operation, WindowTable)  # noqa: S101 - of this state
+            place = replace(self.operation, input=rows)
+        return substituted(self.query, lambda one: place if one is self.operation else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +223,7 @@ class _Stream:
     #: how many columns identify a row that is updated
     keys: int = 0
     ranking: Ranking | None = None
+    time_bounds: TimeBounds | None = None
 
     @property
     def is_updated(self) -> bool:
@@ -182,7 +233,7 @@ class _Stream:
     @property
     def is_complete(self) -> bool:
         """Whether all rows of a window arrive in one micro-batch."""
-        return self.state in (State.WINDOW, State.ROWS)
+        return self.state in WINDOWED
 
     def renamed(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
         """Return the stream with columns under other names; those without one are left out."""
@@ -210,8 +261,14 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
     if found.is_updated and found.state is not None and len(found.key) < found.keys:
         _refuse(f"{found.state.value} whose keys are not all columns of the result", found)
     operation = found.operation
-    if isinstance(operation, Select | SetOperation):
-        written, operation = operation, _as_computed(operation, found)
+    sides: tuple[TimedSide, ...] = ()
+    if isinstance(operation, Select | SetOperation | Join):
+        written = operation
+        if isinstance(operation, Join):
+            assert found.time_bounds is not None  # noqa: S101 - of every such join
+            operation, sides = timed_join(operation, found.time_bounds)
+        else:
+            operation = _as_computed(operation, found)
         query = substituted(query, lambda one: operation if one is written else None)
     key = tuple(sorted(one for one in found.key if isinstance(one, int)))
     return StreamPlan(
@@ -223,6 +280,7 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
         found.windows,
         key if found.is_updated else (),
         found.ranking,
+        sides,
     )
 
 
@@ -256,6 +314,8 @@ class _Analysis:
         self._is_unbounded = is_unbounded
         #: the common tables that are visible, by name; the last one hides others
         self._common: list[tuple[str, _Stream | None]] = []
+        #: the conjuncts of WHERE of the block whose source is analysed
+        self._where: Sequence[Typed] = ()
 
     def table(self, relation: Relation | None) -> _Stream | None:
         match relation:
@@ -322,11 +382,11 @@ class _Analysis:
         return found if operation.all else replace(found, state=State.DISTINCT, operation=operation)
 
     def _join(self, join: Join, left: _Stream | None, right: _Stream | None) -> _Stream | None:
-        if left is not None and right is not None:
-            _refuse(f"{_name(join)} of two unbounded tables", left)
         found = left or right
         if _is_lateral_query(join.right):
             _refuse("LATERAL of a query", found)
+        if left is not None and right is not None:
+            return self._interval_join(join, left, right)
         for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
             if side is not None and not allowed:
                 _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
@@ -334,22 +394,45 @@ class _Analysis:
             _refuse(f"{_name(join)} of rows that are updated", found)
         return found
 
+    def _interval_join(self, join: Join, left: _Stream, right: _Stream) -> _Stream:
+        """Return the stream of a join of two unbounded tables, whose state must be bounded."""
+        name = f"{_name(join)} of two unbounded tables"
+        for side in (left, right):
+            if side.is_updated:
+                _refuse(f"{_name(join)} of rows that are updated", side)
+            _refuse_state(name, side)
+        conditions = conjuncts(join.condition)
+        if join.kind in INNER:
+            conditions = [*conditions, *self._where]
+        bounds = time_bounds(conditions, join)
+        if bounds is None:
+            _refuse(f"{name} without bounds of their rowtimes, whose state grows for ever,", left,
+                    JOIN_HINT)  # fmt: skip
+        if not has_equation(conditions, join):
+            _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
+        return _Stream(left.table, state=State.JOIN, operation=join, time_bounds=bounds)
+
     def _window(self, table: WindowTable) -> _Stream | None:
         found = self.table(table.input)
         if found is None:
             return None
-        if table.function == "SESSION":
-            _refuse("the window function SESSION", found)
         _refuse_state(f"the window function {table.function}", found)
         start, end = len(table.columns) - 3, len(table.columns) - 2
         windows = (*found.windows, table)
-        return _Stream(found.table, windows, {start: START, end: END})
+        found = _Stream(found.table, windows, {start: START, end: END})
+        if table.function != "SESSION":
+            return found
+        # a row changes the bounds of its session: all rows are returned when it has ended
+        _require_rowtime(found)
+        return replace(found, state=State.SESSION, operation=table, rest=True)
 
     # --- blocks --------------------------------------------------------------------------------
 
     def _block(self, block: Select) -> _Stream | None:
         kept = _first_rows(block)
+        outer, self._where = self._where, () if kept else conjuncts(block.where)
         found = self.table(block.source) if kept is None else self._ranked(block.source, kept)
+        self._where = outer
         if found is None:
             return None
         parts = [part for one in expressions_of(block) for part in subexpressions(one)]
@@ -594,7 +677,7 @@ def _refuse_state(operation: str, found: _Stream) -> None:
         _refuse(f"{operation} after {found.state.value}", found)
 
 
-def _refuse(operation: str, found: _Stream | None) -> None:
+def _refuse(operation: str, found: _Stream | None, hint: str = HINT) -> None:
     """Refuse an operation on an unbounded table; None is a bounded one.
 
     Raises:
@@ -604,6 +687,5 @@ def _refuse(operation: str, found: _Stream | None) -> None:
         raise UnsupportedError(
             f"{operation} cannot be computed as rows arrive in the unbounded table {found.table}",
             code="streaming-not-supported",
-            hint="read the table with options that bound it, or write its rows into a table and "
-            "query that in batch mode",
+            hint=hint,
         )

@@ -123,7 +123,12 @@ from schema_core.spark.streaming import (
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
 from schema_core.spark.udf_registration import require_udfs
 from schema_core.spark.user_functions import UserCalls
-from schema_core.spark.watermarks import columns_of_watermark, watermark_of, with_watermark
+from schema_core.spark.watermarks import (
+    columns_of_watermark,
+    watermark_of,
+    with_join_time,
+    with_watermark,
+)
 from schema_core.types import (
     MAX_LENGTH,
     DataType,
@@ -279,10 +284,16 @@ class SparkPlanner:
     ) -> StreamedQuery:
         """Return a query of unbounded tables as a streaming frame; add its sources to `reads`."""
         session, mode = self.session, mode_of(plan)
-        if not plan.rest or plan.operation is None:
-            frame = self._frame(session, plan.query, targets, noted, reads, plan)
+        sides: dict[int, DataFrame] = {}
+        for side in plan.sides:
+            columns = result_columns(side.input)
+            frame = self._frame(session, side.input, columns, noted, reads, plan)
+            type_ = columns[side.time].type
+            sides[id(side.place)] = with_join_time(frame, side.time, type_)
+        operation = plan.streamed
+        if not plan.rest or operation is None:
+            frame = self._frame(session, plan.query, targets, noted, reads, plan, sides)
             return StreamedQuery(frame, mode)
-        operation = plan.operation
         frame = self._frame(session, operation, result_columns(operation), noted, reads, plan)
         place = scan_of(operation)
         rest = plan.above(place)
@@ -291,7 +302,7 @@ class SparkPlanner:
             given = {id(place): rows_of_batch(plan, rows)}
             return self._frame(session, rest, targets, given=given)
 
-        return StreamedQuery(grouped_rows(plan, frame), mode, finish)
+        return StreamedQuery(grouped_rows(plan, frame, self._zone), mode, finish)
 
     def _stream(
         self,
@@ -628,12 +639,12 @@ class SparkPlanner:
         reads: list[Read],
         noted: Explanation | None = None,
         *,
-        has_windows: bool = False,
+        clock: str | None = None,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
 
-        Columns that the query does not need may be NULL. An unbounded table of a query that
-        `has_windows` has a watermark.
+        Columns that the query does not need may be NULL. With a `clock`, an unbounded table has a
+        watermark by the clock of that time zone.
         """
         bound, session = self.context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
@@ -645,7 +656,7 @@ class SparkPlanner:
         source: Source | None = None
         if kept is None:
             connector, context, source = self._read(
-                session, request, demand, streams=streams, has_windows=has_windows
+                session, request, demand, streams=streams, clock=clock
             )
             if not streams:
                 kept = self._scans.add(request, connector, context, source)
@@ -671,12 +682,12 @@ class SparkPlanner:
         demand: ScanDemand | None,
         *,
         streams: bool,
-        has_windows: bool = False,
+        clock: str | None = None,
     ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with what it was asked."""
         bound = request.bound
         schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
-        watermark = watermark_of(schema, shown) if streams and has_windows else None
+        watermark = watermark_of(schema, shown) if streams and clock is not None else None
         if demand is not None and watermark is not None:
             demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
         connector = self._connector(bound, "read")
@@ -699,8 +710,8 @@ class SparkPlanner:
             else:
                 needed = demand.columns if demand else None
             source = source_frame(connector, context, needed, request.database, streams=streams)
-            if watermark is not None:
-                marked = with_watermark(source.frame, schema, watermark, self._zone)
+            if watermark is not None and clock is not None:
+                marked = with_watermark(source.frame, schema, watermark, self._zone, clock)
                 source = source._replace(frame=marked)
             if not streams:  # the connector's own error names the options that bound the table
                 require_bounded(bound)
@@ -748,13 +759,13 @@ class SparkPlanner:
                 )
         demands = scan_demands(query)
         user = UserCalls(names, self._zone, self.context.options)
-        has_windows = plan is not None and plan.has_windows
+        clock = None if plan is None else plan.clock(self._zone)
 
         def source(scan: Scan) -> str:
             if given and id(scan) in given:
                 return names.view(given[id(scan)])
             demand = demands.get(id(scan))
-            return self._input(names, scan, demand, reads, noted, has_windows=has_windows)
+            return self._input(names, scan, demand, reads, noted, clock=clock)
 
         return query_text(
             query,

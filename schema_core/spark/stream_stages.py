@@ -12,19 +12,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Relation, Scan, Table, result_columns
+from schema_core.query.relation import Relation, Scan, Table, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.windows import lengths_of
 from schema_core.spark.incremental import State, StreamPlan
+from schema_core.spark.interval_joins import TIME
 from schema_core.spark.session import TemporaryNames
-from schema_core.spark.watermarks import with_event_time
+from schema_core.spark.watermarks import with_event_time, with_session_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 #: The rows of a window, as an array.
 ROWS: Final = f"{PREFIX}rows"
+#: Columns of sessions: their bounds, and the key of those without a key.
+SESSION: Final = f"{PREFIX}session"
+ONE: Final = f"{PREFIX}one"
 #: States of one row for each key, which frames compute.
 UNIQUE: Final = frozenset({State.DISTINCT, State.FIRST, State.RANKED})
 
@@ -110,11 +115,14 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
     return frame.groupBy(*map(quote, keys)).agg(row).select(f"{quote(ROWS)}.*")
 
 
-def grouped_rows(plan: StreamPlan, frame: DataFrame) -> DataFrame:
+def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
     """Return the streaming frame of a plan's operation as the frame to start.
 
-    For `State.ROWS` that is a row with all rows of a window.
+    For `State.ROWS` and `State.SESSION` that is a row with all rows of a window.
     """
+    if plan.state is State.SESSION:
+        assert isinstance(plan.operation, WindowTable)  # noqa: S101 - of this state
+        return _sessions(plan.operation, frame, zone)
     if plan.state is not State.ROWS:
         return frame
     from pyspark.sql.functions import expr
@@ -123,9 +131,25 @@ def grouped_rows(plan: StreamPlan, frame: DataFrame) -> DataFrame:
     return frame.groupBy(quote(end)).agg(expr("collect_list(struct(*))").alias(ROWS))
 
 
+def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
+    """Return a row with all rows of each session."""
+    from pyspark.sql.functions import expr
+
+    names = ", ".join(map(quote, frame.columns))
+    time, keys = window.time, [quote(one.name) for one in window.partition_by]
+    frame = with_session_time(frame, time.name, time.type, zone)
+    gap = to_sql(lengths_of(window.function, window.sizes)[0]).rstrip("L")
+    session = expr(f"session_window({quote(TIME)}, '{gap} milliseconds')").alias(SESSION)
+    # Spark has no sessions without a key, and removes a key that is constant
+    key = expr(f"isnull({quote(TIME)})").alias(ONE)
+    rows = expr(f"collect_list(struct({names}))").alias(ROWS)
+    return frame.groupBy(session, *(keys or [key])).agg(rows).select(quote(ROWS))
+
+
 def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
     """Return the rows of a plan's operation in a micro-batch of `grouped_rows`."""
-    return rows.selectExpr(f"inline({quote(ROWS)})") if plan.state is State.ROWS else rows
+    has_rows = plan.state in (State.ROWS, State.SESSION)
+    return rows.selectExpr(f"inline({quote(ROWS)})") if has_rows else rows
 
 
 def scan_of(operation: Relation) -> Scan:

@@ -2,7 +2,8 @@
 
 Spark's watermark is the maximum of a column less a delay. Here the column is the watermark
 expression of the table, so that any expression has Flink's meaning, and the delay is zero. It is
-compared with the ends of windows, which are local times: so is the watermark.
+compared with the ends of windows, which are local times: so is the watermark. Where rowtimes are
+joined, it is compared with these.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.tree import Column, Node, fail
+from schema_core.spark.interval_joins import TIME
 from schema_core.spark.jvm import with_metadata
 from schema_core.spark.projection import select
-from schema_core.types import DataType, LocalZonedTimestampType
+from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -72,9 +74,12 @@ def columns_of_watermark(spec: WatermarkSpec) -> frozenset[str]:
 
 
 def with_watermark(
-    frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str
+    frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str, clock: str
 ) -> DataFrame:
     """Return a streaming frame of all columns of a table whose rows advance the watermark.
+
+    The watermark is a time by the `clock` of a time zone.
+
 
     A window ends in Flink when the watermark reaches its last millisecond, in Spark when it reaches
     the end: the watermark is a millisecond later here. A rowtime that is NULL, or before 1970,
@@ -88,12 +93,12 @@ def with_watermark(
         given = compile_expression(expression.typed, context)
     name = spec.rowtime_attribute
     rowtime = next(one.data_type for one in schema.columns if one.name == name)
-    first = _millis(from_physical(Column(name), rowtime), rowtime, zone)
+    first = _millis(from_physical(Column(name), rowtime), rowtime, clock)
     node = inline(
         "timestamp_millis(if({t} < 0, {early}, coalesce({w}, 0L) + 1))",
         t=inline("coalesce({t}, {null})", t=first, null=fail(f"the rowtime {name!r} is NULL")),
         early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
-        w=_watermark(given, expression.type, zone),
+        w=_watermark(given, expression.type, clock),
     )
     names = frame.columns
     frame = select(frame, [*((Column(one), one) for one in names), (node, WATERMARK)])
@@ -121,3 +126,23 @@ def _watermark(node: Node, type_: DataType, zone: str) -> Node:
 def with_event_time(frame: DataFrame, name: str) -> DataFrame:
     """Return a frame in which one column only is compared with the watermark."""
     return with_metadata(frame, {one: EVENT_TIME if one == name else {} for one in frame.columns})
+
+
+def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
+    """Return a side of an interval join with `TIME`; `time` is the position of its rowtime.
+
+    It is two milliseconds later, as the watermark is one: a row at the watermark is not late, since
+    rows of equal times may arrive in several micro-batches.
+    """
+    names = frame.columns
+    millis = _millis(from_physical(Column(names[time]), type_), type_, "UTC")
+    added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
+    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)
+
+
+def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
+    """Return the rows of a session window with `TIME`: the rowtime by the clock of a zone."""
+    names = frame.columns
+    millis = _millis(from_physical(Column(time), type_), type_, zone)
+    added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
+    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)

@@ -9,15 +9,19 @@ from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
-from schema_core.query.relation import Relation, Scan, With
+from schema_core.query.relation import Join, Relation, Scan, Select, With
 from schema_core.spark.checkpoints import digest_of
 from schema_core.spark.incremental import State, stream_plan
+from schema_core.spark.interval_joins import time_bounds
+from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.parser import parse_query, parse_statements
 
 TABLES = """
 CREATE TABLE s (id INT, v STRING, a ARRAY<INT>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
     WITH ('k' = 'v');
 CREATE TABLE s2 (id INT) WITH ('k' = 'v');
+CREATE TABLE s3 (id INT, at_ TIMESTAMP(3), WATERMARK FOR at_ AS at_) WITH ('k' = 'v');
+CREATE TABLE s4 (id INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts) WITH ('k' = 'v');
 CREATE TABLE b (id INT, w STRING) WITH ('k' = 'v');
 CREATE TABLE p (id INT, pt AS PROCTIME()) WITH ('k' = 'v');
 CREATE VIEW w AS SELECT id, v FROM s WHERE id > 1;
@@ -69,6 +73,7 @@ def test_operations_that_are_computed(session: Session, query: str) -> None:
 
 
 BOUNDS = "window_start, window_end"
+SESSION = "TABLE(SESSION(TABLE s PARTITION BY v, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 COUNTS = f"SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v"
 RANK = f"ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id)"
 
@@ -105,6 +110,11 @@ STATES: dict[str, tuple[State, bool]] = {
         State.GROUPS,
         False,
     ),
+    f"SELECT v, window_end, COUNT(*) FROM {SESSION} GROUP BY {BOUNDS}, v": (State.SESSION, True),
+    f"SELECT DISTINCT {BOUNDS} FROM {SESSION}": (State.SESSION, True),
+    f"SELECT id, window_end FROM {SESSION} WHERE id > 1": (State.SESSION, True),
+    "SELECT s.id, b.w FROM s JOIN s3 ON s.id = s3.id AND s.ts = at_ JOIN b ON b.id = s.id"
+    " WHERE v > 'a'": (State.JOIN, False),
     "SELECT DISTINCT v FROM s": (State.DISTINCT, False),
     "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION SELECT id FROM w": (State.DISTINCT, False),
     "SELECT UPPER(v) FROM (SELECT DISTINCT v FROM w WHERE id > 2) AS q": (State.DISTINCT, False),
@@ -123,6 +133,33 @@ def test_operations_with_state(session: Session, query: str) -> None:
     assert not isinstance(plan.query, With)
 
 
+#: Condition of a join of `s` and `s3` -> the bounds of s.ts - at_ in milliseconds.
+TIME_BOUNDS = {
+    "s.ts = at_": (0, 0),
+    "s.ts BETWEEN at_ - INTERVAL '5' SECOND AND at_ + INTERVAL '1' MINUTE": (-5000, 60_000),
+    "at_ > s.ts AND INTERVAL '1' HOUR + s.ts >= at_": (-3_600_000, 0),
+    "s.ts - INTERVAL '1' SECOND <= at_ + INTERVAL '2' SECOND AND s.ts >= at_ AND s.ts > at_"
+    " + INTERVAL '0.5' SECOND": (500, 3000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", TIME_BOUNDS)
+@pytest.mark.parametrize("clause", ["JOIN s3 ON s.id = s3.id AND", ", s3 WHERE s.id = s3.id AND"])
+def test_bounds_of_joined_rowtimes(session: Session, clause: str, condition: str) -> None:
+    query = relation(session, f"SELECT v FROM s {clause} {condition}")
+    plan = stream_plan(query, is_unbounded)
+    assert isinstance(query, Select)
+    assert isinstance(query.source, Join)
+    conditions = [*conjuncts(query.source.condition), *conjuncts(query.where)]
+    bounds = time_bounds(conditions, query.source)
+
+    assert plan is not None
+    assert (State.JOIN, [3, 1]) == (plan.state, [one.time for one in plan.sides])
+    assert bounds is not None
+    assert TIME_BOUNDS[condition] == (bounds.low, bounds.high)
+
+
+INNER = "INNER JOIN of two unbounded tables"
 REFUSED = {
     "SELECT COUNT(*) FROM s GROUP BY v": "GROUP BY whose keys are not all columns of the result",
     "SELECT v, COUNT(*) FROM s GROUP BY v HAVING COUNT(*) > 1": "HAVING",
@@ -143,8 +180,8 @@ REFUSED = {
     ),
     "SELECT COUNT(*) FROM s GROUP BY v, TUMBLE(ts, INTERVAL '1' HOUR)": "the group window TUMBLE",
     "SELECT COUNT(*) FROM s GROUP BY SESSION(ts, INTERVAL '1' MINUTE)": "the group window SESSION",
-    "SELECT COUNT(*) FROM TABLE(SESSION(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
-    " GROUP BY window_start, window_end": "the window function SESSION",
+    f"SELECT v, COUNT(*) FROM {SESSION} GROUP BY v": "GROUP BY after a session window",
+    f"SELECT id FROM {SESSION} UNION ALL SELECT id FROM s": "UNION ALL after a session window",
     "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
     " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
     f"SELECT v, ROW_NUMBER() OVER (PARTITION BY v ORDER BY ts) AS r FROM {TUMBLE}": "OVER",
@@ -160,8 +197,28 @@ REFUSED = {
     "SELECT id FROM s UNION SELECT id FROM s2 UNION ALL SELECT id FROM s": "UNION cannot",
     "SELECT id FROM b EXCEPT SELECT id FROM s": "EXCEPT",
     "SELECT id FROM b INTERSECT ALL SELECT id FROM s": "INTERSECT ALL",
-    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id": "INNER JOIN of two unbounded tables",
-    "SELECT s.id FROM s, s2": "CROSS JOIN of two unbounded tables",
+    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id": (f"{INNER} without bounds of their rowtimes"),
+    "SELECT s.id FROM s, s2": "CROSS JOIN of two unbounded tables without bounds",
+    "SELECT s.id FROM s LEFT JOIN s3 ON s.id = s3.id WHERE s.ts = at_": (
+        "LEFT JOIN of two unbounded tables without bounds"
+    ),
+    "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND s.ts >= at_": f"{INNER} without bounds",
+    "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND s.ts - INTERVAL '1' MONTH = at_": (
+        f"{INNER} without bounds"
+    ),
+    "SELECT s.id FROM s JOIN s4 ON s.id = s4.id AND s.ts = s4.ts": f"{INNER} without bounds",
+    "SELECT s.id FROM s JOIN s3 ON s.ts BETWEEN at_ - INTERVAL '1' DAY AND at_": (
+        f"{INNER} without an equation of their columns"
+    ),
+    "SELECT v, COUNT(*) FROM s JOIN s3 ON s.id = s3.id AND s.ts = at_ GROUP BY v": (
+        "GROUP BY after an interval join"
+    ),
+    "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND s.ts = at_ JOIN s AS t ON t.ts = at_": (
+        f"{INNER} after an interval join"
+    ),
+    f"SELECT s.id FROM s JOIN (SELECT id, {BOUNDS} FROM {SESSION}) AS q ON s.id = q.id": (
+        f"{INNER} after a session window"
+    ),
     "SELECT s.id FROM s RIGHT JOIN b ON s.id = b.id": "RIGHT JOIN",
     "SELECT s.id FROM b LEFT JOIN s ON s.id = b.id": "LEFT JOIN",
     "SELECT s.id FROM s FULL JOIN b ON s.id = b.id": "FULL JOIN",

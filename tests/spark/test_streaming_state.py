@@ -209,6 +209,52 @@ def test_windows_are_written_once_and_late_rows_are_dropped(
     assert 4 >= len([path for path in (tmp_path / "t").iterdir() if path.name[0] != "."])
 
 
+def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
+    env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row is kept as long as another one that is not late may match it, and not longer."""
+    started: list[Any] = []
+    start = MicroBatches._started
+
+    def keep(self: MicroBatches) -> Any:
+        started.append(start(self))
+        return started[-1]
+
+    monkeypatch.setattr(MicroBatches, "_started", keep)
+    (tmp_path / "r").mkdir()
+    env.execute_sql(table("r", tmp_path / "r", WATERMARK, MONITORED))
+    query = (
+        "SELECT s.k, s.v, r.v AS w FROM s LEFT JOIN r ON s.k = r.k"
+        " AND r.ts BETWEEN s.ts - INTERVAL '2' SECOND AND s.ts + INTERVAL '10' SECOND"
+    )
+
+    def next_rows(count: int) -> list[str]:
+        return sorted(str(next(found)) for _ in range(count))
+
+    with closing(env.execute_sql(query).collect()) as found:
+        added(tmp_path / "s", "1", "a,2024-01-01 00:00:10,1,\nb,2024-01-01 00:00:10,2,\n")
+        added(tmp_path / "r", "1", "a,2024-01-01 00:00:08,3,\na,2024-01-01 00:00:07.999,4,\n")
+        first = next_rows(1)
+        added(tmp_path / "s", "2", "x,2024-01-01 00:00:25,5,\n")
+        added(tmp_path / "r", "2", "x,2024-01-01 00:00:35.001,6,\ny,2024-01-01 00:00:25,7,\n")
+        # the watermark is 00:00:20: `a` and `b` may still be matched, `b` is
+        added(tmp_path / "r", "3", "b,2024-01-01 00:00:20,8,\na,2024-01-01 00:00:20.001,9,\n")
+        second = next_rows(1)
+        added(tmp_path / "s", "4", "z,2024-01-01 01:00:00,0,\n")
+        added(tmp_path / "r", "4", "z,2024-01-01 01:00:00,0,\n")
+        third = next_rows(2)
+
+        def kept() -> int:
+            progress = started[0].lastProgress
+            return int(progress.stateOperators[0].numRowsTotal) if progress else -1
+
+        until(kept, 2)
+
+    assert ["Row('a', 1, 3)"] == first
+    assert ["Row('b', 2, 8)"] == second
+    assert ["Row('x', 5, None)", "Row('z', 0, 0)"] == third
+
+
 def test_groups_replace_the_rows_of_their_key(
     env: TableEnvironment, memory: None, tmp_path: Path
 ) -> None:
