@@ -12,7 +12,9 @@ from schema_core.spark.connectors.avro_files import AVRO
 from schema_core.spark.connectors.datagen import DatagenConnector
 from schema_core.spark.connectors.printing import PrintConnector
 from schema_core.spark.connectors.python_source import PythonSourceConnector
+from schema_core.spark.connectors.rate import RateConnector
 from schema_core.spark.connectors.raw_files import RAW
+from schema_core.spark.connectors.socket_lines import SocketConnector
 from schema_core.spark.connectors.spark_source import SparkSourceConnector
 
 
@@ -37,6 +39,8 @@ def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
 #: Name of a part -> what writes it.
 PARTS: dict[str, Callable[[], str]] = {
     "options_of_datagen": options(DatagenConnector.options),
+    "options_of_rate": options(RateConnector.options),
+    "options_of_socket": options(SocketConnector.options),
     "options_of_print": options(PrintConnector.options),
     "options_of_spark": options(SparkSourceConnector.options),
     "options_of_python": options(PythonSourceConnector.options),

@@ -115,6 +115,7 @@ from schema_core.spark.stream_stages import (
 from schema_core.spark.streaming import (
     MicroBatches,
     StreamingJob,
+    require_replay,
     require_streaming,
     rows_as_they_arrive,
     validate_stream,
@@ -324,6 +325,8 @@ class SparkPlanner:
         if plan.is_updated:
             require_updates(connector, target, [one.name for one in targets], plan)
         streamed = self._streamed(plan, targets, reads)
+        if checkpoint is not None:
+            require_replay(connector for connector, _ in reads)
         checked = partial(sink.frame, connector=connector, zone=self._zone)
         streamed = streamed.then(checked)
         context = self._writing(connector, target, session, overwrite=False, partition=partition)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from schema_core.environment.job_graph import JobExecution
+from schema_core.environment.options import CHECKPOINTS
 from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
 from schema_core.spark.checkpoints import Checkpoint
@@ -23,6 +24,7 @@ from schema_core.spark.connectors import (
     SupportsMicroBatches,
     SupportsWriteValidation,
     WriteContext,
+    can_replay,
     stages,
 )
 from schema_core.spark.jobs import inherit, reason, spark_errors
@@ -207,6 +209,26 @@ class StreamingJob(JobExecution):
 
     def cancel(self, job_id: str) -> None:
         self._batches.stop()
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+def require_replay(connectors: Iterable[SparkConnector]) -> None:
+    """Require that a job with a checkpoint can read the rows of its last micro-batch again.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    for one in connectors:
+        if not can_replay(one):
+            raise UnsupportedError(
+                f"the connector {one.identifier!r} cannot repeat rows, so a job with a checkpoint "
+                "would lose those of a micro-batch that fails",
+                code="streaming-not-supported",
+                hint=f"write a table that needs no checkpoint, such as one of 'print', after "
+                f"RESET '{CHECKPOINTS.key}'",
+            )
 
 
 # --- sinks ----------------------------------------------------------------------------------------

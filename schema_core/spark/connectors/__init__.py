@@ -287,6 +287,14 @@ class SupportsStreamingRead(SparkConnector, Protocol):
         """
 
 
+def can_replay(connector: SparkConnector) -> bool:
+    """Return whether a connector reads the rows of a micro-batch again after a kill.
+
+    One that cannot has an attribute of this name that is false: jobs with a checkpoint refuse it.
+    """
+    return bool(getattr(connector, "can_replay", True))
+
+
 @runtime_checkable
 class SupportsMicroBatches(SupportsStaging, Protocol):
     """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
