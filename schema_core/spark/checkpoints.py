@@ -2,7 +2,8 @@
 
 The folder of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
 streaming query, which lists what was read, and a description of the job. A job continues only from
-its own checkpoint: another query would skip the rows that the first one has read.
+its own checkpoint: another query would skip the rows that the first one has read. The schemas of
+its tables may change as the rules of migrations permit.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -21,10 +22,18 @@ from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, ExternalError, SchemaError
 from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import FunctionCall
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Item, Relation, Select
 from schema_core.spark.commit import Directory
 from schema_core.spark.files import absolute, located
+from schema_core.spark.stored_schemas import (
+    Tables,
+    require_compatible,
+    sink_of,
+    sources_of,
+    tables_from,
+)
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -36,24 +45,47 @@ DRAFT: Final = ".job.json"
 QUERY: Final = "query"
 LOCK: Final = ".lock"
 #: How many bytes a description has at most.
-MAX_DESCRIPTION: Final = 1 << 16
+MAX_DESCRIPTION: Final = 1 << 24
 #: How many characters the name of a folder has at most; file systems permit 255 bytes.
 MAX_FOLDER: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class JobDescription:
-    """What a streaming job does: the path of its sink, and a digest of its query."""
+    """What a streaming job does.
+
+    Attributes:
+        sink: The path of its sink.
+        query: A digest of its query.
+        untyped: A digest of the query without types, which the schemas of its tables determine; an
+            empty string if it is not known.
+        sources: The columns that it reads.
+        written: The columns that it writes.
+        has_state: Whether its query has a state.
+    """
 
     sink: str
     query: str
+    untyped: str = ""
+    sources: Tables = field(default_factory=dict)
+    written: Tables = field(default_factory=dict)
+    has_state: bool = False
 
     @classmethod
-    def of(cls, target: BoundTable, query: Relation, columns: Sequence[str]) -> JobDescription:
+    def of(
+        cls, target: BoundTable, query: Relation, columns: Sequence[str], *, has_state: bool
+    ) -> JobDescription:
         """Return the description of a job that writes a resolved query into columns of a table."""
         options = sorted(target.table.options.items())
         place = tuple(one for one in options if not one[0].startswith("sink."))
-        return cls(target.identifier.as_summary_string(), digest_of(query, columns, place))
+        return cls(
+            target.identifier.as_summary_string(),
+            digest_of(query, columns, place),
+            digest_of(query, columns, place, typed=False),
+            sources_of(query),
+            sink_of(target),
+            has_state,
+        )
 
 
 #: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
@@ -62,12 +94,17 @@ _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
 
 
 def digest_of(
-    query: Relation, columns: Sequence[str], place: tuple[tuple[str, str], ...] = ()
+    query: Relation,
+    columns: Sequence[str],
+    place: tuple[tuple[str, str], ...] = (),
+    *,
+    typed: bool = True,
 ) -> str:
     """Return a digest of what a job writes, the same in every process.
 
     It depends on the query, the columns of its sink and the options of that, `place`. Columns that
-    the query does not read, names of its result and spans do not matter.
+    the query does not read, names of its result and spans do not matter. If it is not `typed`,
+    neither do types that are not written in the query, and implicit casts.
     """
     digest = hashlib.sha256()
     if isinstance(query, Select):
@@ -78,6 +115,11 @@ def digest_of(
     rest: list[Any] = [query, tuple(columns), place]
     while rest:
         node = rest.pop()
+        if not typed and isinstance(node, FunctionCall) and node.implicit:
+            rest.append(node.arguments[0])
+            continue
+        if not typed and isinstance(node, DataType):
+            continue
         if isinstance(node, tuple):
             text = f"tuple {len(node)}"
             rest += reversed(node)
@@ -114,6 +156,8 @@ class Checkpoint:
         self._release: Callable[[], None] | None = None
         self.is_new = found is None
         self.id = found or uuid.uuid4().hex
+        #: whether the folder has another description, with which the job continues
+        self.is_changed = False
 
     @property
     def location(self) -> str:
@@ -146,23 +190,21 @@ class Checkpoint:
         self._release = directory.call(f"lock {lock!r}", lambda: directory.system.lock(lock))
         if self._release is None:
             raise self._already_runs()
-        if self.is_new:
-            if directory.status(QUERY) is not None:  # another run has begun meanwhile, and ended
-                self.end()
-                raise self._already_runs()
+        if self.is_new and directory.status(QUERY) is not None:  # another has run meanwhile
+            self.end()
+            raise self._already_runs()
+        if self.is_new or self.is_changed:
             self._describe()
 
     def _describe(self) -> None:
-        """Write the description of a job that has not run, in place of an earlier one."""
-        content = {
-            "version": 1,
-            "id": self.id,
-            "sink": self._description.sink,
-            "query": self._description.query,
-        }
-        for name in (DRAFT, JOB):
-            self._directory.delete(name)
+        """Write the description of the job in place of an earlier one.
+
+        If the process ends meanwhile, the draft is the description.
+        """
+        content = {"version": 1, "id": self.id, **asdict(self._description)}
+        self._directory.delete(DRAFT)
         self._directory.create(DRAFT, json.dumps(content, indent=1).encode())
+        self._directory.delete(JOB)
         self._directory.rename(DRAFT, JOB)
 
     def _already_runs(self) -> ConflictError:
@@ -220,7 +262,9 @@ def checkpoint_of(
         creates: Whether the job creates its table: it then has to start from the beginning.
 
     Raises:
-        ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint.
+        ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint,
+            `checkpoint-schema-mismatch` if the schemas of its tables have changed and it cannot
+            continue with the new ones.
         AlreadyExistsError: with code `checkpoint-exists` if the job creates its table.
         ExternalError: with code `invalid-checkpoint`, or `file-system-failed`.
     """
@@ -250,7 +294,9 @@ def checkpoint_in(
             code="checkpoint-exists",
             hint=f"delete the folder, or SET '{PIPELINE_NAME.key}' to a new name",
         )
-    if (found["sink"], found["query"]) != (description.sink, description.query):
+    is_same = (found["sink"], found["query"]) == (description.sink, description.query)
+    untyped = description.untyped or None
+    if not is_same and (found["sink"], found.get("untyped")) != (description.sink, untyped):
         what = "table" if found["sink"] != description.sink else "query"
         raise ConflictError(
             f"the checkpoint in {path!r} belongs to a job with another {what}",
@@ -258,7 +304,13 @@ def checkpoint_in(
             hint=f"SET '{PIPELINE_NAME.key}' to a new name to read everything from the beginning, "
             "or run the statement that wrote the checkpoint",
         )
-    return Checkpoint(directory, path, description, found["id"])
+    if "sources" in found:
+        old = found["sources"], found["written"]
+        new = description.sources, description.written
+        require_compatible(path, old, new, has_state=description.has_state)
+    checkpoint = Checkpoint(directory, path, description, found["id"])
+    checkpoint.is_changed = not is_same or "sources" not in found or old != new
+    return checkpoint
 
 
 def _read(directory: Directory, path: str) -> dict[str, Any]:
@@ -267,14 +319,17 @@ def _read(directory: Directory, path: str) -> dict[str, Any]:
     Raises:
         ExternalError: with code `invalid-checkpoint`.
     """
-    entry = directory.status(JOB)
+    name = JOB if directory.status(JOB) is not None else DRAFT
+    entry = directory.status(name)
     if entry is None or entry.size > MAX_DESCRIPTION:
         raise _invalid(path)
-    content = directory.read(JOB)
+    content = directory.read(name)
     try:
         found = json.loads(content or b"")
         texts = [found[key] for key in ("id", "sink", "query")]
         is_valid = found["version"] == 1 and all(isinstance(one, str) for one in texts)
+        for key in ("sources", "written") if "sources" in found else ():
+            found[key] = tables_from(found[key])
         if is_valid and re.fullmatch("[0-9a-f]{32}", found["id"]):
             return dict(found)
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -317,7 +317,9 @@ class SparkPlanner:
         """Prepare a job that writes the rows of unbounded tables in micro-batches."""
         creates = registration is not None
         connector = self._sink(target, set())
-        checkpoint = self._checkpoint(connector, query, target, columns, creates=creates)
+        has_state = plan.state is not None
+        description = self._description(query, target, columns, has_state=has_state)
+        checkpoint = self._checkpoint(connector, target, description, creates=creates)
         session = self.session
         reads: list[Read] = []
         sink = Sink(target.table.resolved_schema, columns, self.context.options)
@@ -343,7 +345,7 @@ class SparkPlanner:
             unchanged()
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
-            write_batch(connector, rows, context_of_part, has_state=plan.state is not None)
+            write_batch(connector, rows, context_of_part, has_state=has_state)
 
         batches = MicroBatches(
             streamed,
@@ -406,12 +408,25 @@ class SparkPlanner:
         known = [one for one in found if one is not None]
         return min(known, default=None) if len(known) == len(found) else None
 
-    def _checkpoint(
+    def _description(
         self,
-        connector: SparkConnector,
         query: Relation,
         target: BoundTable,
         columns: Sequence[str] | None,
+        *,
+        has_state: bool,
+    ) -> JobDescription:
+        """Return the description of a streaming job."""
+        if columns is None:
+            known = target.table.resolved_schema.columns
+            columns = [one.name for one in known if one.is_persisted()]
+        return JobDescription.of(target, query, columns, has_state=has_state)
+
+    def _checkpoint(
+        self,
+        connector: SparkConnector,
+        target: BoundTable,
+        description: JobDescription,
         *,
         creates: bool,
     ) -> Checkpoint | None:
@@ -421,16 +436,12 @@ class SparkPlanner:
             SchemaError: with code `missing-checkpoint`.
             ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
         """
-        sink, options = target.identifier.as_summary_string(), self.context.options
+        options = self.context.options
         guarantee = delivery_guarantee_of(connector, target.table.options)
         if CHECKPOINTS.of(options) is None:
             if guarantee is not DeliveryGuarantee.NONE:
-                raise missing_checkpoint(sink, guarantee.value)
+                raise missing_checkpoint(description.sink, guarantee.value)
             return None
-        if columns is None:
-            known = target.table.resolved_schema.columns
-            columns = [one.name for one in known if one.is_persisted()]
-        description = JobDescription.of(target, query, columns)
         with spark_errors():
             return checkpoint_of(self.session, options, description, creates=creates)
 
@@ -482,16 +493,18 @@ class SparkPlanner:
     ) -> tuple[Diagnostic, ...]:
         """Return why CREATE or REPLACE TABLE AS would be refused, without running anything."""
         found = Gathering()
-        streams = False
+        plan: StreamPlan | None = None
         with found.catching():
-            streams = self._streams(query) is not None
-            if streams and replaced is not None:
+            plan = self._streams(query)
+            if plan is not None and replaced is not None:
                 raise _refused("REPLACE TABLE AS")
         with found.catching():
-            if streams:
+            if plan is not None:
                 connector = self._connector(target, "write")
                 columns = [one.name for one in result_columns(query)]
-                self._checkpoint(connector, query, target, columns, creates=True)
+                has_state = plan.state is not None
+                description = self._description(query, target, columns, has_state=has_state)
+                self._checkpoint(connector, target, description, creates=True)
         with found.catching():
             Sink(target.table.resolved_schema, None, self.context.options).targets(query)
         with found.catching():

@@ -299,3 +299,21 @@ def test_the_digest_of_a_query_depends_on_what_it_computes(session: Session) -> 
         )
     }
     assert 8 == len(others - {same})
+
+
+def test_the_digest_without_types_depends_on_what_is_written(session: Session) -> None:
+    """That of a query is the same if the types of its tables change."""
+
+    def digest(query: str) -> str:
+        return digest_of(relation(session, query), ["id"], typed=False)
+
+    same = digest("SELECT id FROM s WHERE id > 1")
+    wide = TABLES.replace("s (id INT", "s (id BIGINT")
+    other = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
+    for statement in parse_statements(wide):
+        run(other, statement, wide)
+    changed = relation(other, "SELECT id FROM s WHERE id > 1")
+
+    assert same == digest_of(changed, ["id"], typed=False)
+    assert same != digest("SELECT id FROM s WHERE id > 2")
+    assert digest("SELECT CAST(id AS INT) FROM s") != digest("SELECT CAST(id AS BIGINT) FROM s")

@@ -19,6 +19,7 @@ from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
 from schema_core.spark.checkpoints import JobDescription, checkpoint_in, folder_of
 from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
 from schema_core.spark.files import LocalFiles
+from schema_core.spark.stored_schemas import PHYSICAL, Stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -187,6 +188,34 @@ def test_a_micro_batch_that_is_repeated_is_written_once(
     assert JobStatus.CANCELED is ended(job)
 
 
+def test_a_job_continues_with_a_schema_that_reads_what_it_has_read(
+    env: TableEnvironment, source: Files, tmp_path: Path
+) -> None:
+    """A column becomes wider, another one is added; then it becomes narrower."""
+    statement = "INSERT INTO t SELECT id, v FROM s"
+    env.execute_sql(f"CREATE TABLE t (id BIGINT, v STRING) WITH ({sink('t', tmp_path)})")
+    job = client(env, statement)
+    arrived(env, "SELECT * FROM t", 2)
+    ended(job)
+    env.execute_sql("ALTER TABLE s MODIFY id BIGINT")
+    env.execute_sql("ALTER TABLE s ADD more INT")
+    env.execute_sql("ALTER TABLE s SET ('csv.allow-comments' = 'true')")
+    source.add("2.csv", "3000000000,x,1\n")
+    job = client(env, statement)
+
+    assert (3000000000, "x") == arrived(env, "SELECT * FROM t", 3)[-1]
+    ended(job)
+    env.execute_sql("ALTER TABLE s MODIFY id INT")
+    with pytest.raises(ConflictError) as caught:
+        env.execute_sql(statement)
+    assert "checkpoint-schema-mismatch" == caught.value.code
+    shown = "column 'id' of default_catalog.default_database.s: flink does not read BIGINT as INT"
+    assert shown in caught.value.problem
+    env.execute_sql("ALTER TABLE s MODIFY id BIGINT")
+    env.execute_sql("ALTER TABLE t MODIFY v INT")
+    assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, CAST(v AS INT) FROM s")
+
+
 def test_a_table_that_others_alter_ends_the_job(
     env: TableEnvironment, source: Files, tmp_path: Path
 ) -> None:
@@ -350,6 +379,65 @@ def test_folders_of_jobs_stay_below_that_of_all_checkpoints(name: str) -> None:
     assert not folder.startswith((".", "_", " "))
     assert 0 < len(folder.encode()) <= 255
     assert folder != folder_of(name + "x")
+
+
+def description(has_state: bool, source: str = "INT", **columns: str) -> JobDescription:
+    """Return a job over a table `s` with the columns `id` of a type and `c`, and a sink."""
+    sources = {"s": {"id": Stored(source, PHYSICAL), "c": Stored("INT", columns.get("c", "d"))}}
+    written = {"t": {"v": Stored(columns.get("v", "STRING"), PHYSICAL)}}
+    return JobDescription("t", f"{source} {columns}", "same", sources, written, has_state)
+
+
+#: Whether the query has a state, its job when it starts again -> the problem; None if it continues.
+SCHEMAS: list[tuple[bool, dict[str, str], str | None]] = [
+    (False, {"source": "BIGINT"}, None),
+    (False, {"source": "STRING"}, "'id' of s: flink does not read INT as STRING [type-changed]"),
+    (False, {"source": "INT NOT NULL"}, "the rows may have NULL [nullability-narrowed]"),
+    (False, {"c": "e"}, None),
+    (False, {"v": "VARCHAR(3)"}, None),
+    (False, {"v": "BYTES"}, "column 'v' of t: flink does not read STRING as BYTES"),
+    (True, {"source": "BIGINT"}, "column 'id' of s: INT becomes BIGINT [state-type-changed]"),
+    (True, {"c": "e"}, "column 'c' of s: d becomes e [plan-changed]"),
+    (True, {"v": "VARCHAR(3)"}, None),
+]
+
+
+@pytest.mark.parametrize(("has_state", "changed", "problem"), SCHEMAS)
+def test_schemas_with_which_a_job_continues(
+    has_state: bool, changed: dict[str, str], problem: str | None, tmp_path: Path
+) -> None:
+    directory = Directory(LocalFiles(), str(tmp_path))
+    first = checkpoint_in(directory, "job", description(has_state), creates=False)
+    first.begin()
+    directory.mkdirs("query")
+    first.end()
+    new = description(has_state, **changed)
+    if problem is not None:
+        with pytest.raises(ConflictError) as caught:
+            checkpoint_in(directory, "job", new, creates=False)
+        assert "checkpoint-schema-mismatch" == caught.value.code
+        assert problem in caught.value.problem
+        return
+    then = checkpoint_in(directory, "job", new, creates=False)
+    then.begin()
+    then.end()
+    again = checkpoint_in(directory, "job", new, creates=False)
+
+    assert (first.id, True, False) == (again.id, then.is_changed, again.is_changed)
+
+
+def test_a_description_that_is_replaced_when_the_process_ends(tmp_path: Path) -> None:
+    """The draft is complete when the old one is deleted."""
+    directory = Directory(LocalFiles(), str(tmp_path))
+    job = description(has_state=False)
+    first = checkpoint_in(directory, "job", job, creates=False)
+    first.begin()
+    first.end()
+    directory.mkdirs("query")
+    (tmp_path / "job.json").rename(tmp_path / ".job.json")
+    found = checkpoint_in(directory, "job", job, creates=False)
+
+    assert (first.id, False) == (found.id, found.is_changed)
 
 
 # --- the commit of micro-batches ------------------------------------------------------------------

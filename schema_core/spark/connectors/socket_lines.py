@@ -48,9 +48,7 @@ class SocketConnector(ConnectorBase):
     requires: ClassVar = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (HOSTNAME, PORT)
     can_replay: ClassVar[bool] = False
-    metadata: ClassVar[Mapping[str, DataType]] = {
-        ARRIVAL: LocalZonedTimestampType(3, nullable=False)
-    }
+    metadata: Mapping[str, DataType] = {ARRIVAL: LocalZonedTimestampType(3, nullable=False)}
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
         """Return that the rows never end."""
