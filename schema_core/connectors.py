@@ -30,12 +30,16 @@ from schema_core.environment.options import (
     string_list,
     string_map,
 )
+from schema_core.spark.changelogs import (
+    Changelog,
+)
 from schema_core.spark.connectors import (
     ConnectorBase,
     MicroBatch,
     ReadContext,
     SparkConnector,
     SupportsBucketing,
+    SupportsChangelog,
     SupportsCleanUp,
     SupportsFilterPushDown,
     SupportsLimitPushDown,
@@ -64,6 +68,7 @@ from schema_core.spark.transactions import (
 __all__ = [
     "Ability",
     "Boundedness",
+    "Changelog",
     "Comparison",
     "ConfigOption",
     "Connector",
@@ -78,6 +83,7 @@ __all__ = [
     "SparkConnector",
     "Stage",
     "SupportsBucketing",
+    "SupportsChangelog",
     "SupportsCleanUp",
     "SupportsFilterPushDown",
     "SupportsLimitPushDown",

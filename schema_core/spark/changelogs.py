@@ -1,8 +1,8 @@
 """Changelogs: the rows of a streaming query that are updated, and which tables can be updated.
 
 In each micro-batch Spark returns the new row of every key that has changed. A table with that
-primary key replaces the old row. `collect` returns the changes as Flink does, for which the last
-row of each key is kept in memory.
+primary key replaces the old row. `collect` returns the changes as Flink does, and `print` prints
+them, for which the last row of each key is kept in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from schema_core.environment.connector import Ability
 from schema_core.environment.planner import BoundTable, Change
 from schema_core.errors import UnsupportedError
-from schema_core.spark.connectors import SparkConnector
+from schema_core.spark.connectors import SparkConnector, SupportsChangelog
 from schema_core.spark.incremental import StreamPlan
 from schema_core.types import RowKind
 
@@ -51,7 +51,7 @@ class Changelog:
 def require_updates(
     connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
 ) -> None:
-    """Require that a table replaces its rows by the key of a query.
+    """Require that a table takes the changes of a query, or replaces its rows by the key of it.
 
     Args:
         connector: The connector of the table.
@@ -62,6 +62,8 @@ def require_updates(
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
+    if isinstance(connector, SupportsChangelog):
+        return
     shown = target.identifier.as_summary_string()
     operation = plan.state.value if plan.state is not None else ""
     primary = target.table.resolved_schema.primary_key

@@ -69,6 +69,7 @@ from schema_core.spark.connectors import (
     MicroBatch,
     ReadContext,
     SparkConnector,
+    SupportsChangelog,
     SupportsCleanUp,
     SupportsMicroBatches,
     SupportsRecovery,
@@ -340,12 +341,17 @@ class SparkPlanner:
         # a connector that creates the table itself does so with the first rows of a new job
         creates_table = creates and not isinstance(connector, SupportsMicroBatches)
         unchanged = self._unchanged(target)
+        key = [targets[place].name for place in plan.key]
+        changelog = Changelog(range(len(key)))
 
         def write(rows: DataFrame, number: int) -> None:
             unchanged()
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
-            write_batch(connector, rows, context_of_part, has_state=has_state)
+            if plan.is_updated and isinstance(connector, SupportsChangelog):
+                connector.write_changes(rows, context_of_part, key, changelog)
+            else:
+                write_batch(connector, rows, context_of_part, has_state=has_state)
 
         batches = MicroBatches(
             streamed,

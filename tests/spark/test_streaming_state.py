@@ -294,6 +294,39 @@ def test_collected_changes_have_kinds(env: TableEnvironment, tmp_path: Path) -> 
     assert [("-U", 1), ("+U", 3)] == [(str(one.get_row_kind()), one[1]) for one in then]
 
 
+def test_changes_are_printed_with_their_kinds(
+    env: TableEnvironment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Flink prints them; `blackhole` computes them."""
+    env.execute_sql("RESET 'execution.checkpointing.dir'")
+    env.execute_sql(
+        "CREATE TABLE p (n INT, k STRING, d DATE) WITH ('connector' = 'print',"
+        " 'print-identifier' = 'p')"
+    )
+    env.execute_sql("CREATE TABLE h (n INT) WITH ('connector' = 'blackhole')")
+    printed: list[str] = []
+
+    def lines() -> list[str]:
+        printed.extend(capsys.readouterr().out.splitlines())
+        return sorted(printed)
+
+    first = ["p> +I[1, a, null]", "p> +I[3, null, null]"]
+    then = ["p> +U[7, a, null]", "p> -U[1, a, null]"]
+    added(tmp_path / "s", "1", "a,,1,\n,,3,\n")
+    grouped = "SELECT SUM(v), k, CAST(NULL AS DATE) FROM s GROUP BY k"
+    with (
+        running(env, f"INSERT INTO p {grouped}"),
+        running(env, "INSERT INTO h SELECT SUM(v) FROM s"),
+    ):
+        until(lines, first)
+        added(tmp_path / "s", "2", "a,,6,\n,,0,\n")
+        until(lines, [*first, *then])
+        added(tmp_path / "s", "3", "b,,1,\n")
+        until(lines, sorted([*first, *then, "p> +I[1, b, null]"]))
+
+    assert printed.index(then[1]) < printed.index(then[0])
+
+
 def refused(env: TableEnvironment, statement: str) -> str:
     with pytest.raises(SchemaCoreError) as caught:
         env.execute_sql(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from schema_core.environment.connector import DeliveryGuarantee
@@ -11,6 +11,7 @@ from schema_core.spark.connectors import ConnectorBase, SupportsPartitioning
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.spark.changelogs import Changelog
     from schema_core.spark.connectors import WriteContext
 
 
@@ -27,3 +28,9 @@ class BlackholeConnector(ConnectorBase, SupportsPartitioning):
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Compute all rows; an error in any column fails the job."""
         frame.write.format("noop").mode("append").save()
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Compute all rows, as `write`."""
+        self.write(frame, context)

@@ -8,7 +8,7 @@ driver fetches them one partition at a time.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.environment.connector import DeliveryGuarantee
@@ -27,6 +27,7 @@ from schema_core.types import (
     LocalZonedTimestampType,
     MapType,
     MultisetType,
+    RowKind,
     RowType,
     StructuredType,
     TimestampType,
@@ -39,6 +40,7 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.spark.changelogs import Changelog
     from schema_core.spark.connectors import WriteContext
 
 
@@ -53,8 +55,10 @@ PARALLELISM = ConfigOption(
     "how many tasks write; from 2 on, lines begin with the number of their task",
 )
 
-#: The column of the lines, and that of the number of the task.
-LINE, TASK = "line", "task"
+#: The column of the lines, that of the number of the task, and those of the key of a row.
+LINE, TASK, KEY = "line", "task", "key"
+#: What the line of a row begins with.
+INSERTED = str(RowKind.INSERT)
 
 
 class PrintConnector(ConnectorBase, SupportsPartitioning):
@@ -70,19 +74,47 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Print the rows, in their order if there is one task."""
-        tasks = PARALLELISM.of(context.options) or 1
-        prefix = _identifier(context)
-        if tasks > 1:
-            frame = frame.repartition(tasks)
+        _print(_lines(frame, context), context)
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Print the changes, each with its kind: an update as the old row and the new one."""
         columns = context.physical_columns
-        line = _row([(ColumnNode(name), type_) for name, type_ in columns.items()])
-        rows = select(frame, [(line, LINE), (call("spark_partition_id"), TASK)])
-        stream = sys.stderr if STANDARD_ERROR.of(context.options) else sys.stdout
-        for line, task in rows.toLocalIterator():
-            number = str(task + 1) if tasks > 1 else ""
-            start = ":".join(one for one in (prefix, number) if one)
-            stream.write(f"{start}> {line}\n" if start else f"{line}\n")
-        stream.flush()
+        keys = [text_of(ColumnNode(name), columns[name]) for name in key]
+
+        def changes() -> Iterator[tuple[str, int]]:
+            for *values, line, task in _lines(frame, context, keys):
+                for change in changelog.changes([(*values, line)]):
+                    yield f"{change.kind}{change[-1].removeprefix(INSERTED)}", task
+
+        _print(changes(), context)
+
+
+def _lines(frame: DataFrame, context: WriteContext, keys: Sequence[Node] = ()) -> Iterator[Any]:
+    """Yield rows of keys, the line of a row, and the number of its task."""
+    if (tasks := _tasks(context)) > 1:
+        frame = frame.repartition(tasks)
+    columns = context.physical_columns
+    line = _row([(ColumnNode(name), type_) for name, type_ in columns.items()])
+    named = [(node, f"{KEY}{place}") for place, node in enumerate(keys)]
+    rows = select(frame, [*named, (line, LINE), (call("spark_partition_id"), TASK)])
+    yield from rows.toLocalIterator()
+
+
+def _tasks(context: WriteContext) -> int:
+    return PARALLELISM.of(context.options) or 1
+
+
+def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
+    """Print lines with the identifier of the table and the number of their task."""
+    prefix, has_numbers = _identifier(context), _tasks(context) > 1
+    stream = sys.stderr if STANDARD_ERROR.of(context.options) else sys.stdout
+    for line, task in lines:
+        number = str(task + 1) if has_numbers else ""
+        start = ":".join(one for one in (prefix, number) if one)
+        stream.write(f"{start}> {line}\n" if start else f"{line}\n")
+    stream.flush()
 
 
 def _identifier(context: WriteContext) -> str:
