@@ -255,6 +255,43 @@ def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     assert ["Row('x', 5, None)", "Row('z', 0, 0)"] == third
 
 
+def test_joins_and_sessions_continue_from_their_checkpoint(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    """The rows of the first run are in the state of the second one."""
+    for name in ("joined", "sessions"):
+        env.execute_sql(
+            f"CREATE TABLE {name} (k STRING, n INT) WITH ('connector' = 'filesystem',"
+            f" 'path' = '{tmp_path / name}', 'format' = 'csv')"
+        )
+    joins = (
+        "INSERT INTO joined SELECT a.k, a.v + c.v FROM s AS a JOIN s AS c ON a.k = c.k"
+        " AND c.ts > a.ts AND c.ts <= a.ts + INTERVAL '10' SECOND"
+    )
+    sessions = (
+        "INSERT INTO sessions SELECT k, SUM(v) FROM TABLE(SESSION(TABLE s PARTITION BY k,"
+        " DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end, k"
+    )
+
+    def written() -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in ("joined", "sessions"):
+            files = (tmp_path / name).glob("[!.]*")
+            found[name] = sorted(line for path in files for line in path.read_text().splitlines())
+        return found
+
+    first = {"joined": ["a,3"], "sessions": ["y,7"]}
+    then = {"joined": ["a,3", "a,7", "b,14"], "sessions": ["a,8", "b,14", "x,0", "y,7"]}
+    with running(env, joins), running(env, sessions):
+        added(tmp_path / "s", "1", "y,2024-01-01 00:00:01,7,\na,2024-01-01 00:00:20,1,\n")
+        added(tmp_path / "s", "2", "a,2024-01-01 00:00:22,2,\nb,2024-01-01 00:00:21,6,\n")
+        until(written, first)
+    with running(env, joins), running(env, sessions):
+        added(tmp_path / "s", "3", "a,2024-01-01 00:00:31,5,\nb,2024-01-01 00:00:30,8,\n")
+        added(tmp_path / "s", "4", "x,2024-01-01 00:01:00,0,\nz,2024-01-01 00:02:00,0,\n")
+        until(written, then)
+
+
 def test_groups_replace_the_rows_of_their_key(
     env: TableEnvironment, memory: None, tmp_path: Path
 ) -> None:
