@@ -1,0 +1,189 @@
+"""Streaming queries, beside the same ones written for Structured Streaming, in one Spark.
+
+    python tests/benchmarks/bench_streaming.py [--rows 2000000] [--pairs 5] [--only WORDS]
+
+Both read all files of a directory of parquet in one micro-batch, and write parquet with a
+checkpoint; those of windows have a watermark, and run a second micro-batch, which returns what it
+has passed. They run by turns, each first in every other pair, and must write equal numbers
+of rows. The figures are medians of the processor time of Python and the JVM, and rows per second.
+Structured Streaming has watermarks of TIMESTAMP only, to which it casts the TIMESTAMP_NTZ of files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.errors import ExternalError
+from schema_core.spark.session import MEANING, start
+from schema_core.spark.streaming import MicroBatches
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is run as a script
+from tests.benchmarks.bench_tpc import processor_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+COLUMNS = "k BIGINT, ts TIMESTAMP(3), v BIGINT"
+WATERMARK = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+SPARK = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "2",
+}
+#: How many keys and files there are, and rows in a second of event time.
+KEYS, FILES, RATE = 1000, 4, 1000
+
+
+class Query(NamedTuple):
+    """A query in SQL and for Structured Streaming, with the columns of its sink."""
+
+    sql: str
+    plain: Callable[[DataFrame, DataFrame], DataFrame]
+    sink: str
+
+
+def windows(rows: DataFrame, _: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import count, sum, window  # noqa: A004 - of Spark
+
+    grouped = rows.groupBy(window("t", "10 seconds"), "k").agg(sum("v").alias("v"), count("*"))
+    return grouped.selectExpr("CAST(window.end AS TIMESTAMP_NTZ) AS e", "k", "v", "`count(1)` AS n")
+
+
+#: Name -> what is measured.
+QUERIES = {
+    "projection and filter": Query(
+        "SELECT k, ts, v * 2 AS v FROM s WHERE v % 10 <> 3",
+        lambda rows, _: rows.where("v % 10 <> 3").selectExpr("k", "ts", "v * 2 AS v"),
+        "k BIGINT, ts TIMESTAMP(3), v BIGINT",
+    ),
+    "tumbling windows": Query(
+        "SELECT window_end, k, SUM(v) AS v, COUNT(*) AS n FROM"
+        " TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+        " GROUP BY window_start, window_end, k",
+        windows,
+        "e TIMESTAMP(3), k BIGINT, v BIGINT, n BIGINT",
+    ),
+}
+
+
+class Work:
+    """One Spark with both candidates, each with a session of its own and equal settings."""
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        root = start(SPARK)
+        settings = EnvironmentSettings.in_streaming_mode()
+        self.environment = TableEnvironment.create(settings, spark=root)
+        self.spark: SparkSession = root.newSession()
+        for key, value in MEANING.items():
+            self.spark.conf.set(key, value)
+        self.folder, self.count, self.rows = folder, 0, rows
+        self.source = folder / "source"
+        self._generate()
+        self.environment.execute_sql(
+            f"CREATE TABLE s ({COLUMNS}, {WATERMARK}) WITH ('connector' = 'filesystem', "
+            f"'path' = '{self.source}', 'format' = 'parquet', 'source.monitor-interval' = '1 s')"
+        )
+
+    def _generate(self) -> None:
+        """Write the rows; a last one advances the watermark beyond all others."""
+        time_of = "CAST(timestamp_millis(1700000000000 + id DIV {rate} * 1000) AS TIMESTAMP_NTZ)"
+        text = time_of.format(rate=RATE)
+        rows = self.spark.range(0, self.rows, 1, FILES)
+        rows = rows.selectExpr(f"id * 7919 % {KEYS} AS k", f"{text} AS ts", "id AS v")
+        last = self.spark.sql("SELECT -1L AS k, TIMESTAMP_NTZ '2030-01-01' AS ts, -1L AS v")
+        rows.union(last).write.parquet(str(self.source))
+
+    def target(self) -> Path:
+        self.count += 1
+        return self.folder / f"t{self.count}"
+
+    def ours(self, query: Query) -> Path:
+        """Run the query in SQL until it has read all files."""
+        target = self.target()
+        run = self.environment.execute_sql
+        run(f"SET 'execution.checkpointing.dir' = '{target}-checkpoints'")
+        run(
+            f"CREATE TABLE {target.name} ({query.sink}) WITH ('connector' = 'filesystem', "
+            f"'path' = '{target}', 'format' = 'parquet')"
+        )
+        job = run(f"INSERT INTO {target.name} {query.sql}").get_job_client()
+        assert job is not None
+        with suppress(ExternalError):  # a job without end has stopped
+            job.wait()
+        return target
+
+    def plain(self, query: Query) -> Path:
+        """Run the query for Structured Streaming."""
+        target = self.target()
+        frame = query.plain(self._stream(), self._stream())
+        writer = frame.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", f"{target}-checkpoints")
+        writer.start(str(target)).awaitTermination()
+        return target
+
+    def _stream(self) -> DataFrame:
+        reader = self.spark.readStream.schema("k BIGINT, ts TIMESTAMP_NTZ, v BIGINT")
+        rows = reader.parquet(str(self.source)).selectExpr("*", "CAST(ts AS TIMESTAMP) AS t")
+        return rows.withWatermark("t", "5 seconds")
+
+
+def measured(work: Work, run: Callable[[], Path]) -> tuple[float, float, int]:
+    """Return processor time, time and the number of rows that were written."""
+    jvm: Any = work.spark.sparkContext._jvm
+    jvm.System.gc()
+    begin, clock = processor_time(), time.perf_counter()
+    target = run()
+    used, passed = processor_time() - begin, time.perf_counter() - clock
+    count = work.spark.read.parquet(str(target)).count()
+    shutil.rmtree(target)
+    return used, passed, count
+
+
+def main() -> None:
+    """Print the ratios."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--only", default="", help="Words in the names of the queries to measure.")
+    given = parser.parse_args()
+    # all rows are there, and the queries end when they have read them
+    until_read: Any = lambda _, one: one.trigger(availableNow=True)  # noqa: E731
+    setattr(MicroBatches, "_triggered", until_read)  # noqa: B010 - it is private
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder), given.rows)
+        print("| query | schema_core | Structured Streaming | ratio | rows/s | rows/s |")
+        print("|---|---:|---:|---:|---:|---:|")
+        for name, query in QUERIES.items():
+            if given.only in name:
+                print(f"| {name} | {row(work, query, given.pairs)} |", flush=True)
+
+
+def row(work: Work, query: Query, pairs: int) -> str:
+    """Return the figures of a query; the first pair, which compiles, is not counted."""
+    runs: tuple[Callable[[], Path], ...] = (lambda: work.ours(query), lambda: work.plain(query))
+    found: tuple[list[tuple[float, float, int]], ...] = ([], [])
+    for pair in range(pairs + 1):
+        for place in (0, 1) if pair % 2 else (1, 0):
+            one = measured(work, runs[place])
+            if pair:
+                found[place].append(one)
+    counts = {one[2] for side in found for one in side}
+    assert len(counts) == 1, counts
+    used = [median(one[0] for one in side) for side in found]
+    rates = [work.rows / median(one[1] for one in side) for side in found]
+    ratio = median(one[0] / other[0] for one, other in zip(*found, strict=True))
+    return f"{used[0]:.2f} s | {used[1]:.2f} s | {ratio:.2f} | {rates[0]:,.0f} | {rates[1]:,.0f}"
+
+
+if __name__ == "__main__":
+    main()
