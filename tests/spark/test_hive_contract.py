@@ -44,13 +44,12 @@ def wipe(catalog: HiveCatalog) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def _tidy(session: SparkSession) -> Iterator[None]:
     """Other tests of this process share the metastore."""
-    close = SparkMetastore.close
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SparkMetastore, "close", lambda _: None)
         yield
     wipe(HiveCatalog("mine", lambda: connection(session)))
     for one in CONNECTIONS:
-        close(one.metastore)
+        one.metastore.close()
     CONNECTIONS.clear()
     HOLDS.clear()
 
