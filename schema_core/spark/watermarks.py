@@ -80,7 +80,6 @@ def with_watermark(
 
     The watermark is a time by the `clock` of a time zone.
 
-
     A window ends in Flink when the watermark reaches its last millisecond, in Spark when it reaches
     the end: the watermark is a millisecond later here. A rowtime that is NULL, or before 1970,
     where Spark's watermark starts, fails the job.
