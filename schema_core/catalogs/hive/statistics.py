@@ -1,9 +1,9 @@
 """Statistics in the parameters of a Hive table or partition.
 
-The number of rows and files and the sizes are stored as Hive, Spark and Flink store them, and read
-from there: whoever wrote last counts. Everything, columns included, is also stored as JSON in
-parameters of this library, in parts that fit the metastore's database. The column statistics of
-Hive's own ``ANALYZE TABLE ... FOR COLUMNS``, which only its own tables have, are not read.
+The numbers of rows and files and the sizes are stored as Hive, Spark and Flink store them, and read
+from there, so those that any engine stored last are returned. All statistics, also of columns, are
+stored as JSON in parameters of this library, in parts that fit the metastore's database. The column
+statistics of ``ANALYZE TABLE ... FOR COLUMNS``, which only tables of Hive have, are not read.
 """
 
 from __future__ import annotations
