@@ -33,10 +33,10 @@ SPARK = {
     "spark.sql.session.timeZone": "UTC",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": (
         # without its own size, the code cache of the first compiler is full after some files
-        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Xmn1g"
         " -Dderby.stream.error.file=/dev/null -Dderby.locks.deadlockTimeout=1"
         # Hadoop starts a process for the permissions of each file; this way one, not two
         " -Djdk.lang.Process.launchMechanism=VFORK"

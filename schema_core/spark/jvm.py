@@ -28,6 +28,18 @@ def java_class(session: SparkSession, name: str) -> Any:
     return py4j.JavaClass(name, gateway._gateway_client)  # noqa: SLF001
 
 
+def has_class(session: SparkSession, name: str) -> bool:
+    """Return whether a Java class is on the class path of Spark."""
+    loader = java_class(session, "org.apache.spark.util.Utils").getContextOrSparkClassLoader()
+    try:
+        java_class(session, "java.lang.Class").forName(name, False, loader)
+    except Exception as error:
+        if getattr(error, "java_exception", None) is None:
+            raise  # the connection to the JVM
+        return False
+    return True
+
+
 def analysed(session: SparkSession, text: str) -> DataFrame:
     """Return the frame of a query, as ``session.sql``, which makes four more round trips."""
     if is_connect(session):

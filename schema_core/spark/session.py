@@ -42,6 +42,7 @@ from schema_core.spark.api_mode import (
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
+from schema_core.spark.jvm import java_class
 from schema_core.spark.udf_registration import has_udfs, register_udfs, spark_type
 from schema_core.spark.worker_package import send_package
 from schema_core.text import show
@@ -247,8 +248,7 @@ def active_session(session: SparkSession) -> Iterator[None]:
     if is_connect(session):
         yield
         return
-    jvm: Any = session._jvm  # noqa: SLF001
-    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
     before = sessions.getActiveSession()
     sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
     try:

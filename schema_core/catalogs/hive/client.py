@@ -31,6 +31,7 @@ from schema_core.catalogs.hive.metastore import (
     HiveTable,
 )
 from schema_core.errors import ExternalError, NotFoundError
+from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -205,6 +206,9 @@ CLASSES: dict[type, str] = {
     HiveFunction:  "Function",
 }  # fmt: skip
 
+#: The package of the metastore in Java.
+METASTORE = "org.apache.hadoop.hive.metastore"
+
 #: Settings that override those of the session. pyspark lacks Hive's default connection pool, and
 #: by default Hive waits 2 seconds between ten attempts of an operation that cannot succeed.
 SETTINGS: Mapping[str, str] = {
@@ -265,33 +269,31 @@ class SparkMetastore:
     """
 
     def __init__(self, session: SparkSession, settings: Mapping[str, str] | None = None) -> None:
-        jvm: Any = session._jvm  # noqa: SLF001 - pyspark's only way to Java
-        self._jvm = jvm
-        self._api = jvm.org.apache.hadoop.hive.metastore.api
+        self._session = session
         self._lock = RLock()
         try:
             self._conf = self._configuration(session, {**SETTINGS, **(settings or {})})
-            self._client = jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(self._conf)
-            protocol = jvm.org.apache.thrift.protocol.TJSONProtocol.Factory()
-            self._writer = jvm.org.apache.thrift.TSerializer(protocol)
-            self._reader = jvm.org.apache.thrift.TDeserializer(protocol)
-        except TypeError as error:
-            raise NotFoundError(
-                "this Spark was built without Hive",
-                code="hive-not-reachable",
-                hint="install pyspark from PyPI, which includes Hive",
-            ) from error
+            self._client = java_class(session, f"{METASTORE}.HiveMetaStoreClient")(self._conf)
+            protocol = java_class(session, "org.apache.thrift.protocol.TJSONProtocol$Factory")()
+            self._writer = java_class(session, "org.apache.thrift.TSerializer")(protocol)
+            self._reader = java_class(session, "org.apache.thrift.TDeserializer")(protocol)
         except Exception as error:
-            raise failure(error) from error
+            found = failure(error)
+            if found.java_class == "ClassNotFoundException":
+                raise NotFoundError(
+                    "this Spark was built without Hive",
+                    code="hive-not-reachable",
+                    hint="install pyspark from PyPI, which includes Hive",
+                ) from error
+            raise found from error
 
     def _configuration(self, session: SparkSession, settings: Mapping[str, str]) -> Any:
         """Return Hive's configuration on top of the session's."""
         java = session._jsparkSession  # noqa: SLF001 - as above
         hadoop = java.sharedState().hadoopConf()
         hive = "org.apache.hadoop.hive.conf.HiveConf"
-        conf = self._jvm.org.apache.hadoop.hive.conf.HiveConf(
-            hadoop, self._jvm.java.lang.Class.forName(hive)
-        )
+        kind = java_class(session, "java.lang.Class").forName(hive)
+        conf = java_class(session, hive)(hadoop, kind)
         for key, value in settings.items():
             conf.set(key, value)
         if not conf.get(URI) and conf.get(URL).startswith("jdbc:derby:"):
@@ -350,20 +352,20 @@ class SparkMetastore:
 
     def _record(self, value: Any) -> Any:
         """Return the record of an object as an instance of its Java class."""
-        record = getattr(self._api, CLASSES[type(value)])()
+        record = java_class(self._session, f"{METASTORE}.api.{CLASSES[type(value)]}")()
         self._reader.deserialize(record, bytearray(to_json(record_of(value)).encode()))
         return record
 
     def _java_list(self, values: tuple[str, ...]) -> Any:
         """Return a Java list of strings."""
-        found = self._jvm.java.util.ArrayList()
+        found = java_class(self._session, "java.util.ArrayList")()
         for value in values:
             found.add(value)
         return found
 
     def _altering(self) -> Any:
         """Return the context of a call that alters a definition."""
-        context = self._api.EnvironmentContext()
+        context = java_class(self._session, f"{METASTORE}.api.EnvironmentContext")()
         context.putToProperties(*KEEP_STATISTICS)
         return context
 
@@ -373,7 +375,7 @@ class SparkMetastore:
         root = self.setting("hive.metastore.warehouse.dir") or ""
         whole = f"{root.rstrip('/')}/{path}"
         try:
-            hadoop = self._jvm.org.apache.hadoop.fs.Path(whole)
+            hadoop = java_class(self._session, "org.apache.hadoop.fs.Path")(whole)
             return str(hadoop.getFileSystem(self._conf).makeQualified(hadoop).toString())
         except Exception as error:
             raise failure(error) from error
@@ -415,7 +417,7 @@ class SparkMetastore:
         return self._names(lambda client: client.getAllTables(database))
 
     def views(self, database: str) -> list[str]:
-        kind = getattr(self._jvm.org.apache.hadoop.hive.metastore.TableType, VIEW)
+        kind = getattr(java_class(self._session, f"{METASTORE}.TableType"), VIEW)
         return self._names(lambda client: client.getTables(database, "*", kind))
 
     def table(self, database: str, name: str) -> HiveTable | None:

@@ -21,6 +21,7 @@ from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS
 from schema_core.spark.connectors.csv_files import Dialect, Scanner, UnreadableRecordError
 from schema_core.spark.files import HadoopFiles
+from schema_core.spark.jvm import java_class
 from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
 from schema_core.types import (
     CharType,
@@ -132,8 +133,9 @@ def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
     if path is not None:
         state = file_state_of(path)
         return state, is_file_settled(state)
-    jvm: Any = session._jvm  # noqa: SLF001
-    place = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+    place = java_class(session, "org.apache.hadoop.fs.Path")(
+        java_class(session, "java.net.URI")(uri)
+    )
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     status = HadoopFiles(session, place.getFileSystem(configuration)).system.getFileStatus(place)
     return (int(status.getLen()), float(status.getModificationTime())), True

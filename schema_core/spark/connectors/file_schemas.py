@@ -72,17 +72,20 @@ class Footer:
 #: The footers of files that have not changed since, bounded by their bytes.
 _KEPT: Entries[Footer] = Entries(16_000_000)
 
+#: The package of the formats in Spark.
+SOURCES = "org.apache.spark.sql.execution.datasources"
+
 #: Reads the footer of a file: its status, and the columns to look for NULL and milliseconds in.
 FooterReader: TypeAlias = Callable[[Any, Known], Footer]
 
 
 def _parquet(session: SparkSession) -> FooterReader:
-    jvm: Any = session._jvm  # noqa: SLF001
     state = session._jsparkSession.sessionState()  # noqa: SLF001
-    parquet = jvm.org.apache.parquet.hadoop
-    spark = jvm.org.apache.spark.sql.execution.datasources.parquet
     configuration = state.newHadoopConf()
-    converter = spark.ParquetToSparkSchemaConverter(state.conf())
+    files = java_class(session, "org.apache.parquet.hadoop.util.HadoopInputFile")
+    readers = java_class(session, "org.apache.parquet.hadoop.ParquetFileReader")
+    converters = java_class(session, f"{SOURCES}.parquet.ParquetToSparkSchemaConverter")
+    converter = converters(state.conf())
 
     def is_in_millis(message: Any, name: str) -> bool:
         if not message.containsField(name):
@@ -91,8 +94,7 @@ def _parquet(session: SparkSession) -> FooterReader:
         return str(annotation).startswith("TIMESTAMP(MILLIS")
 
     def read(status: Any, asked: Known) -> Footer:
-        file = parquet.util.HadoopInputFile.fromStatus(status, configuration)
-        reader = parquet.ParquetFileReader.open(file)
+        reader = readers.open(files.fromStatus(status, configuration))
         try:
             footer = reader.getFooter()
         finally:
@@ -115,10 +117,9 @@ def _parquet(session: SparkSession) -> FooterReader:
 
 
 def _orc(session: SparkSession) -> FooterReader:
-    jvm: Any = session._jvm  # noqa: SLF001
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
-    orc = jvm.org.apache.orc.OrcFile
-    utils = jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
+    orc = java_class(session, "org.apache.orc.OrcFile")
+    utils = java_class(session, f"{SOURCES}.orc.OrcUtils")
 
     def read(status: Any, asked: Known) -> Footer:
         reader = orc.createReader(status.getPath(), orc.readerOptions(configuration))

@@ -29,6 +29,7 @@ from schema_core.spark.connectors import (
     WriteContext,
 )
 from schema_core.spark.connectors.shared_tables import exclusive, name_of, shares_source
+from schema_core.spark.jvm import java_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import TemporaryNames
 from schema_core.types import (
@@ -206,8 +207,7 @@ def _settings(session: SparkSession) -> Iterator[None]:
 
 def jvm_zone(session: SparkSession) -> str:
     """Return the time zone of the JVM."""
-    java = session._jvm  # noqa: SLF001 - PySpark has no public access to the JVM
-    return str(java.java.util.TimeZone.getDefault().toZoneId().getId())
+    return str(java_class(session, "java.util.TimeZone").getDefault().toZoneId().getId())
 
 
 def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> DataType:

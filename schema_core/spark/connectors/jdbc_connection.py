@@ -15,6 +15,7 @@ from schema_core.environment.job_execution import interruptible
 from schema_core.errors import ExternalError, NotFoundError
 from schema_core.secrets import mask_urls
 from schema_core.spark.connectors.jdbc_dialects import DatabaseColumn, Dialect
+from schema_core.spark.jvm import has_class, java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,18 +59,14 @@ class Database:
         Raises:
             NotFoundError: with code `missing-jdbc-driver`.
         """
-        java = self.session._jvm  # noqa: SLF001 - PySpark has no public access to the JVM
         name = self.settings["driver"]
-        loader = java.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-        try:
-            java.java.lang.Class.forName(name, False, loader)
-        except Exception as error:
+        if not has_class(self.session, name):
             raise NotFoundError(
                 f"the JDBC driver {name!r} is not on the class path of Spark",
                 code="missing-jdbc-driver",
                 hint=f"start Spark with 'spark.jars' = its jar, or with 'spark.jars.packages' = "
                 f"'{self.dialect.coordinates}'",
-            ) from error
+            )
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -88,13 +85,14 @@ class Database:
             NotFoundError: with code `missing-jdbc-driver`.
         """
         self.require_driver()
-        java = self.session._jvm  # noqa: SLF001
-        map_ = java.java.util.HashMap()
+        map_ = java_class(self.session, "java.util.HashMap")()
         for key, value in {**self.settings, "dbtable": "t"}.items():
             map_.put(key, value)
-        package = java.org.apache.spark.sql
-        options = package.execution.datasources.jdbc.JDBCOptions(java.PythonUtils.toScalaMap(map_))
-        dialect = package.jdbc.JdbcDialects.get(self.settings["url"])
+        to_scala = java_class(self.session, "org.apache.spark.api.python.PythonUtils").toScalaMap
+        sources = "org.apache.spark.sql.execution.datasources"
+        options = java_class(self.session, f"{sources}.jdbc.JDBCOptions")(to_scala(map_))
+        dialects = java_class(self.session, "org.apache.spark.sql.jdbc.JdbcDialects")
+        dialect = dialects.get(self.settings["url"])
         with database_errors("connect"):
             made = dialect.createConnectionFactory(options).apply(-1)
             if not made.isValid(self.timeout):
@@ -106,8 +104,7 @@ class Database:
 
         Drivers compute ``java.sql.Timestamp`` in this zone, where some times of day do not exist.
         """
-        java = self.session._jvm  # noqa: SLF001
-        zone = java.java.util.TimeZone.getDefault().toZoneId()
+        zone = java_class(self.session, "java.util.TimeZone").getDefault().toZoneId()
         return bool(zone.getRules().isFixedOffset())
 
 

@@ -42,6 +42,7 @@ from schema_core.spark.connectors.kafka_options import (
     topics,
 )
 from schema_core.spark.connectors.message_formats import MessageFormat
+from schema_core.spark.jvm import has_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
@@ -337,17 +338,13 @@ def require_kafka(session: SparkSession) -> None:
     """
     import pyspark
 
-    java = session._jvm  # noqa: SLF001 - PySpark has no public access to the JVM
-    loader = java.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-    try:
-        java.java.lang.Class.forName(SOURCE, False, loader)
-    except Exception as error:
+    if not has_class(session, SOURCE):
         package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
         raise NotFoundError(
             "Spark's package for Kafka is not on its class path",
             code="missing-kafka",
             hint=f"start Spark with 'spark.jars.packages' = '{package}'",
-        ) from error
+        )
 
 
 # --- messages ------------------------------------------------------------------------------------
