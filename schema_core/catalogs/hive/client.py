@@ -331,10 +331,10 @@ class SparkMetastore:
             raise
         return value_of(kind, from_json(text))
 
-    def _names(self, call: Callable[[Any], Any]) -> list[str]:
-        """Return the names that a call returns; none if the database or table does not exist."""
+    def _texts(self, call: Callable[[Any], Any]) -> list[str]:
+        """Return the texts that a call returns; none if the database or table does not exist."""
         try:
-            return self._call(lambda client: [str(name) for name in call(client)])
+            return self._call(lambda client: [*map(str, call(client))])
         except HiveError as error:
             if error.java_class in _MISSING:
                 return []
@@ -381,7 +381,7 @@ class SparkMetastore:
             raise failure(error) from error
 
     def databases(self) -> list[str]:
-        return self._names(lambda client: client.getAllDatabases())
+        return self._texts(lambda client: client.getAllDatabases())
 
     def database(self, name: str) -> HiveDatabase | None:
         return self._find(HiveDatabase, lambda client: client.getDatabase(name))
@@ -414,14 +414,19 @@ class SparkMetastore:
     # --- tables --------------------------------------------------------------------------------
 
     def tables(self, database: str) -> list[str]:
-        return self._names(lambda client: client.getAllTables(database))
+        return self._texts(lambda client: client.getAllTables(database))
 
     def views(self, database: str) -> list[str]:
         kind = getattr(java_class(self._session, f"{METASTORE}.TableType"), VIEW)
-        return self._names(lambda client: client.getTables(database, "*", kind))
+        return self._texts(lambda client: client.getTables(database, "*", kind))
 
     def table(self, database: str, name: str) -> HiveTable | None:
-        return self._find(HiveTable, lambda client: client.getTable(database, name))
+        # as a list: for an exception PySpark asks Java fourteen times of which class it is
+        names = self._java_list((name,))
+        found = self._texts(
+            lambda client: map(self._writer.toString, client.getTableObjectsByName(database, names))
+        )
+        return value_of(HiveTable, from_json(found[0])) if found else None
 
     def create_table(self, table: HiveTable) -> bool:
         """Store a new table; return False if there is one, or if its database was dropped."""
@@ -469,7 +474,7 @@ class SparkMetastore:
     # --- partitions ----------------------------------------------------------------------------
 
     def partition_names(self, table: HiveTable) -> list[str]:
-        return self._names(lambda client: client.listPartitionNames(table.database, table.name, -1))
+        return self._texts(lambda client: client.listPartitionNames(table.database, table.name, -1))
 
     def partition(self, table: HiveTable, values: tuple[str, ...]) -> HivePartition | None:
         where = table.database, table.name
@@ -496,7 +501,7 @@ class SparkMetastore:
     # --- functions -----------------------------------------------------------------------------
 
     def functions(self, database: str) -> list[str]:
-        return self._names(lambda client: client.getFunctions(database, "*"))
+        return self._texts(lambda client: client.getFunctions(database, "*"))
 
     def function(self, database: str, name: str) -> HiveFunction | None:
         return self._find(HiveFunction, lambda client: client.getFunction(database, name))
