@@ -17,6 +17,7 @@ from schema_core.catalog.api import Capability, Catalog, sorted_names
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
 from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.former_names import (
+    FormerNames,
     former_names_option,
     require_not_reserved,
     without_former_names,
@@ -142,7 +143,8 @@ class CatalogManager:
     def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
         """Return the temporary object at this path, else the permanent one, else None."""
         if (table := self.temporary.tables.find(identifier)) is not None:
-            return FoundTable(identifier, self._read(table), is_temporary=True)
+            hidden, visible = former_names_option(table), without_former_names(table)
+            return FoundTable(identifier, self._read(visible), is_temporary=True, hidden=hidden)
         return self.find_permanent(identifier)
 
     def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
@@ -303,9 +305,19 @@ class CatalogManager:
     # --- creating ------------------------------------------------------------------------------
 
     def create(
-        self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
+        self,
+        identifier: ObjectIdentifier,
+        table: CatalogBaseTable,
+        ignore_if_exists: bool,
+        former: FormerNames | None = None,
     ) -> bool:
         """Store a table or view in its catalog; return whether it is new.
+
+        Args:
+            identifier: The path of the object.
+            table: The definition.
+            ignore_if_exists: Whether nothing happens if there is one.
+            former: The former names of its columns, from another table with the same files.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -323,7 +335,8 @@ class CatalogManager:
         self._check(without_hidden_options(resolved), None)
         self._admit(identifier)
         try:
-            catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
+            stored = resolved if former is None else former.of_table(resolved)
+            catalog.create_table(identifier.to_object_path(), stored, ignore_if_exists=False)
         except AlreadyExistsError:  # created by another writer since
             if ignore_if_exists:
                 return False
@@ -336,13 +349,21 @@ class CatalogManager:
         return decide(cell, ignore, NOUNS[kind], identifier)
 
     def create_temporary(
-        self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
+        self,
+        identifier: ObjectIdentifier,
+        table: CatalogBaseTable,
+        ignore_if_exists: bool,
+        former: FormerNames | None = None,
     ) -> bool:
         """Create a temporary table or view at any path; return whether it is new.
 
+        The arguments are those of `create`.
+
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
+            SchemaError: with code `reserved-option`.
         """
+        require_not_reserved(table.options.keys() & {FORMER_NAMES})
         resolved, kind = self._resolve(table), table.get_table_kind()
         self._check(resolved, None)
         with self._lock:
@@ -350,7 +371,8 @@ class CatalogManager:
             cell = ddl_semantics.CREATE_TEMPORARY[there]
             new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
             if new:
-                self.temporary.tables.create(identifier, resolved, ignore_if_exists=False)
+                stored = resolved if former is None else former.of_table(resolved)
+                self.temporary.tables.create(identifier, stored, ignore_if_exists=False)
             return new
 
     # --- dropping and altering -----------------------------------------------------------------

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import as_table, normalized
+from schema_core.catalog.former_names import FormerNames, without_former_names
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
@@ -179,6 +181,19 @@ def stored_table(
         NotFoundError: with code `table-not-found`.
         SchemaError: with code `wrong-table-kind` for a view or a materialized table.
     """
+    found, table = permanent_table(environment, path)
+    return found.identifier, table, found.connector_options
+
+
+def permanent_table(
+    environment: TableEnvironment, path: str
+) -> tuple[FoundTable, ResolvedCatalogTable]:
+    """Return a permanent table, with and without what sessions do not show.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        SchemaError: with code `wrong-table-kind` for a view or a materialized table.
+    """
     manager = environment.catalog_manager
     parsed = parse_path(require_instance(path, str, "path"))
     identifier = parsed.qualify(
@@ -189,7 +204,7 @@ def stored_table(
         raise SchemaError(
             f"{identifier.as_summary_string()} is not a permanent table", code="wrong-table-kind"
         )
-    return identifier, found.table, found.connector_options
+    return found, found.table
 
 
 # --- checks --------------------------------------------------------------------------------------
@@ -207,7 +222,7 @@ def column_renames(renames: RenameHints) -> dict[str, str]:
             raise SchemaError(
                 f"rows cannot be converted to a renamed field: {'.'.join(path)}",
                 code="wrong-argument",
-                hint="rename columns only, or rewrite the rows with a query of your own",
+                hint="rename the field first, with ALTER TABLE ... RENAME",
             )
     return renamed_columns(paths)
 
@@ -357,7 +372,8 @@ def _readable(
         column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
         schema = replace(schema, columns=(*schema.columns, column))
     readable = CatalogTable(schema, tuple(table.partition_keys), options=dict(options))
-    manager.create_temporary(temporary, readable, ignore_if_exists=False)
+    former, shown = FormerNames.of(options), without_former_names(readable)
+    manager.create_temporary(temporary, shown, ignore_if_exists=False, former=former)
     try:
         yield temporary.as_serializable_string(), file
     finally:

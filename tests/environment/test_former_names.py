@@ -162,24 +162,157 @@ def test_formats_by_name_have_former_names(
     assert expected == names(env)
 
 
-def test_fields_of_files_are_not_renamed(env: TableEnvironment) -> None:
-    run(env, "ALTER TABLE t ADD r ROW<x INT>")
+FIELDS = "r ROW<x INT, y ARRAY<ROW<k INT, v INT>>>"
+
+
+def field_names(env: TableEnvironment) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return dict(FormerNames.of(stored(env).options).paths)
+
+
+def test_statements_and_changes_keep_the_names_of_fields(env: TableEnvironment) -> None:
+    run(env, f"ALTER TABLE t ADD {FIELDS}")
+    run(env, "ALTER TABLE t RENAME r.x TO r.z", "ALTER TABLE t RENAME r.y.`element`.k TO n")
     old = stored(env).schema
-    wanted = (
-        Schema.new_builder().column("id", "INT").column("a", "STRING").column("r", "ROW<y INT>")
+    renames: dict[tuple[str, ...], str] = {("r",): "s", ("r", "z"): "w"}
+    wanted = Schema.new_builder().column("id", "INT").column("a", "STRING")
+    wanted = wanted.column("s", "ROW<w INT, y ARRAY<ROW<n INT, v INT>>>")
+
+    env.alter_table("t", diff(old, wanted.build(), renames=renames))
+
+    assert field_names(env) == {
+        ("s",): ("r",),
+        ("s", "w"): ("x", "z"),
+        ("s", "y", "element", "n"): ("k",),
+    }
+    assert FormerNames.of(stored(env).options) == FormerNames.of({KEY: stored(env).options[KEY]})
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("ALTER TABLE t RENAME r.y.`element`.v TO k", NAME),
+        ("ALTER TABLE t MODIFY r ROW<x INT, y ARRAY<ROW<n INT, k INT>>>", NAME),
+        ("ALTER TABLE t MODIFY r ROW<x INT, k INT, y ARRAY<ROW<n INT, v INT>>>", None),
+        ("ALTER TABLE t RENAME r.x TO k", None),
+        ("ALTER TABLE t RENAME r.y.`element`.n TO k", None),
+        ("ALTER TABLE t RENAME r.y.`element`.n TO v", "invalid-field-name"),
+        ("ALTER TABLE t RENAME r.q TO p", "unknown-field"),
+        ("ALTER TABLE t RENAME id.q TO p", "unknown-field"),
+        ("ALTER TABLE t RENAME q.x TO p", "unknown-column"),
+        ("ALTER TABLE t RENAME r.x TO s.p", "nested-column"),
+    ],
+)
+def test_names_of_fields_that_older_files_have_are_refused(
+    env: TableEnvironment, statement: str, expected: str | None
+) -> None:
+    run(env, f"ALTER TABLE t ADD {FIELDS}", "ALTER TABLE t RENAME r.y.`element`.k TO n")
+
+    assert expected == code_of(env, statement)
+
+
+def test_a_renamed_column_does_not_get_the_names_of_the_fields_of_a_dropped_one(
+    env: TableEnvironment,
+) -> None:
+    run(
+        env,
+        "ALTER TABLE t ADD (r ROW<x INT>, s ROW<x INT>)",
+        "ALTER TABLE t RENAME r.x TO y",
+        "ALTER TABLE t DROP r",
+        "ALTER TABLE t RENAME s TO r",
     )
 
-    renames: dict[tuple[str, ...], str] = {("r", "x"): "y"}
-    with pytest.raises(SchemaCoreError) as caught:
-        env.alter_table("t", diff(old, wanted.build(), renames=renames))
+    assert field_names(env) == {("r",): ("s",)}
 
-    assert "field-rename-not-supported" == caught.value.code
+
+def test_dropped_fields_are_kept_where_rows_do_not_show_their_names(env: TableEnvironment) -> None:
+    run(
+        env,
+        "DROP TABLE t",
+        f"CREATE TABLE t (id INT, {FIELDS}) {FILES.format('json')}",
+        "ALTER TABLE t DROP r",
+        "ALTER TABLE t ADD r ROW<z INT>",
+    )
+
+    assert NAME == code_of(env, "ALTER TABLE t RENAME r.z TO x")
+    run(env, "ALTER TABLE t MODIFY r ROW<z INT, x INT>", "ALTER TABLE t RENAME r.x TO w")
+    assert {("r", "w"): ("x",)} == field_names(env)
+
+
+# --- CREATE TABLE LIKE ---------------------------------------------------------------------------
+
+
+def hidden(env: TableEnvironment, name: str) -> dict[str, tuple[str, ...]]:
+    options = env.get_catalog("c").get_table(ObjectPath("default", name)).options
+    return dict(FormerNames.of(options).columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", {"b": ("a",)}),
+        ("WITH ('path' = 'file:///nowhere/t/')", {"b": ("a",)}),
+        ("WITH ('path' = '/nowhere/u')", {}),
+        ("WITH ('format' = 'orc')", {}),
+        ("WITH ('connector' = 'print')", {}),
+    ],
+)
+def test_a_table_with_the_same_files_has_the_former_names(
+    env: TableEnvironment, options: str, expected: dict[str, tuple[str, ...]]
+) -> None:
+    run(env, "DROP TABLE t", f"CREATE TABLE t (id INT, a STRING) {FILES.format('parquet')}")
+    run(env, "ALTER TABLE t RENAME a TO b", f"CREATE TABLE u (c INT) {options} LIKE t")
+    run(env, f"CREATE TEMPORARY TABLE w {options} LIKE t", "CREATE TABLE v LIKE w")
+
+    assert expected == hidden(env, "u")
+    assert expected == hidden(env, "v")
+    (shown,) = [row[0] for row in env.execute_sql("SHOW CREATE TABLE w").collect()]
+    assert "schema-core" not in shown
+
+
+def test_a_table_at_the_folder_of_a_managed_one_has_its_former_names(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    folder = f"{tmp_path}/w/{stored(env).options[FOLDER]}"
+    run(
+        env,
+        "ALTER TABLE t RENAME a TO b",
+        f"CREATE TABLE u WITH ('connector' = 'filesystem', 'path' = '{folder}',"
+        " 'format' = 'parquet') LIKE t",
+        "CREATE TABLE v LIKE t",
+    )
+
+    assert {"b": ("a",)} == hidden(env, "u")
+    assert {} == hidden(env, "v")
+
+
+def test_a_column_beside_those_of_the_source_does_not_take_a_former_name(
+    env: TableEnvironment,
+) -> None:
+    run(env, "DROP TABLE t", f"CREATE TABLE t (id INT, a STRING) {FILES.format('parquet')}")
+    run(env, "ALTER TABLE t RENAME a TO b")
+
+    assert NAME == code_of(env, "CREATE TABLE u (a INT) LIKE t")
+    assert code_of(env, "CREATE TABLE u (a INT) WITH ('path' = '/nowhere/u') LIKE t") is None
+
+
+def test_a_temporary_table_does_not_take_former_names_from_its_options(
+    env: TableEnvironment,
+) -> None:
+    statement = f"CREATE TEMPORARY TABLE u (a INT) WITH ('connector' = 'print', '{KEY}' = '')"
+
+    assert RESERVED == code_of(env, statement)
+
+
+#: The option of a table with former names of these fields.
+FIELDS_OF = '{{"version": 2, "columns": {{}}, "dropped": [], "fields": [{}], "dropped_fields": []}}'
 
 
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"version": 2, "columns": {}, "dropped": []}',
              '{"version": 1, "columns": {"b": ["a"], "c": ["a"]}, "dropped": []}',
-             '{"version": 1, "columns": {"b": [1]}, "dropped": []}', "[" * 100_000],
+             '{"version": 1, "columns": {"b": [1]}, "dropped": []}', "[" * 100_000,
+             FIELDS_OF.format('[[], ["a"]]'),
+             FIELDS_OF.format('[["r", "a"], ["x"]], [["r", "b"], ["x"]]')],
 )  # fmt: skip
 def test_another_value_is_refused(text: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
@@ -189,6 +322,10 @@ def test_another_value_is_refused(text: str) -> None:
 
 
 def test_the_names_round_trip() -> None:
-    found = FormerNames().after("a", "b").after("é`", "x y").after("z", None, listed=False)
+    found = FormerNames().after(("a",), ("b",)).after(("é`",), ("x y",))
+    assert found == FormerNames.of({KEY: str(found)})
+    assert '"version": 1' in str(found)
+    found = found.after(("z",), None, listed=False).after(("b", "é"), ("b", "`"))
+    found = found.after(("b", "z"), None, listed=False)
 
     assert found == FormerNames.of({KEY: str(found)})

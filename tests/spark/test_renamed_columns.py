@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core import EnvironmentSettings, PlanReference, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
 from schema_core.catalog.former_names import KEY
 from schema_core.errors import SchemaCoreError
@@ -129,21 +129,79 @@ def test_types_are_compared_with_those_of_the_former_name(env: TableEnvironment,
         rows(env, "SELECT * FROM t")
 
 
-@pytest.mark.parametrize("form", ["parquet"])
-def test_streams_do_not_read_former_names(
+def streaming(env: TableEnvironment, session: SparkSession) -> TableEnvironment:
+    """Return an environment whose queries of the table are streams."""
+    found = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    found.register_catalog("c", env.get_catalog("default_catalog"))
+    return found
+
+
+def of_stream(columns: str) -> str:
+    hint = "/*+ OPTIONS('source.monitor-interval' = '50 ms') */"
+    return f"SELECT {columns} FROM c.default_database.t {hint}"
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "json", "avro"])
+def test_streams_read_files_of_every_name(
     env: TableEnvironment, session: SparkSession, form: str
 ) -> None:
-    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO b")
-    streaming = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
-    streaming.register_catalog("c", env.get_catalog("default_catalog"))
-    streaming.execute_sql("CREATE TABLE s (id INT, b STRING) WITH ('connector' = 'blackhole')")
-    hint = "/*+ OPTIONS('source.monitor-interval' = '1s') */"
+    run(
+        env,
+        "ALTER TABLE t ADD r ROW<x INT>",
+        f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x', ROW(1))",
+        "ALTER TABLE t RENAME a TO b",
+        "ALTER TABLE t RENAME r.x TO y",
+    )
+
+    with streaming(env, session).execute_sql(of_stream("id, b, at_, r.y, p")).collect() as found:
+        first = next(found)
+        run(env, f"INSERT INTO t VALUES (2, CAST(NULL AS STRING), {TIME}, 'x', ROW(2))")
+        second = next(found)
+
+    assert [(1, "one", 1, "x"), (2, None, 2, "x")] == [
+        (one[0], one[1], one[3], one[4]) for one in (first, second)
+    ]
+    assert first[2] == second[2]
+    assert 123_000 == first[2].microsecond
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_streams_do_not_read_files_with_a_dropped_column_of_the_new_name(
+    env: TableEnvironment, session: SparkSession, form: str
+) -> None:
+    run(
+        env,
+        "ALTER TABLE t ADD c STRING",
+        f"INSERT INTO t VALUES (1, CAST(NULL AS STRING), {TIME}, 'x', 'c of 1')",
+        "ALTER TABLE t DROP c",
+        "ALTER TABLE t RENAME a TO c",
+    )
 
     with pytest.raises(SchemaCoreError) as caught:
-        run(streaming, f"INSERT INTO s SELECT id, b FROM c.default_database.t {hint}")
+        rows(streaming(env, session), of_stream("id, c"))
 
     assert "streaming-not-supported" == caught.value.code
-    assert "column 'b' by its former name 'a'" in caught.value.problem
+    assert "have `c` by its former name 'a' and another, dropped one" in caught.value.problem
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_a_file_of_two_names_that_a_stream_finds_later_fails_the_job(
+    env: TableEnvironment, session: SparkSession, tmp_path: Path, form: str
+) -> None:
+    run(env, f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')", "ALTER TABLE t RENAME a TO c")
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/other', 'format' = '{form}'"
+    run(
+        env,
+        f"CREATE TABLE u (id INT, a STRING, c STRING, at_ TIMESTAMP(3)) WITH ({options})",
+        f"INSERT INTO u VALUES (2, 'two', 'dropped', {TIME})",
+    )
+    (file,) = (tmp_path / "other").glob(f"*.{form}")
+
+    with streaming(env, session).execute_sql(of_stream("id, c")).collect() as found:
+        assert (1, "one") == tuple(next(found))
+        file.rename(tmp_path / "a t" / "p=x" / file.name)
+        with pytest.raises(SchemaCoreError, match="a file has 'a' and 'c'"):
+            next(found)
 
 
 @pytest.mark.parametrize("form", ["parquet"])
@@ -161,3 +219,22 @@ def test_a_rewrite_reads_the_former_names_and_removes_them(
     assert [(1, "one")] == rows(env, "SELECT id, b FROM t")
     run(env, "ALTER TABLE t ADD a INT", f"INSERT INTO t VALUES (2, 'two', {TIME}, 'x', 7)")
     assert [(1, "one", None), (2, "two", 7)] == rows(env, "SELECT id, b, a FROM t")
+
+
+@pytest.mark.parametrize("form", ["parquet", "json"])
+def test_a_compiled_plan_reads_the_former_names_in_another_session(
+    env: TableEnvironment, session: SparkSession, tmp_path: Path, form: str
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/out', 'format' = 'json'"
+    run(
+        env,
+        f"INSERT INTO t VALUES (1, 'one', {TIME}, 'x')",
+        "ALTER TABLE t RENAME a TO b",
+        f"CREATE TABLE s (id INT, b STRING) WITH ({options})",
+    )
+    plan = env.compile_plan_sql("INSERT INTO s SELECT id, b FROM t").as_json_string()
+    other = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+
+    other.load_plan(PlanReference.from_json_string(plan)).execute().wait()
+
+    assert [(1, "one")] == rows(env, "SELECT * FROM s")

@@ -11,6 +11,8 @@ from typing import Any
 from weakref import finalize
 
 from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.former_names import KEY as FORMER_NAMES
+from schema_core.catalog.former_names import FormerNames
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
@@ -422,7 +424,7 @@ def _properties(
 ) -> dict[str, Any]:
     """Return the property map of a table or view, with references in place of secrets."""
     if isinstance(table, ResolvedCatalogTable):
-        properties = encode_table(table.copy({**table.options, **hidden}))
+        properties = {**encode_table(table), **hidden}
     else:
         assert isinstance(table, ResolvedCatalogView)  # noqa: S101 - the kind is known
         properties = encode_view(table)
@@ -558,9 +560,10 @@ def _restore(
     if described["temporary"] or (found is None and identifier.catalog_name not in plan.catalogs):
         if found is not None and is_same:
             table: CatalogBaseTable = found.table
+            former = FormerNames.of(found.hidden)
         else:
-            table = _decoded(plan.valued(described))
-        session.tables.create_temporary(identifier, table, ignore_if_exists=False)
+            table, former = _decoded(plan.valued(described))
+        session.tables.create_temporary(identifier, table, ignore_if_exists=False, former=former)
         return
     if found is None:
         raise NotFoundError(
@@ -582,12 +585,15 @@ def _found(session: Session, identifier: ObjectIdentifier) -> FoundTable | None:
         return None
 
 
-def _decoded(described: Mapping[str, Any]) -> CatalogBaseTable:
-    """Return the table or view of an object of a plan."""
-    properties = described["properties"]
+def _decoded(described: Mapping[str, Any]) -> tuple[CatalogBaseTable, FormerNames]:
+    """Return the table or view of an object of a plan, and the former names of its columns."""
+    properties = dict(described["properties"])
+    former = FormerNames.of(properties)
+    properties.pop(FORMER_NAMES, None)
     if described["kind"] == TableKind.VIEW.value:
-        return decode_view(properties, described["original_query"], described["expanded_query"])
-    return decode_table(properties)
+        queries = described["original_query"], described["expanded_query"]
+        return decode_view(properties, *queries), former
+    return decode_table(properties), former
 
 
 def _prepared(session: Session, plan: PlanDocument, job: Mapping[str, Any]) -> JobGraph:

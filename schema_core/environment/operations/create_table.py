@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
+from schema_core.catalog.former_names import FormerNames, names_of_same_files
 from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.environment.operations.create_table_as import create_table_as, table_creation
 from schema_core.environment.operations.recover import finish
@@ -40,15 +41,17 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     if statement.query is not None:
         relation = session.query(statement.query, text)
         return create_table_as(session, table_creation(session, statement, relation, text))
+    former = None
     if statement.like is not None:
         table = create_table_like(session, statement, statement.like, text)
+        former = _former_names(session, statement.like, table)
     else:
         table = plain_table(session, statement, text)
     if statement.temporary:
-        session.tables.create_temporary(identifier, table, statement.if_not_exists)
+        session.tables.create_temporary(identifier, table, statement.if_not_exists, former)
     else:
         finish(session, identifier)
-        session.tables.create(identifier, table, statement.if_not_exists)
+        session.tables.create(identifier, table, statement.if_not_exists, former)
     return OK
 
 
@@ -153,6 +156,18 @@ def create_table_like(
             distribution_of(statement.distribution),
         ),
     )
+
+
+def _former_names(session: Session, like: Like, table: CatalogTable) -> FormerNames | None:
+    """Return the former names of the columns of the source, if the new table has its files.
+
+    Raises:
+        SchemaError: with code `former-name` for a new column by the former name of another one.
+    """
+    found = session.found(like.source)
+    source = found.table
+    assert isinstance(source, CatalogTable)  # noqa: S101 - `create_table_like` requires it
+    return names_of_same_files(source, found.connector_options, table)
 
 
 def _require_indexed(schema: Schema) -> None:

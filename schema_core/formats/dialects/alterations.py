@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from schema_core.catalog.former_names import NameChange
+from schema_core.catalog.apply_changes import apply, normal_type, steps_of
+from schema_core.catalog.former_names import NameChange, paths_of, replaced_names
 from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.table_changes import ModifyFieldName, print_path
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.formats.dialects.definitions import (
     column_of,
@@ -47,6 +49,7 @@ from schema_core.sql.statement_syntax import (
     SetOptions,
 )
 from schema_core.sql.syntax import Name
+from schema_core.types import DataType, RowType
 
 
 def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
@@ -63,18 +66,12 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
 
 def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
-    """Return the changes of names of physical columns that a change of ALTER TABLE has made."""
-    before, after = map(_physical_names, (old, new))
+    """Return the changes of names of columns and fields that a change of ALTER TABLE has made."""
+    before, after = (paths_of(one.schema.columns) for one in (old, new))
     if isinstance(change, RenameColumn):
-        name = _column_name(change.column)
-        return [(name, _column_name(change.new_name))] if name in before else []
-    dropped: list[NameChange] = [(name, None) for name in before if name not in after]
-    return [*dropped, *((None, name) for name in after if name not in before)]
-
-
-def _physical_names(table: CatalogTable) -> dict[str, None]:
-    columns = table.schema.columns
-    return {one.name: None for one in columns if isinstance(one, UnresolvedPhysicalColumn)}
+        path = change.column.parts
+        return [(path, (*path[:-1], change.new_name.parts[-1]))] if path in before else []
+    return replaced_names(before, after)
 
 
 def option_keys(change: SetOptions | ResetOptions) -> Collection[str]:
@@ -442,11 +439,14 @@ def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
 
 
 def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
-    """Return the table with a column renamed; the primary key follows.
+    """Return the table with a column renamed, whose primary key follows, or a field of a column.
 
     Raises:
-        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
+        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
+            field `unknown-field` or `invalid-field-name`.
     """
+    if len(old.parts) > 1:
+        return _with_renamed_field(table, old, new)
     before, after = _column_name(old), _column_name(new)
     known = {column.name: position for position, column in enumerate(table.schema.columns)}
     _require_known(old, known)
@@ -463,3 +463,42 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
         key = replace(key, column_names=names)
     schema = replace(table.schema, columns=tuple(columns), primary_key=key)
     return replace(table, schema=schema)
+
+
+def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
+    """Return the table with a field renamed; Flink has the syntax and refuses it.
+
+    Raises:
+        SchemaError: with code `unknown-column` for the column, `unknown-field` for a path without
+            such a field, `invalid-field-name` for another field of the name.
+        UnsupportedError: with code `nested-column` for a new name in another row.
+    """
+    *outer, before = old.parts
+    if new.parts[:-1] not in ((), tuple(outer)):
+        raise UnsupportedError(
+            "a field stays in its row",
+            code="nested-column",
+            span=new.span,
+            hint="write the new name only, or modify the whole column",
+        )
+    columns = {column.name: column for column in table.schema.columns}
+    _require_known(replace(old, parts=old.parts[:1]), columns)
+    type_: object = normal_type(getattr(columns[outer[0]], "data_type", ""))
+    for step in outer[1:]:
+        children = {}
+        if isinstance(type_, DataType):
+            children = dict(zip(steps_of(type_), type_.children(), strict=False))
+        type_ = children.get(step)
+    fields = {one.name: one for one in type_.fields} if isinstance(type_, RowType) else {}
+    if before not in fields:
+        raise SchemaError(
+            f"there is no field {print_path(old.parts)}",
+            code="unknown-field",
+            span=old.span,
+            hint=similar(before, fields),
+        )
+    if new.parts[-1] in fields:
+        raise SchemaError(
+            f"the row has a field {new.parts[-1]!r}", code="invalid-field-name", span=new.span
+        )
+    return apply([ModifyFieldName(tuple(outer), fields[before], new.parts[-1])], table)

@@ -20,10 +20,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.caching import Entries
-from schema_core.catalog.former_names import FormerNames
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
-from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.formats.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.spark.api_mode import is_connect
+from schema_core.spark.connectors.stored_names import (
+    StoredNames,
+    repeated_name,
+    stored_names,
+    with_current_names,
+)
 from schema_core.spark.jobs import reason
 from schema_core.spark.jvm import java_class
 from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
@@ -32,6 +37,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
+
+    from schema_core.catalog.former_names import FormerNames, Path
+    from schema_core.types import RowField
 
 #: How many footers are read at once: reading them is bound by the file system.
 PARALLEL = 16
@@ -52,13 +60,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class CheckedFiles:
-    """What the footers of files show, and the files by the names that they have of columns.
+    """What the footers of files show, and the files by the former names that they have.
 
-    The names are in the order of the declared columns; a column that a file lacks has its own.
+    `repeated` is the path of a column or field that a file has by several of its names, and these.
     """
 
     known: Known
-    by_names: Mapping[tuple[str, ...], Sequence[str]]
+    by_names: Mapping[StoredNames, Sequence[str]]
+    repeated: tuple[Path, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,94 +185,62 @@ def check_files(
     session: SparkSession,
     uris: Sequence[str],
     form: str,
-    declared: StructType,
+    columns: Sequence[RowField],
     former: FormerNames,
 ) -> CheckedFiles:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
-    `uris` are the files; `declared` has the columns that the files must have, NOT NULL where
-    the table declares it, and `former` the names by which older files may have them. Return what
-    the footers of all files show of the NOT NULL columns, and of columns of timestamps.
+    `uris` are the files; `columns` are those that the files must have, NOT NULL where the table
+    declares it, and `former` the names by which older files may have them. Return what the footers
+    of all files show of the NOT NULL columns, and of columns of timestamps.
 
     Raises:
         ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
             is NOT NULL and not in all of them, or that has a type that would be read as other
             values; and for a file whose footer cannot be read.
     """
-    from pyspark.sql.types import TimestampNTZType, TimestampType
+    from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
     if form not in FOOTERS:
         return CheckedFiles(Known(), {})
-    required = frozenset(one.name for one in declared.fields if not one.nullable)
+    fields = [to_struct_field(one.name, one.data_type, on_loss="note") for one in columns]
+    declared = StructType(fields)
+    required = frozenset(one.name for one in fields if not one.nullable)
     kinds = (TimestampType, TimestampNTZType)
-    instants = frozenset(one.name for one in declared.fields if isinstance(one.dataType, kinds))
+    instants = frozenset(one.name for one in fields if isinstance(one.dataType, kinds))
     asked = Known(_all_names(required, former), _all_names(instants, former))
     footers = _read_all(session, uris, form, asked)
     schemas = _schemas(footers)
-    names = {
-        text: _names_in(schema, declared, former, form) for text, (_, schema) in schemas.items()
-    }
-    files = {
-        uri: _with_current_names(schema, declared, names[text])
-        for text, (uri, schema) in schemas.items()
-    }
+    names: dict[str, StoredNames] = dict.fromkeys(schemas, ())
+    files = dict(schemas.values())
+    repeated = None
+    for text, (uri, schema) in schemas.items():
+        if former.paths and not _is_by_position(schema, form):
+            names[text] = tuple(stored_names(columns, schema, former))
+            repeated = repeated or repeated_name(columns, schema, former)
+        if names[text]:
+            files[uri] = with_current_names(schema, columns, dict(names[text]))
     found = Gathering()
     for problem in _problems(files, declared, form):
         with found.catching():
             raise problem
     found.raise_all()
-    known, by_names = Known(required, instants), dict[tuple[str, ...], list[str]]()
+    known, by_names = Known(required, instants), dict[StoredNames, list[str]]()
     for uri, footer in footers.items():
         stored = names[footer.schema]
         by_names.setdefault(stored, []).append(uri)
         known = known.both(_of_columns(footer.known, declared, stored))
-    return CheckedFiles(known, by_names)
+    return CheckedFiles(known, by_names, repeated)
 
 
 def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
     return frozenset(name for column in columns for name in former.names_of(column))
 
 
-def _names_in(
-    schema: StructType, declared: StructType, former: FormerNames, form: str
-) -> tuple[str, ...]:
-    """Return the names by which a file has the declared columns."""
-    if _is_by_position(schema, form):
-        return tuple(declared.names)
-    present = set(schema.names)
-    names = (
-        next((one for one in former.names_of(column) if one in present), column)
-        for column in declared.names
-    )
-    return tuple(names)
-
-
-def _with_current_names(
-    schema: StructType, declared: StructType, stored: Sequence[str]
-) -> StructType:
-    """Return the schema of a file with the current names of its columns.
-
-    What a file has by the current name of a column that it also has by a former one belongs to a
-    column that was dropped before.
-    """
-    from pyspark.sql.types import StructField, StructType
-
-    if list(stored) == declared.names:
-        return schema
-    current = dict(zip(stored, declared.names, strict=True))
-    others = set(declared.names)
-    return StructType(
-        [
-            StructField(current.get(one.name, one.name), one.dataType, one.nullable)
-            for one in schema.fields
-            if one.name in current or one.name not in others
-        ]
-    )
-
-
-def _of_columns(known: Known, declared: StructType, stored: Sequence[str]) -> Known:
+def _of_columns(known: Known, declared: StructType, stored: StoredNames) -> Known:
     """Return what is known of a file by the current names of columns."""
-    pairs = [*zip(declared.names, stored, strict=True)]
+    names = dict(stored)
+    pairs = [(one, names.get((one,), one)) for one in declared.names]
     return Known(
         frozenset(column for column, name in pairs if name in known.without_null),
         frozenset(column for column, name in pairs if name in known.in_millis),

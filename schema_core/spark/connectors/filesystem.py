@@ -15,7 +15,8 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
-from schema_core.catalog.former_names import LISTED, FormerNames
+from schema_core.catalog.former_names import LISTED, FormerNames, Path
+from schema_core.catalog.table_changes import print_path
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
@@ -23,7 +24,11 @@ from schema_core.environment.options import ConfigOption, duration, integer, ref
 from schema_core.environment.planner import fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.formats.exact_types import TYPE_KEY
-from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
+from schema_core.formats.spark.pyspark_types import (
+    from_struct_field,
+    to_spark_sql,
+    to_struct_field,
+)
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.commit import (
@@ -82,7 +87,15 @@ from schema_core.spark.connectors.file_formats import (
     physical_type,
     rendered,
 )
-from schema_core.spark.connectors.file_schemas import FOOTERS, check_files
+from schema_core.spark.connectors.file_schemas import FOOTERS, CheckedFiles, check_files
+from schema_core.spark.connectors.stored_names import (
+    REWRITE,
+    StoredNames,
+    by_any_name,
+    current_value,
+    every_name,
+    stored_type,
+)
 from schema_core.spark.files import (
     FileSystem,
     LocalFiles,
@@ -119,7 +132,7 @@ from schema_core.types import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructField
 
     from schema_core.catalog.objects import CatalogTable
     from schema_core.paths import ObjectIdentifier
@@ -289,12 +302,12 @@ class FilesystemConnector:
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
-        stored = layout.stored()
-        checked = check_files(session, uris, layout.form.identifier, stored, layout.former)
+        inner = layout.inner()
+        checked = check_files(session, uris, layout.form.identifier, inner, layout.former)
         frame, known = layout.by_names(session, frame, checked.by_names), checked.known
         self._without_null = known.without_null
         if layout.native is not None:
-            types = {one.name: context.physical_columns[one.name] for one in stored.fields}
+            types = {one.name: context.physical_columns[one.name] for one in inner}
             self._without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
@@ -342,7 +355,7 @@ class FilesystemConnector:
             ExternalError: with code `files-not-found` where there is no such directory, with code
                 `file-schema-mismatch`.
             UnsupportedError: with code `streaming-not-supported` for a path with characters that
-                Spark's source takes for a pattern.
+                Spark's source takes for a pattern, and for a file that has a column by two names.
         """
         layout = Layout(context, streams=True)
         session = context.session
@@ -351,9 +364,9 @@ class FilesystemConnector:
         recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
             present = Layout(context).reader(session).load(layout.path).inputFiles()
-            form, stored = layout.form.identifier, layout.stored()
-            checked = check_files(session, present, form, stored, layout.former)
-            _require_current_names(layout, checked.by_names)
+            form = layout.form.identifier
+            checked = check_files(session, present, form, layout.inner(), layout.former)
+            _require_one_name(layout, checked)
         frame = layout.load(session, metadata=True)
         partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
         physical = [
@@ -494,22 +507,23 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
             )
 
 
-def _require_current_names(layout: Layout, names: Iterable[tuple[str, ...]]) -> None:
-    """Refuse to read files as a stream that have columns by their former names.
+def _require_one_name(layout: Layout, checked: CheckedFiles) -> None:
+    """Refuse to read files as a stream that have a column or field by several of its names.
+
+    One of these is of another column, which was dropped. A stream reads files by all names at once,
+    since it does not know the names of those that are added later.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    current = layout.stored().names
-    for stored in names:
-        for name, column in zip(stored, current, strict=True):
-            if name != column:
-                raise UnsupportedError(
-                    f"a streaming job cannot read files of {layout.path!r} that have column "
-                    f"{column!r} by its former name {name!r}",
-                    code="streaming-not-supported",
-                    hint="rewrite the table, which replaces its older files",
-                )
+    if checked.repeated is not None:
+        path, names = checked.repeated
+        raise UnsupportedError(
+            f"a streaming job cannot read files of {layout.path!r} that have {print_path(path)} "
+            f"by its former name {names[0]!r} and another, dropped one by the name {names[1]!r}",
+            code="streaming-not-supported",
+            hint=REWRITE,
+        )
 
 
 def _require_directory(path: str, system: FileSystem, root: str) -> None:
@@ -738,6 +752,11 @@ def _noted(field: RowField) -> dict[str, Any]:
     return metadata
 
 
+def _nullable(type_: DataType) -> DataType:
+    """Return a type that is nullable, and so are the types within it."""
+    return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
+
+
 def format_of(options: Mapping[str, str]) -> Format:
     """Return the format that the options of a table name.
 
@@ -817,18 +836,6 @@ class Layout:
             if isinstance(one, PhysicalColumn) and one.name not in self.partitions
         ]
 
-    def stored(self) -> StructType:
-        """Return the columns that the files hold, with their declared types."""
-        from pyspark.sql.types import StructType
-
-        return StructType(
-            [
-                to_struct_field(one.name, one.data_type, on_loss="note")
-                for one in self.schema.columns
-                if isinstance(one, PhysicalColumn) and one.name not in self.partitions
-            ]
-        )
-
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The rows of all files, strings where the format holds text.
 
@@ -841,7 +848,7 @@ class Layout:
             named = metadata or self.form.identifier in PLACES
             return with_file_metadata(frame) if named else frame
         self.require_scalars()
-        columns = [one.name for one in self.stored().fields]
+        columns = [one.name for one in self.inner()]
         names = map(self.former.names_of, columns)
         dialect = replace(dialect_of(self.options, columns), names=tuple(names))
         frame = None if self.is_exact else self._native(session, dialect)
@@ -857,29 +864,38 @@ class Layout:
         self,
         session: SparkSession,
         frame: DataFrame,
-        groups: Mapping[tuple[str, ...], Sequence[str]],
+        groups: Mapping[StoredNames, Sequence[str]],
     ) -> DataFrame:
         """Return the rows of files that have columns by former names, under the current ones.
 
         Args:
             session: The session.
             frame: The rows of all files by the current names.
-            groups: The files by the names that they have of the columns.
+            groups: The files by the former names that they have.
         """
-        current = tuple(self.stored().names)
-        if all(names == current for names in groups):
+        if not any(groups):
             return frame
+        inner = self.inner()
+        current = {one.name for one in inner}
         others = [name for name in frame.columns if name not in current]
         frames = []
         for names, uris in groups.items():
-            stored = dict(zip(current, names, strict=True))
+            stored = dict(names)
             reader = self.reader(session, stored).option("basePath", self.path)
             part = reader.load([unquote(uri) for uri in uris])
             if FILE_METADATA in others:
                 part = with_file_metadata(part)
-            columns = [(ColumnNode(stored[name]), name) for name in current]
+            columns = [(self._renamed(one, stored), one.name) for one in inner]
             frames.append(select(part, [*columns, *((ColumnNode(one), one) for one in others)]))
         return reduce(lambda first, second: first.union(second), frames)
+
+    def _renamed(self, column: RowField, names: Mapping[Path, str]) -> Node:
+        """Return a column of files that have it by other names, with the current ones."""
+        value: Node = ColumnNode(names.get((column.name,), column.name))
+        if not any(path[0] == column.name for path in names if len(path) > 1):
+            return value
+        # Spark casts rows by position; columns of files are nullable at any depth
+        return Cast(value, to_spark_sql(_nullable(self._physical_type(column.data_type))))
 
     def _streaming(self) -> dict[str, str]:
         """Return the options of Spark's source of files that are added later.
@@ -993,25 +1009,32 @@ class Layout:
                     hint="use the format 'json', 'parquet' or 'orc'",
                 )
 
-    def _inner(self, names: Mapping[str, str] | None = None) -> list[StructField]:
+    def _inner(self, names: Mapping[Path, str] | None = None) -> list[StructField]:
         """The fields of the columns in the files, as they are read, also by their former names.
 
-        With `names` they are those of files that have the columns by these names.
+        With `names` they are those of files that have columns and fields by these names.
         """
-        return [
-            to_struct_field(name, self._physical_type(one.data_type.nullable()), on_loss="note")
-            for one in self.inner()
-            for name in (self._names(one.name) if names is None else (names[one.name],))
-        ]
+        found = []
+        for one in self.inner():
+            path, type_ = (one.name,), self._physical_type(one.data_type.nullable())
+            if names is not None:
+                stored = {names.get(path, one.name): stored_type(type_, names, path)}
+            elif self._reads_every_name():
+                every = every_name(type_, self.former, path)
+                stored = dict.fromkeys(self.former.names_of(one.name), every)
+            else:
+                stored = {one.name: type_}
+            found += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
+        return found
 
-    def _names(self, column: str) -> tuple[str, ...]:
-        """Return the names by which a reader reads a column, the oldest first.
+    def _reads_every_name(self) -> bool:
+        """Return whether a reader reads columns by all names that they have had.
 
-        Files that list their columns are read by the names that each has, csv files by position.
+        Files that list their columns are read by the names that each has, unless they are read as a
+        stream, to which others are added; csv files are read by position.
         """
-        if self.form is CSV or self.form.identifier in LISTED:
-            return (column,)
-        return self.former.names_of(column)
+        is_listed = self.form.identifier in LISTED and not self.streams
+        return bool(self.former.paths) and self.form is not CSV and not is_listed
 
     def _physical_type(self, type_: DataType) -> DataType:
         """The type that Spark's reader parses a column as."""
@@ -1031,11 +1054,11 @@ class Layout:
         return reader.option("recursiveFileLookup", "true") if is_flat else reader
 
     def reader(
-        self, session: SparkSession, names: Mapping[str, str] | None = None
+        self, session: SparkSession, names: Mapping[Path, str] | None = None
     ) -> DataFrameReader:
         """A reader of the physical columns, strings where the format holds text.
 
-        `names` are the names of columns in the files, where they are not the current ones.
+        `names` are those of columns and fields in the files, where they are not the current ones.
         """
         from pyspark.sql.types import StructType
 
@@ -1135,10 +1158,13 @@ class Layout:
 
     def value(self, name: str, type_: DataType) -> Node:
         """Return a column of the files, computed from the columns of the reader."""
-        names = self._names(name)
-        node: Node = ColumnNode(names[0])
-        if len(names) > 1:  # a row has the column by one of its names only
-            node = call("coalesce", *map(ColumnNode, names))
+        node: Node = ColumnNode(name)
+        if self._reads_every_name():
+            values = {one: ColumnNode(one) for one in self.former.names_of(name)}
+            is_checked = self.form.identifier in LISTED
+            node = by_any_name(values, is_checked=is_checked)
+            physical = self._physical_type(type_)
+            node = current_value(node, physical, self.former, (name,), is_checked=is_checked)
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:
