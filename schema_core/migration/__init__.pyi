@@ -82,6 +82,7 @@ from schema_core.migration.plans import MigrationPlan as MigrationPlan
 from schema_core.migration.plans import PlanStep as PlanStep
 from schema_core.migration.plans import apply_plan as apply_plan
 from schema_core.migration.plans import plan as plan
+from schema_core.migration.plans import plan_table as plan_table
 from schema_core.migration.rules import RULE_SETS as RULE_SETS
 from schema_core.migration.rules import RuleSet as RuleSet
 from schema_core.migration.rules import TypeFinding as TypeFinding

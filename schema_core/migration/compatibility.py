@@ -16,6 +16,7 @@ from types import NoneType
 from typing import NamedTuple, TypeAlias
 
 from schema_core.arguments import require_instance
+from schema_core.catalog.apply_changes import steps_of
 from schema_core.catalog.former_names import format_by_name
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
@@ -32,7 +33,7 @@ from schema_core.migration.rules import (
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.secrets import masked_value
-from schema_core.types import RowType
+from schema_core.types import DataType, RowType
 
 #: What is compared: a schema, or a table with its keys of partitions and its options.
 Definition: TypeAlias = ResolvedSchema | ResolvedCatalogTable
@@ -79,7 +80,7 @@ FINDINGS: Mapping[str, FindingKind] = {
     "field-renamed": FindingKind(ERROR, "rows have a field by another name, which is read as NULL"),
     "field-renamed-by-id": FindingKind(ALLOW, "the format knows fields by number, not by name"),
     "field-renamed-by-mapping": FindingKind(
-        ALLOW, "the catalog keeps the former name of the column, by which older files are read"
+        ALLOW, "the catalog keeps the former name, by which older files are read"
     ),
     "likely-rename": FindingKind(WARN, "a field is dropped and an equal one added: pass `renames`"),
     "fields-moved": FindingKind(ALLOW, "fields are read by name"),
@@ -242,35 +243,47 @@ def _data(
 ) -> Iterator[Finding]:
     """Yield the findings about physical columns, and metadata columns that are written."""
     require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
-    old = schema_of(written).to_persisted_row_data_type()
+    old: DataType = schema_of(written).to_persisted_row_data_type()
     new = schema_of(read).to_persisted_row_data_type()
-    former: dict[str, str] = {}
+    former: dict[Path, Path] = {}
     if question is Question.OLD_DATA and rules is FLINK and _has_files_by_name(written, read):
-        former = {name: path[0] for path, name in renames.items() if len(path) == 1}
-        old, renames = _with_new_names(old, renames)
-    for name, column in former.items():
-        reason = f"older files are read by it, the former name of {name!r}"
-        yield _finding(question, "field-renamed-by-mapping", (column,), reason)
+        old, renames = _with_new_names(old, (), (), renames, former), NO_RENAMES
+    for new_path, path in former.items():
+        reason = f"older files are read by it, the former name of {new_path[-1]!r}"
+        yield _finding(question, "field-renamed-by-mapping", path, reason)
     found: Iterator[TypeFinding] = rules.findings(old, new, renames=renames)
     for one in found:
-        path = (former.get(one.path[0], one.path[0]), *one.path[1:]) if one.path else ()
+        ends = range(len(one.path), 0, -1)
+        end = next((end for end in ends if one.path[:end] in former), 0)
+        path = (*former.get(one.path[:end], ()), *one.path[end:])
         yield _finding(question, one.kind, path, one.reason)
 
 
-def _with_new_names(old: RowType, renames: Renames) -> tuple[RowType, Renames]:
-    """Return the type of old rows with the new names of columns, and the renames of fields."""
-    names = {path[0]: name for path, name in renames.items() if len(path) == 1}
-    fields = [replace(one, name=names.get(one.name, one.name)) for one in old.fields]
-    inner = {
-        (names.get(path[0], path[0]), *path[1:]): name
-        for path, name in renames.items()
-        if len(path) > 1
-    }
-    return RowType(fields, old.is_nullable), inner
+def _with_new_names(
+    type_: DataType, old: Path, new: Path, renames: Renames, former: dict[Path, Path]
+) -> DataType:
+    """Return the type of old rows with the new names of columns and fields.
+
+    `old` and `new` are its paths by both names; `former` receives those of what was renamed.
+    """
+    children = []
+    names: list[str] = []
+    for step, child in zip(steps_of(type_), type_.children(), strict=False):
+        before = (*old, step)
+        after = (*new, renames.get(before, step))
+        if before in renames:
+            former[after] = before
+        names.append(after[-1])
+        children.append(_with_new_names(child, before, after, renames, former))
+    if isinstance(type_, RowType):
+        pairs = zip(type_.fields, names, children, strict=True)
+        fields = [replace(one, name=name, data_type=kind) for one, name, kind in pairs]
+        return RowType(fields, type_.is_nullable)
+    return type_.rebuild(tuple(children)) if children else type_
 
 
 def _has_files_by_name(written: Definition, read: Definition) -> bool:
-    """Return whether both are tables of files whose former names of columns the catalog keeps."""
+    """Return whether both are tables of files of which the catalog keeps the former names."""
     return all(format_by_name(_options(one), None) is not None for one in (written, read))
 
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import does_not_fit
+from schema_core.catalog.former_names import former_names_option
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -266,7 +267,8 @@ def autogenerate(
         return None
     variables: dict[str, str] = {}
     columns = column_renames or {}
-    writer = _Writer(migrator, live, wanted, renames, columns, variables)
+    former = {path: _former_names(migrator, path) for path in live.objects}
+    writer = _Writer(migrator, live, wanted, renames, columns, variables, former)
     up = writer.statements(changes)
     down = _undone(migrator, live, wanted, renames, columns, variables)
     up = [escaped_variables(text, variables) for text in up]
@@ -279,6 +281,10 @@ def autogenerate(
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
     _require_sections(lines, up, down)
     return migrator.directory.create(name, "\n".join(lines) + "\n")
+
+
+def _former_names(migrator: Migrator, path: ObjectPath) -> dict[str, str]:
+    return former_names_option(migrator.catalog.get_table(path))
 
 
 def _undone(
@@ -307,6 +313,7 @@ class _Writer:
     """Writes the statements from one content to another.
 
     `variables` receives the values of secret options, `risks` what the statements do to rows.
+    `former` are the options of tables with the former names of their columns.
     """
 
     migrator: Migrator
@@ -315,6 +322,7 @@ class _Writer:
     renames: Mapping[ObjectPath, str]
     column_renames: Mapping[ObjectPath, RenameHints]
     variables: dict[str, str]
+    former: Mapping[ObjectPath, Mapping[str, str]] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
 
     def statements(self, changes: Iterable[CatalogChange]) -> list[str]:
@@ -453,16 +461,18 @@ class _Writer:
         return f"ALTER {kind} {_quoted(path)} RENAME TO {quote_identifier(name)}"
 
     def _alter(self, path: ObjectPath) -> tuple[str, ...]:
-        former = {ObjectPath(one.database_name, new): one for one, new in self.renames.items()}
-        old, new = self.old.objects[former.get(path, path)], self.new.objects[path]
+        before = {ObjectPath(one.database_name, new): one for one, new in self.renames.items()}
+        there = before.get(path, path)
+        old, new = self.old.objects[there], self.new.objects[path]
         if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
             raise does_not_fit(f"{path} is not a table")
         found = plan(
-            old,
+            old.copy({**old.options, **self.former.get(there, {})}),
             new,
             path=(path.database_name, path.object_name),
             renames=self.column_renames.get(path, {}),
             resolver=self.migrator.resolver,
+            storage=self.migrator.catalog.storage,
         )
         if found.rewrite is not None:
             raise SchemaError(

@@ -76,6 +76,20 @@ def grouped_changes(
         del key
 
 
+def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
+    """Yield the changes of a group in groups of which those with a renamed field have no others."""
+    table = group.before
+    parts = groupby(
+        enumerate(group.changes),
+        lambda one: one[0] if isinstance(one[1], ModifyFieldName) else None,
+    )
+    for _, members in parts:
+        changes = tuple(change for _, change in members)
+        after = apply(changes, table)
+        yield ChangeGroup(changes, table, after)
+        table = after
+
+
 #: Changes of the definition of a column -> the attribute with the column or path.
 OF_DEFINITION: Mapping[type[TableChange], str] = {
     ModifyColumnComment: "old_column",

@@ -13,12 +13,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from schema_core.arguments import require_instance, require_names
+from schema_core.catalog.api import Capability
 from schema_core.catalog.apply_changes import as_table, as_written, normalized
 from schema_core.catalog.former_names import (
     format_by_name,
+    former_names_option,
     with_former_names,
     without_former_names,
 )
+from schema_core.catalog.managed import ManagedStorage, folder_of
+from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
@@ -42,7 +46,12 @@ from schema_core.formats.dialects.schemas import column_ddl
 from schema_core.formats.loss import Loss
 from schema_core.formats.properties.property_map import decode_table, encode_table
 from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
-from schema_core.migration.ordering import ChangeGroup, grouped_changes, renamed_columns
+from schema_core.migration.ordering import (
+    ChangeGroup,
+    grouped_changes,
+    renamed_columns,
+    with_renames_apart,
+)
 from schema_core.migration.rewrites import (
     beside,
     create_statements,
@@ -63,7 +72,8 @@ from schema_core.migration.targets import (
     physical,
     type_of,
 )
-from schema_core.paths import UnresolvedPath
+from schema_core.migration.validation import permanent_table
+from schema_core.paths import UnresolvedPath, parse_path
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -233,11 +243,13 @@ def plan(
     path: str | tuple[str, ...] = "t",
     statistics: CatalogTableStatistics | None = None,
     resolver: SchemaResolver | None = None,
+    storage: ManagedStorage | None = None,
 ) -> MigrationPlan:
     """Return the plan of a migration: ordered statements in the SQL of the target.
 
     Args:
-        old: The current definition.
+        old: The current definition. One of `Catalog.get_table` has the former names of its columns,
+            which the plan then does not give to others; `plan_table` reads it.
         new: The definition to reach.
         target: `flink`, `spark` (tables of files in Spark's own catalog), `iceberg` (through Spark
             SQL) or `postgres`.
@@ -245,9 +257,10 @@ def plan(
         path: The name of the table, or its path.
         statistics: Statistics of the table, for the rows that a step writes or reads.
         resolver: The resolver of both definitions; by default one without user-defined functions.
+        storage: The storage of the catalog, for a managed table.
 
     Raises:
-        SchemaError: as `diff` and `SchemaResolver.resolve`.
+        SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`.
         NotFoundError: with code `unknown-dialect` for another target.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
             target does not have; as `encode_table` for what a property map does not hold.
@@ -269,9 +282,16 @@ def plan(
     require_instance(resolver, SchemaResolver, "the resolver")
     diff(old, new, renames=renames)  # refuses arguments and names before anything is resolved
     hints = {_path(path): name for path, name in (renames or {}).items()}
-    before = resolve_table(as_table(old), resolver)
-    after, secrets = _without_new_secrets(before, resolve_table(as_table(new), resolver))
+    stored = as_table(old)
+    former = former_names_option(stored)
+    if storage is None and (former or folder_of(stored) is not None):
+        storage = ManagedStorage("")  # in the format of catalogs by default
+    before = resolve_table(without_hidden_options(stored), resolver)
+    wanted = resolve_table(without_hidden_options(as_table(new)), resolver)
+    after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
+    is_by_name = format_by_name(before.options, storage) is not None
+    writer = replace(writer, keeps_names=writer.target.rules is FLINK and is_by_name)
     kept = [_projected(one, writer) for one in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {one.name for one in kept[0].schema.columns}
@@ -280,7 +300,8 @@ def plan(
     try:
         steps = tuple(_altered(writer, kept[0], kept[1], known, count))
         if writer.target.engine is None:
-            steps = tuple(_checked(steps, normalized(before), kept[1], resolver))
+            start = normalized(before.copy({**before.options, **former}))
+            steps = tuple(_checked(steps, start, kept[1], resolver, storage))
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
@@ -294,6 +315,66 @@ def plan(
         steps,
         tuple(dict.fromkeys([*secrets, *map(str, losses)])),
         rewrite,
+    )
+
+
+def plan_table(
+    environment: TableEnvironment,
+    path: str,
+    new: Definition,
+    target: str = "flink",
+    *,
+    renames: RenameHints | None = None,
+) -> MigrationPlan:
+    """Return the plan of a migration of a permanent table, as its catalog has it.
+
+    Unlike `plan` with a definition, it knows the former names of the columns of the table, how many
+    rows it has by its statistics, and the functions of the environment. A change that its older
+    files do not allow is therefore a rewrite in the plan, not an error of `apply_plan`.
+
+    Args:
+        environment: The environment.
+        path: The path of the table.
+        new: The definition to reach. A schema keeps the other parts of the table.
+        target: As for `plan`.
+        renames: As for `diff`.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        SchemaError: with code `wrong-table-kind` for a view, a materialized table or a temporary
+            table; as `plan`.
+
+    >>> from schema_core import EnvironmentSettings, Schema
+    >>> env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> files = "'connector' = 'filesystem', 'path' = '/data/goods', 'format' = 'parquet'"
+    >>> for text in (
+    ...     f"CREATE TABLE goods (name STRING) WITH ({files})",
+    ...     "ALTER TABLE goods RENAME name TO label",
+    ... ):
+    ...     result = env.execute_sql(text)
+    >>> new = Schema.new_builder().column("label", "STRING").column("name", "INT").build()
+    >>> plan_table(env, "goods", new).rewrite
+    "ALTER TABLE does not allow it: older files of the table have column 'label' by the name 'name'"
+    """
+    require_instance(environment, TableEnvironment, "environment")
+    found, table = permanent_table(environment, path)
+    identifier, manager = found.identifier, environment.catalog_manager
+    if isinstance(new, CatalogTable):
+        wanted = new
+    else:
+        wanted = replace(origin(table), schema=as_table(new).schema)
+    catalog, statistics = manager.registry.get(identifier.catalog_name), None
+    if Capability.STATISTICS in catalog.capabilities:
+        statistics = catalog.get_table_statistics(identifier.to_object_path())
+    return plan(
+        origin(table.copy({**table.options, **found.hidden})),
+        wanted,
+        target,
+        renames=renames,
+        path=parse_path(path).parts,
+        statistics=statistics,
+        resolver=environment.schema_resolver,
+        storage=manager.storage(identifier),
     )
 
 
@@ -415,15 +496,13 @@ def _altered(
         RewriteNeeded: where the target has no statement for a change, or the rows would not be read
             by the new definition.
     """
-    for group in grouped_changes(old, new, renames):
+    for group in _groups(writer, old, new, renames):
         statements = writer.statements(group)
-        named = writer.target.rules is FLINK and format_by_name(old.options, None) is not None
-        if named and any(isinstance(one, ModifyFieldName) for one in group.changes):
-            raise RewriteNeeded("the files have fields by their old names")
         risks = tuple(
             risk
             for one in group.changes
-            if not (named and isinstance(one, ModifyColumnName))  # files are read by both names
+            # files are read by both names
+            if not (writer.keeps_names and isinstance(one, ModifyColumnName | ModifyFieldName))
             for risk in _risks(one, writer.target)
         )
         unread = [one for one in risks if one.kind == "type-changed"]
@@ -439,6 +518,13 @@ def _altered(
             rewrites,
             None if rows is None else rows * scans,
         )
+
+
+def _groups(
+    writer: Writer, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
+) -> Iterator[ChangeGroup]:
+    for group in grouped_changes(old, new, renames):
+        yield from with_renames_apart(group) if writer.keeps_names else (group,)
 
 
 def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
@@ -491,7 +577,10 @@ def _undo(writer: Writer, group: ChangeGroup) -> tuple[str, ...] | None:
 
 
 def _executed(
-    table: CatalogTable, statements: Iterable[str], resolver: SchemaResolver
+    table: CatalogTable,
+    statements: Iterable[str],
+    resolver: SchemaResolver,
+    storage: ManagedStorage | None,
 ) -> CatalogTable:
     """Return a definition after ALTER statements of Flink, by our own ALTER TABLE.
 
@@ -503,13 +592,17 @@ def _executed(
         if isinstance(statement, Alter):
             before, table = table, changed(table, statement.change, text)
             names = name_changes_of(before, table, statement.change)
-            table = with_former_names(table, names, None)
+            table = with_former_names(table, names, storage)
         resolve_table(without_former_names(table), resolver)
     return table
 
 
 def _checked(
-    steps: Iterable[PlanStep], old: CatalogTable, new: CatalogTable, resolver: SchemaResolver
+    steps: Iterable[PlanStep],
+    old: CatalogTable,
+    new: CatalogTable,
+    resolver: SchemaResolver,
+    storage: ManagedStorage | None,
 ) -> Iterator[PlanStep]:
     """Yield steps of Flink that lead from one definition to the other, executed here.
 
@@ -521,11 +614,11 @@ def _checked(
     table = old
     for step in steps:
         try:
-            after = _executed(table, step.statements, resolver)
+            after = _executed(table, step.statements, resolver, storage)
         except SchemaCoreError as error:
             raise RewriteNeeded(f"ALTER TABLE does not allow it: {error.problem}") from None
         try:
-            back = step.undo is not None and _executed(after, step.undo, resolver)
+            back = step.undo is not None and _executed(after, step.undo, resolver, storage)
             leads_back = back and _shown(back) == _shown(table)
         except SchemaCoreError:
             leads_back = False

@@ -65,12 +65,17 @@ class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes the statements of one plan: the target, the table, and what they lose."""
+    """Writes the statements of one plan: the target, the table, and what they lose.
+
+    `keeps_names` is whether the catalog keeps the former names of columns and fields, by which the
+    files of the table are read.
+    """
 
     target: Target
     path: tuple[str, ...]
     resolver: SchemaResolver
     losses: list[Loss] = field(default_factory=list)
+    keeps_names: bool = False
 
     @property
     def table(self) -> str:
@@ -182,6 +187,17 @@ def _flink_modify(writer: Writer, change: TableChange, group: ChangeGroup) -> It
     yield writer.alter(f"MODIFY {line}")
 
 
+def _flink_rename_field(
+    writer: Writer, change: ModifyFieldName, group: ChangeGroup
+) -> Iterator[str]:
+    """Write RENAME for files, which are then read by the former name, else MODIFY as for Flink."""
+    if not writer.keeps_names:
+        yield from _flink_modify(writer, change, group)
+        return
+    old, new = (*change.path, change.old_field.name), (*change.path, change.new_name)
+    yield writer.alter(f"RENAME {writer.named(old)} TO {writer.named(new)}")
+
+
 def _flink_move(writer: Writer, change: ModifyColumnPosition, group: ChangeGroup) -> Iterator[str]:
     line, place = stored_line(change.old_column), _place(writer, change.new_position)
     yield writer.alter(f"MODIFY {line}{place}")
@@ -241,7 +257,7 @@ FLINK_STATEMENTS: Mapping[type[TableChange], Write] = {
     AddField:                 _flink_modify,
     ModifyFieldComment:       _flink_modify,
     ModifyNestedType:         _flink_modify,
-    ModifyFieldName:          _flink_modify,
+    ModifyFieldName:          _flink_rename_field,
     ModifyFieldPosition:      _flink_modify,
     DropField:                _flink_modify,
     ModifyColumnName:         _rename_column,

@@ -19,6 +19,7 @@ from schema_core.migration import (
     diff,
     diff_catalogs,
     plan,
+    plan_table,
 )
 
 PATH = ObjectPath("default", "t")
@@ -301,6 +302,54 @@ def test_a_temporary_table_does_not_take_former_names_from_its_options(
     statement = f"CREATE TEMPORARY TABLE u (a INT) WITH ('connector' = 'print', '{KEY}' = '')"
 
     assert RESERVED == code_of(env, statement)
+
+
+# --- plans ---------------------------------------------------------------------------------------
+
+
+FORMER = "ALTER TABLE does not allow it: older files of the table have column 'b' by the name 'a'"
+
+
+@pytest.mark.parametrize("form", [None, "parquet", "json"])
+def test_a_plan_does_not_give_the_former_name_of_a_column_to_another(
+    env: TableEnvironment, form: str | None
+) -> None:
+    if form is not None:
+        run(env, "DROP TABLE t", f"CREATE TABLE t (id INT, a STRING) {FILES.format(form)}")
+    run(env, "ALTER TABLE t RENAME a TO b")
+    wanted = Schema.new_builder().column("id", "INT").column("b", "STRING").column("a", "INT")
+    shown = {key: one for key, one in stored(env).options.items() if key not in (KEY, FOLDER)}
+    new = CatalogTable(wanted.build(), options=shown)
+
+    found = plan_table(env, "t", wanted.build())
+
+    assert FORMER == found.rewrite
+    assert FORMER == plan(stored(env), new, path="t").rewrite
+    assert KEY not in found.old
+    assert FOLDER not in found.old
+    with pytest.raises(SchemaCoreError) as caught:
+        apply_plan(env, MigrationPlan.from_json(found.to_json()))
+    assert "migration-needs-rewrite" == caught.value.code
+    assert plan_table(env, "t", wanted.build(), "spark").target == "spark"
+
+
+def test_a_plan_for_files_renames_fields_in_place(env: TableEnvironment) -> None:
+    run(env, f"ALTER TABLE t ADD {FIELDS}")
+    wanted = Schema.new_builder().column("id", "INT").column("a", "STRING")
+    wanted = wanted.column("r", "ROW<w BIGINT, y ARRAY<ROW<n INT, v INT>>, z INT>")
+    renames: dict[tuple[str, ...], str] = {("r", "x"): "w", ("r", "y", "element", "k"): "n"}
+
+    found = plan_table(env, "t", wanted.build(), renames=renames)
+
+    assert found.rewrite is None
+    assert {one for one in found.statements if "RENAME" in one} == {
+        "ALTER TABLE `t` RENAME `r`.`x` TO `r`.`w`",
+        "ALTER TABLE `t` RENAME `r`.`y`.`element`.`k` TO `r`.`y`.`element`.`n`",
+    }
+    assert () == found.risks
+    apply_plan(env, MigrationPlan.from_json(found.to_json()))
+    assert field_names(env) == {("r", "w"): ("x",), ("r", "y", "element", "n"): ("k",)}
+    assert () == plan_table(env, "t", wanted.build()).statements
 
 
 #: The option of a table with former names of these fields.

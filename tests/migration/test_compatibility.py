@@ -250,3 +250,24 @@ def test_renamed_columns_of_files_are_read_by_the_former_name(
     assert expected == codes(can_read_old_data(old, new, renames={"a": "b"}))
     assert ("field-renamed", "a") in codes(can_read_old_data(old, new, SPARK, {"a": "b"}))
     assert ("column-gone", "a") in codes(can_old_readers_read(old, new, renames={"a": "b"}))
+
+
+def test_renamed_fields_of_files_are_read_by_the_former_name() -> None:
+    options = {"connector": "filesystem", "format": "json"}
+    old = table("r ROW<x INT, t ARRAY<ROW<k INT>>>", options)
+    new = table("s ROW<y STRING, t ARRAY<ROW<n BIGINT>>>", options)
+    renames: dict[tuple[str, ...], str] = {
+        ("r",): "s",
+        ("r", "x"): "y",
+        ("r", "t", "element", "k"): "n",
+    }
+
+    found = codes(can_read_old_data(old, new, renames=renames))
+
+    assert set(found) == {
+        ("field-renamed-by-mapping", "r"),
+        ("field-renamed-by-mapping", "r.x"),
+        ("field-renamed-by-mapping", "r.t.element.k"),
+        ("type-changed", "r.x"),
+        ("type-promoted", "r.t.element.k"),
+    }

@@ -255,3 +255,41 @@ def test_each_secret_has_a_variable_of_its_own(
         if not number:
             left = diff_catalogs(Migrator(environment, tmp_path / "m").content(), wanted)
             assert () == tuple(one for one in left if type(one).__name__ != "RemoveDatabase")
+
+
+FILES = "WITH ('connector' = 'filesystem', 'path' = '/data/t', 'format' = 'parquet')"
+
+
+def test_fields_of_files_are_renamed_in_place(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    folder = tmp_path
+    generate(environment, folder, f"CREATE TABLE t (r ROW<x INT>) {FILES}")
+    migrator(environment, folder).upgrade()
+    hints: dict[ObjectPath, dict[tuple[str, ...], str]] = {
+        ObjectPath(environment.get_current_database() or "", "t"): {("r", "x"): "y"}
+    }
+
+    text = generate(
+        environment, folder, f"CREATE TABLE t (r ROW<y INT>) {FILES}", column_renames=hints
+    )
+
+    assert "RENAME `r`.`x` TO `r`.`y`;" in text
+    migrator(environment, folder).upgrade()
+    migrator(environment, folder).downgrade("-1")
+    assert () == migrator(environment, folder).drift()
+
+
+def test_a_former_name_of_a_column_is_not_generated_for_another(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    folder = tmp_path
+    generate(environment, folder, f"CREATE TABLE t (a INT) {FILES}")
+    migrator(environment, folder).upgrade()
+    environment.execute_sql("ALTER TABLE t RENAME a TO b")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        generate(environment, folder, f"CREATE TABLE t (b INT, a INT) {FILES}")
+
+    assert "migration-needs-rewrite" == caught.value.code
+    assert "have column 'b' by the name 'a'" in caught.value.problem
