@@ -194,12 +194,14 @@ def printable(line: str) -> str:
 def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
     """Print diagnostics as compilers do: position, code, message, the line with carets, a hint.
 
-    The last line is the command that explains their codes.
+    Those about a directory have no position, since their statements may be of no file of it. The
+    last line is the command that explains their codes.
     """
     codes: dict[str, None] = {}
     for one in diagnostics:
         codes[one.code] = None
-        place = f"{shown(path)}:{one.line}:{one.column}" if one.line else shown(path)
+        has_line = one.line and not path.is_dir()
+        place = f"{shown(path)}:{one.line}:{one.column}" if has_line else shown(path)
         console.print(Text.assemble((place, "bold"), ": ", (f"error[{one.code}]", "bold red"), ": ",
                                     escaped(one.message)), soft_wrap=True)  # fmt: skip
         if one.path:

@@ -56,7 +56,7 @@ from schema_core.migration.catalog_changes import (
     diff_catalogs,
     read_catalog,
 )
-from schema_core.migration.differences import RenameHints
+from schema_core.migration.differences import RenameHints, likely_renames
 from schema_core.migration.files import escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
@@ -276,6 +276,7 @@ def autogenerate(
     notes = _differences(migrator, up, down, live, wanted, variables)
     lines = [escaped(f"-- {change}") for change in changes]
     lines += [escaped(f"-- at risk: {one}") for one in writer.risks]
+    lines += [escaped(f"-- if it is a rename: --rename {one}") for one in writer.hints]
     lines += [f"-- the value of ${{{one}}} is secret: pass it with --define" for one in variables]
     lines += [*notes, "-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
@@ -313,7 +314,8 @@ class _Writer:
     """Writes the statements from one content to another.
 
     `variables` receives the values of secret options, `risks` what the statements do to rows.
-    `former` are the options of tables with the former names of their columns.
+    `former` are the options of tables with the former names of their columns, `hints` receives
+    likely renames, which are not assumed.
     """
 
     migrator: Migrator
@@ -324,6 +326,7 @@ class _Writer:
     variables: dict[str, str]
     former: Mapping[ObjectPath, Mapping[str, str]] = field(default_factory=dict)
     risks: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
 
     def statements(self, changes: Iterable[CatalogChange]) -> list[str]:
         """Return the statements of changes: views are dropped first and created last.
@@ -483,7 +486,16 @@ class _Writer:
         self.risks.extend(
             f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
         )
+        self.hints.extend(
+            f"{'.'.join((path.database_name, path.object_name, *column))}={name}"
+            for column, name in likely_renames(old, new).items()
+            if column not in _paths(self.column_renames.get(path, {}))
+        )
         return found.statements
+
+
+def _paths(hints: RenameHints) -> set[tuple[str, ...]]:
+    return {(one,) if isinstance(one, str) else one for one in hints}
 
 
 def _quoted(path: ObjectPath) -> str:

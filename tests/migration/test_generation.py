@@ -293,3 +293,16 @@ def test_a_former_name_of_a_column_is_not_generated_for_another(
 
     assert "migration-needs-rewrite" == caught.value.code
     assert "have column 'b' by the name 'a'" in caught.value.problem
+
+
+def test_a_likely_rename_is_reported_and_not_assumed(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    generate(environment, tmp_path, f"CREATE TABLE t (id INT, a STRING) {FILES}")
+    migrator(environment, tmp_path).upgrade()
+    database = environment.get_current_database() or ""
+
+    text = generate(environment, tmp_path, f"CREATE TABLE t (id INT, b STRING) {FILES}")
+
+    assert f"-- if it is a rename: --rename {database}.t.a=b\n" in text
+    assert "DROP `a`;" in text
