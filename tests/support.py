@@ -60,7 +60,7 @@ def load_profile() -> None:
         "ci",
         deadline=None,
         derandomize="HYPOTHESIS_EXAMPLES" not in os.environ,
-        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "50")),
+        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "30")),
         suppress_health_check=[HealthCheck.too_slow],
         print_blob=True,
     )
