@@ -56,13 +56,24 @@ class Question(Enum):
 
 
 class FindingKind(NamedTuple):
-    """The severity of a kind of finding, and what it means."""
+    """The severity of a kind of finding, what it means, and where Flink documents the rule.
+
+    Rules of rows have no source of their own: see `RuleSet.source`.
+    """
 
     severity: Severity
     meaning: str
+    source: str | None = None
 
 
 ALLOW, WARN, ERROR = Severity
+
+_FLINK = "https://nightlies.apache.org/flink/flink-docs-stable/docs"
+
+#: "Stateful Upgrades and Evolution", "Event Time" and "Application State Compatibility".
+STATE = f"{_FLINK}/dev/table/concepts/overview/"
+EVENT_TIME = f"{_FLINK}/dev/table/concepts/time_attributes/"
+UPGRADING = f"{_FLINK}/ops/upgrading/"
 
 #: Kind -> severity and meaning.
 FINDINGS: Mapping[str, FindingKind] = {
@@ -94,12 +105,22 @@ FINDINGS: Mapping[str, FindingKind] = {
     "column-type-changed": FindingKind(WARN, "queries get another type"),
     "watermark-gone": FindingKind(ERROR, "queries that use event time fail"),
     # the state of jobs
-    "state-type-changed": FindingKind(ERROR, "a column in the state of the job has another type"),
-    "state-columns-changed": FindingKind(ERROR, "rows in the state of the job have other columns"),
-    "plan-changed": FindingKind(ERROR, "the job is compiled to other operators"),
-    "event-time-changed": FindingKind(WARN, "the state is restored; rows may be late or early"),
-    "source-changed": FindingKind(ERROR, "the positions of the source belong to another connector"),
-    "job-option-changed": FindingKind(WARN, "the job uses the option from its next start on"),
+    "state-type-changed": FindingKind(
+        ERROR, "a column in the state of the job has another type", STATE
+    ),
+    "state-columns-changed": FindingKind(
+        ERROR, "rows in the state of the job have other columns", STATE
+    ),
+    "plan-changed": FindingKind(ERROR, "the job is compiled to other operators", STATE),
+    "event-time-changed": FindingKind(
+        WARN, "the state is restored; rows may be late or early", EVENT_TIME
+    ),
+    "source-changed": FindingKind(
+        ERROR, "the positions of the source belong to another connector", UPGRADING
+    ),
+    "job-option-changed": FindingKind(
+        WARN, "the job uses the option from its next start on", UPGRADING
+    ),
 }
 
 
@@ -119,6 +140,11 @@ class Finding:
     reason: str
     version: int = 0
     accepted: str | None = None
+
+    @property
+    def source(self) -> str | None:
+        """The page of Flink's documentation with the rule, for findings about running jobs."""
+        return FINDINGS[self.kind].source
 
     def __str__(self) -> str:
         place = ".".join(self.path) or "the table"

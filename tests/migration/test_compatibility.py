@@ -93,7 +93,9 @@ def test_the_three_questions(
 
     assert data == codes(can_read_old_data(old, changed))
     assert readers == codes(can_old_readers_read(old, changed))
-    assert jobs == codes(can_jobs_restart(old, changed))
+    restarts = can_jobs_restart(old, changed)
+    assert jobs == codes(restarts)
+    assert all(str(one.source).startswith("https://nightlies.apache.org/") for one in restarts)
 
 
 def test_a_dropped_rowtime_type_is_not_compared_with_its_kind() -> None:
