@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -78,5 +79,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     warehouse = tmp_path_factory.mktemp("warehouse")
     session = builder.config("spark.sql.warehouse.dir", str(warehouse)).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    # PySpark looks this class up fourteen times for each Java exception, by packages of which py4j
+    # asks the JVM, which searches all jars of Spark each time
+    jvm: Any = session._jvm
+    types = SimpleNamespace(TypeUtil=jvm.py4j.reflection.TypeUtil)
+    jvm.py4j = SimpleNamespace(reflection=types)
     yield session
     session.stop()
