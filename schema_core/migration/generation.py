@@ -267,7 +267,7 @@ def autogenerate(
         return None
     variables: dict[str, str] = {}
     columns = column_renames or {}
-    former = {path: _former_names(migrator, path) for path in live.objects}
+    former = {path: former_names_option(migrator.catalog.get_table(path)) for path in live.objects}
     writer = _Writer(migrator, live, wanted, renames, columns, variables, former)
     up = writer.statements(changes)
     down = _undone(migrator, live, wanted, renames, columns, variables)
@@ -282,10 +282,6 @@ def autogenerate(
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
     _require_sections(lines, up, down)
     return migrator.directory.create(name, "\n".join(lines) + "\n")
-
-
-def _former_names(migrator: Migrator, path: ObjectPath) -> dict[str, str]:
-    return former_names_option(migrator.catalog.get_table(path))
 
 
 def _undone(

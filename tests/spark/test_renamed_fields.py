@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from schema_core import Schema, TableEnvironment
-from schema_core.catalog import CatalogTable, ObjectPath
 from schema_core.catalog.former_names import KEY
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import diff, rewrite_table, validate_rows
+from tests.spark.test_renamed_columns import rows, run, stored
 
-PATH = ObjectPath("default_database", "t")
 LISTED = ["parquet", "orc"]
 FORMS = [*LISTED, "json", "avro"]
 TYPE = "ROW<x INT, at_ TIMESTAMP(3), tags ARRAY<ROW<k STRING, n INT>>, m MAP<STRING, ROW<v INT>>>"
@@ -25,22 +23,6 @@ def env(environment: TableEnvironment, tmp_path: Path, form: str) -> TableEnviro
     options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = '{form}'"
     environment.execute_sql(f"CREATE TABLE t (id INT, r {TYPE}) WITH ({options})")
     return environment
-
-
-def run(environment: TableEnvironment, *statements: str) -> None:
-    for statement in statements:
-        environment.execute_sql(statement)
-
-
-def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
-    with environment.execute_sql(query).collect() as found:
-        return sorted(map(tuple, found), key=repr)
-
-
-def stored(environment: TableEnvironment) -> CatalogTable:
-    found = environment.get_catalog("default_catalog").get_table(PATH)
-    assert isinstance(found, CatalogTable)
-    return found
 
 
 def insert(number: int, x: str = "") -> str:

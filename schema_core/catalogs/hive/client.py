@@ -289,7 +289,7 @@ class SparkMetastore:
 
     def _configuration(self, session: SparkSession, settings: Mapping[str, str]) -> Any:
         """Return Hive's configuration on top of the session's."""
-        java = session._jsparkSession  # noqa: SLF001 - as above
+        java = session._jsparkSession  # noqa: SLF001 - PySpark has no public access
         hadoop = java.sharedState().hadoopConf()
         hive = "org.apache.hadoop.hive.conf.HiveConf"
         kind = java_class(session, "java.lang.Class").forName(hive)
