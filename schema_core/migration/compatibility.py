@@ -20,7 +20,12 @@ from schema_core.catalog.apply_changes import steps_of
 from schema_core.catalog.former_names import format_by_name
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.migration.differences import RenameHints, diff, likely_renames
+from schema_core.migration.differences import (
+    RenameHints,
+    diff,
+    likely_renames,
+    renames_by_path,
+)
 from schema_core.migration.rules import (
     FLINK,
     NO_RENAMES,
@@ -319,7 +324,7 @@ def _renamed(old: Definition, new: Definition, renames: RenameHints | None) -> R
         require_instance(renames, (Mapping, NoneType), "the renames")
         return NO_RENAMES
     diff(schema_of(old), schema_of(new), renames=renames)
-    return {(one,) if isinstance(one, str) else one: name for one, name in renames.items()}
+    return renames_by_path(renames)
 
 
 def inverted(renames: Renames) -> Renames:

@@ -106,7 +106,7 @@ def diff(
     ModifyPhysicalColumnType{Column=`id` INT, newType=BIGINT}
     ModifyColumnName{Column=`name` STRING, newName='label'}
     """
-    hints = _hints(renames)
+    hints = renames_by_path(renames)
     progress = _changes(*_comparable(old, new), hints)
     for path in hints.keys() - progress.used:
         raise SchemaError(
@@ -209,7 +209,7 @@ def _is_stored(column: Column) -> bool:
     return not isinstance(column, ComputedColumn)
 
 
-def _hints(renames: RenameHints | None) -> dict[Path, str]:
+def renames_by_path(renames: RenameHints | None) -> dict[Path, str]:
     """Return the renames by path."""
     if renames is None:
         return {}

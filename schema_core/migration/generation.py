@@ -56,7 +56,7 @@ from schema_core.migration.catalog_changes import (
     diff_catalogs,
     read_catalog,
 )
-from schema_core.migration.differences import RenameHints, likely_renames
+from schema_core.migration.differences import RenameHints, likely_renames, renames_by_path
 from schema_core.migration.files import escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
@@ -482,16 +482,13 @@ class _Writer:
         self.risks.extend(
             f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
         )
+        known = renames_by_path(self.column_renames.get(path))
         self.hints.extend(
             f"{'.'.join((path.database_name, path.object_name, *column))}={name}"
             for column, name in likely_renames(old, new).items()
-            if column not in _paths(self.column_renames.get(path, {}))
+            if column not in known
         )
         return found.statements
-
-
-def _paths(hints: RenameHints) -> set[tuple[str, ...]]:
-    return {(one,) if isinstance(one, str) else one for one in hints}
 
 
 def _quoted(path: ObjectPath) -> str:
@@ -521,7 +518,7 @@ def _inverted(hints: RenameHints) -> dict[tuple[str, ...], str]:
     >>> _inverted({"r": "s", ("r", "a"): "b"})
     {('s',): 'r', ('s', 'b'): 'a'}
     """
-    names = {(path,) if isinstance(path, str) else tuple(path): new for path, new in hints.items()}
+    names = renames_by_path(hints)
     return {
         tuple(names.get(path[: end + 1], one) for end, one in enumerate(path)): path[-1]
         for path in names

@@ -19,7 +19,7 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
-from schema_core.migration.differences import Definition, RenameHints, diff
+from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import converted, is_stored, sources_of
 from schema_core.migration.targets import TARGETS, Writer, type_of
@@ -216,7 +216,7 @@ def column_renames(renames: RenameHints) -> dict[str, str]:
     Raises:
         SchemaError: with code `wrong-argument` for the rename of a field.
     """
-    paths = {(one,) if isinstance(one, str) else tuple(one): new for one, new in renames.items()}
+    paths = renames_by_path(renames)
     for path in paths:
         if len(path) > 1:
             raise SchemaError(
