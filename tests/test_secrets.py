@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from schema_core.secrets import HIDDEN, mask_credentials, masked_value
+from tests.support import processor_time
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,5 @@ def test_credentials_within_a_value(value: str, shown: str | None) -> None:
 @pytest.mark.parametrize("unit", ["password", "a://", "://", "@", "%3D", "=", " ", ";", "'"])
 def test_masking_a_value_is_linear(unit: str) -> None:
     text = (unit * 100_000)[:100_000]
-    started = time.process_time()
-    mask_credentials(text)
 
-    assert time.process_time() - started < 3
+    assert processor_time(lambda: mask_credentials(text), 3) < 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from schema_core.formats.properties.limits import STORES
@@ -11,6 +9,7 @@ from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.stored import MapKind
 from schema_core.formats.properties.verify import verify
 from schema_core.formats.spark.table_properties import PARTS, SCHEMA
+from tests.support import processor_time
 
 SOUND = {
     "schema.0.name": "id",
@@ -160,10 +159,10 @@ def test_hint_suggests_a_similar_key() -> None:
 
 
 def test_a_large_row_number_is_not_iterated() -> None:
-    started = time.process_time()
-    found = verify(SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"})
+    far = SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"}
+    found = verify(far)
 
-    assert time.process_time() - started < 0.5
+    assert processor_time(lambda: verify(far), 0.5) < 0.5
     assert len(found) < 30
     assert {"missing-key", "invalid-key-number"} <= {one.code for one in found}
 
@@ -174,10 +173,9 @@ def test_long_map_is_verified_in_linear_time() -> None:
         for number in range(5_000)
         for key, value in (("name", f"c{number}"), ("data-type", "INT"))
     }
-    started = time.process_time()
 
     assert () == verify(wide)
-    assert time.process_time() - started < 3
+    assert processor_time(lambda: verify(wide), 3) < 3
 
 
 def test_malformed_parts_are_reported_before_their_content() -> None:
