@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan, Table, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.windows import lengths_of
 from schema_core.spark.incremental import State, StreamPlan
@@ -138,7 +138,7 @@ def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
     names = ", ".join(map(quote, frame.columns))
     time, keys = window.time, [quote(one.name) for one in window.partition_by]
     frame = with_session_time(frame, time.name, time.type, zone)
-    gap = to_sql(lengths_of(window.function, window.sizes)[0]).rstrip("L")
+    gap = lengths_of(window.function, window.sizes)[0]
     session = expr(f"session_window({quote(TIME)}, '{gap} milliseconds')").alias(SESSION)
     # Spark has no sessions without a key, and removes a key that is constant
     key = expr(f"isnull({quote(TIME)})").alias(ONE)

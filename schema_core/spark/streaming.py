@@ -265,22 +265,38 @@ def write_batch(
     """Write the rows of a micro-batch; they are visible at the end.
 
     A query that `has_state` returns no rows in most micro-batches. A connector that records
-    micro-batches then commits no file.
+    micro-batches then commits no file. Other connectors may read the rows more than once: they are
+    kept, so that the state is read once.
     """
     if not stages(connector, context):
         connector.write(rows, context)
         return
     stage = connector.stage(context)
     try:
-        with kept(rows) if has_state else nullcontext():
-            skips = has_state and isinstance(connector, SupportsMicroBatches)
-            if not (skips and rows.isEmpty()):
-                connector.write(rows, replace(context, stage=stage))
+        context_of_stage = replace(context, stage=stage)
+        if not has_state:
+            connector.write(rows, context_of_stage)
+        elif not isinstance(connector, SupportsMicroBatches):
+            with kept(rows):
+                connector.write(rows, context_of_stage)
+        elif not written_rows(connector, rows, context_of_stage):
+            stage.abort()
+            stage = connector.stage(context)
         stage.prepare()
         stage.commit()
     except BaseException:
         stage.abort()
         raise
+
+
+def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
+    """Write the rows of a micro-batch and return how many they are."""
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import count
+
+    seen = Observation()
+    connector.write(rows.observe(seen, count("*").alias("rows")), context)
+    return int(seen.get["rows"])
 
 
 @contextmanager

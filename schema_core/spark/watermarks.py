@@ -22,7 +22,7 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.tree import Column, Node, fail
+from schema_core.spark.compiler.tree import Column, Node, call, fail
 from schema_core.spark.interval_joins import TIME
 from schema_core.spark.jvm import with_metadata
 from schema_core.spark.projection import select
@@ -93,14 +93,18 @@ def with_watermark(
     name = spec.rowtime_attribute
     rowtime = next(one.data_type for one in schema.columns if one.name == name)
     first = _millis(from_physical(Column(name), rowtime), rowtime, clock)
+    missing = fail(f"the rowtime {name!r} is NULL")
     node = inline(
         "timestamp_millis(if({t} < 0, {early}, coalesce({w}, 0L) + 1))",
-        t=inline("coalesce({t}, {null})", t=first, null=fail(f"the rowtime {name!r} is NULL")),
+        t=inline("coalesce({t}, {null})", t=first, null=missing),
         early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
         w=_watermark(given, expression.type, clock),
     )
     names = frame.columns
-    frame = select(frame, [*((Column(one), one) for one in names), (node, WATERMARK)])
+    columns: dict[str, Node] = {one: Column(one) for one in names}
+    # a filter on the rowtime, which Spark computes first, must not hide the error
+    columns[name] = call("coalesce", columns[name], missing)
+    frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
 
 

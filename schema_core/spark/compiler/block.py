@@ -43,7 +43,6 @@ from schema_core.spark.compiler.windows import (
     lengths_of,
     millis_of,
     session_key,
-    session_of,
     windows_of,
 )
 
@@ -305,9 +304,8 @@ class Block:
     def bounds(self, key: FunctionCall, window: Column) -> dict[Typed, Node]:
         """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
-        found = session_of(window) if name == "SESSION" else window
         return {
-            one: bound_of(part, found, key.type, self.writer.zone)
+            one: bound_of(part, window, key.type, self.writer.zone)
             for one in calls_of((*expressions_of(self.block), *self.hidden))
             if one.arguments == key.arguments
             for part in BOUNDS

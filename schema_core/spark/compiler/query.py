@@ -69,6 +69,7 @@ from schema_core.spark.compiler.windows import (
     bound_of,
     lengths_of,
     millis_of,
+    spark_window,
     windows_of,
 )
 from schema_core.sql.syntax import JoinKind
@@ -607,10 +608,11 @@ class Writer:
         source = partial(self.window_rows, table, own)
         if table.function == "SESSION":
             millis = to_sql(millis_of(time, type_, self.zone), Lifting(own=(own,)))
-            rows = self.sessions(table, to_sql(lengths[0]), source(f"{millis} AS {TIME}"))
+            rows = self.sessions(table, lengths[0], source(f"{millis} AS {TIME}"))
         else:
-            windows = windows_of(table.function, time, type_, lengths, self.zone)
-            rows = source(f"explode({to_sql(windows, Lifting(own=(own,)))}) AS {quote(ELEMENT)}")
+            given = (table.function, time, type_, lengths, self.zone)
+            window = spark_window(*given) or call("explode", windows_of(*given))
+            rows = source(f"{to_sql(window, Lifting(own=(own,)))} AS {quote(ELEMENT)}")
         bounds = [bound_of(part, tree.Column(ELEMENT), type_, self.zone) for part in BOUNDS]
         names = [quote(column.name) for column in table.columns[-3:]]
         added = ", ".join(
@@ -623,7 +625,7 @@ class Writer:
         """Write the rows of a window function with an item, and the columns that it is made of."""
         return f"SELECT *, {item} FROM ({self.write(table.input)}){own.laterals()}"
 
-    def sessions(self, table: WindowTable, gap: str, rows: str) -> str:
+    def sessions(self, table: WindowTable, gap: int, rows: str) -> str:
         """Write rows, with their `TIME` in milliseconds, with the session that each is in.
 
         A session begins with a row that follows no other within the gap.
@@ -637,6 +639,8 @@ class Writer:
         )
         rows = f"SELECT *, sum({BEGINS}) OVER ({by}ORDER BY {TIME}) AS {NUMBER} FROM ({rows})"
         over = f"OVER (PARTITION BY {', '.join([*keys, NUMBER])})"
-        window = f"named_struct('a', min({TIME}) {over}, 'b', max({TIME}) {over} + {gap})"
+        bounds = f"min({TIME}) {over}", f"max({TIME}) {over} + {gap}"
+        start, end = (f"CAST(timestamp_millis({one}) AS TIMESTAMP_NTZ)" for one in bounds)
+        window = f"named_struct('start', {start}, 'end', {end})"
         dropped = f"{TIME}, {BEGINS}, {NUMBER}"
         return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"

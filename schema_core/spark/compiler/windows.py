@@ -1,8 +1,9 @@
 """Windows of time: TUMBLE, HOP, CUMULATE and SESSION, of table functions and of GROUP BY.
 
-A time is assigned to windows by the clock of the session's time zone. The windows are an array of
-structs of the milliseconds at which each starts and ends; a time that is NULL is in none. A session
-depends on the times of other rows: it is one struct, of a window function or of Spark's
+A time is assigned to windows by the clock of the session's time zone. A window is a struct of the
+local times at which it starts and ends, as in Spark; a time that is NULL is in none. Spark's
+``window`` repeats a row for its windows itself; other windows are an array, to be exploded. A
+session depends on the times of other rows: it is one struct, of a window function or of Spark's
 ``session_window``.
 """
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
 #: The fields of a window, and what can be asked of it.
-START, END = "a", "b"
+START, END = "start", "end"
 BOUNDS = ("START", "END", "ROWTIME")
 
 
@@ -52,7 +53,7 @@ LENGTHS = {
 }
 
 
-def lengths_of(name: str, sizes: Sequence[Typed]) -> list[Node]:
+def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
     """Return the lengths of windows, and their offset if there is one, in milliseconds.
 
     Raises:
@@ -74,16 +75,33 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[Node]:
         step, size = numbers[:2]
         problem = f"the size of CUMULATE must be a multiple of the step: {size} ms and {step} ms"
         _refuse(problem, sizes)
-    return [Literal(str(number), "L") for number in numbers]
+    return numbers
 
 
 def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
     raise SchemaError(problem, code="invalid-window-size", span=sizes[0].span)
 
 
-def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[Node], zone: str) -> Node:
+def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str) -> Node:
     """Return the array of the windows that contain a time; `sizes` are milliseconds."""
-    return let(millis_of(time, type_, zone), lambda time: WINDOWS[name](time, sizes))
+    lengths = [Literal(str(one), "L") for one in sizes]
+    return let(millis_of(time, type_, zone), lambda time: WINDOWS[name](time, lengths))
+
+
+def spark_window(
+    name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str
+) -> Node | None:
+    """Return the windows of a function as Spark's ``window``; None for one that Spark lacks.
+
+    Spark computes them without a conversion of time zones, and repeats the rows itself. It has no
+    windows with gaps between them, and one ``window`` only in a SELECT.
+    """
+    slide, size, *offset = sizes if name == "HOP" else (sizes[0], *sizes)
+    if name == "CUMULATE" or slide > size:
+        return None
+    start = offset[0] % slide if offset else 0
+    lengths = (f"{one} milliseconds" for one in (size, slide, start))
+    return call("window", datetimes.clock(time, type_, zone), *lengths)
 
 
 def millis_of(time: Node, type_: DataType, zone: str) -> Node:
@@ -91,35 +109,29 @@ def millis_of(time: Node, type_: DataType, zone: str) -> Node:
     return datetimes.millis(datetimes.clock(time, type_, zone))
 
 
-def session_key(time: Node, gap: Node) -> Node:
+def session_key(time: Node, gap: int) -> Node:
     """Return the key of GROUP BY for sessions; `time` and `gap` are milliseconds.
 
     Sessions that touch are one, as in Flink.
     """
     datetime = datetimes.of_millis(time, TimestampType(3))
-    length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
+    length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=Literal(gap))
     return call("session_window", datetime, length)
-
-
-def session_of(key: Node) -> Node:
-    """Return the window of a key of GROUP BY for sessions."""
-    return _window(*(datetimes.millis(Field(key, name)) for name in ("start", "end")))
 
 
 def bound_of(part: str, window: Node, type_: DataType, zone: str) -> Node:
     """Return the START or END of a window, or its ROWTIME: the last millisecond, of a type."""
-    start, end = (
-        datetimes.of_millis(Field(window, name), TimestampType(3)) for name in (START, END)
-    )
     if part != "ROWTIME":
-        return start if part == "START" else end
-    last = datetimes.of_millis(inline("{b} - 1", b=Field(window, END)), TimestampType(3))
+        return Field(window, START if part == "START" else END)
+    end = datetimes.millis(Field(window, END))
+    last = datetimes.of_millis(inline("{end} - 1", end=end), TimestampType(3))
     is_instant = isinstance(type_, LocalZonedTimestampType)
     return datetimes.instant(last, zone) if is_instant else last
 
 
 def _window(start: Node, stop: Node) -> Node:
-    return call("named_struct", START, start, END, stop)
+    first, end = (datetimes.of_millis(one, TimestampType(3)) for one in (start, stop))
+    return call("named_struct", START, first, END, end)
 
 
 def _start(time: Node, offset: Sequence[Node], size: Node) -> Node:
@@ -168,7 +180,7 @@ def _cumulate(time: Node, sizes: Sequence[Node]) -> Node:
     return call("transform", stops, function(lambda stop: _window(start, stop)))
 
 
-#: Function -> the windows of a time, as an array of pairs of milliseconds.
+#: Function -> the windows of a time in milliseconds, as an array.
 WINDOWS: dict[str, Callable[[Node, Sequence[Node]], Node]] = {
     "TUMBLE": _tumble,
     "HOP": _hop,

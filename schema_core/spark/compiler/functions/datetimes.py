@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
+    Call,
     Cast,
     Literal,
     Node,
@@ -46,12 +47,21 @@ DAY = 86_400_000
 
 def micros(node: Node) -> Node:
     """Return the microseconds since 1970 of a timestamp of either kind, by its local time."""
-    return sql("unix_micros(CAST({0} AS TIMESTAMP))", **{"0": node})
+    return call("unix_micros", _in_utc(node))
 
 
 def millis(node: Node) -> Node:
     """Return the milliseconds since 1970, rounded down."""
-    return sql("unix_millis(CAST({0} AS TIMESTAMP))", **{"0": node})
+    return call("unix_millis", _in_utc(node))
+
+
+def _in_utc(node: Node) -> Node:
+    """Return a timestamp of either kind as a TIMESTAMP; Spark's casts between them are slow."""
+    match node:
+        case Cast(Call("timestamp_micros" | "timestamp_millis") as instant, "TIMESTAMP_NTZ"):
+            return instant
+        case _:
+            return Cast(node, "TIMESTAMP")
 
 
 def days(node: Node) -> Node:
@@ -145,11 +155,20 @@ def nano_part(node: Node) -> Node:
 
 
 def truncated(node: Node, source: int, target: int, type_: DataType) -> Node:
-    """Return a timestamp with fewer fractional digits: truncated, not rounded."""
+    """Return a timestamp with fewer fractional digits: truncated, not rounded.
+
+    Most have no other digits, and are not converted.
+    """
     if target >= min(source, MAX_PRECISION):
         return node
     unit = 10 ** (MAX_PRECISION - target)
-    return of_micros(sql("{n} - pmod({n}, {unit})", n=micros(node), unit=unit), type_)
+
+    def shortened(node: Node) -> Node:
+        beyond = inline("pmod({n}, {unit})", n=micros(node), unit=unit)
+        fewer = of_micros(inline("{n} - {beyond}", n=micros(node), beyond=beyond), type_)
+        return inline("if({beyond} = 0, {node}, {fewer})", beyond=beyond, node=node, fewer=fewer)
+
+    return let(node, shortened)
 
 
 def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
