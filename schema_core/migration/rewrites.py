@@ -14,7 +14,7 @@ from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
 )
-from schema_core.types import DataType, RowType
+from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType
 
 
 def beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def converted(writer: Writer, value: str, old: DataType, new: DataType) -> str |
         if old.field_names() != new.field_names():
             return _row(writer, value, old, new)
     elif _has_other_rows(old, new):
-        return None
+        return _collection(writer, value, old, new)
     try:
         castable = writer.target.has_cast(old, new)
     except SchemaCoreError:
@@ -167,6 +167,35 @@ def _has_other_rows(old: DataType, new: DataType) -> bool:
         for type_ in (old, new)
     ]
     return rows[0] != rows[1]
+
+
+def _collection(writer: Writer, value: str, old: DataType, new: DataType) -> str | None:
+    """Return a collection whose rows are converted one by one, or None where SQL cannot.
+
+    Flink's SQL has no function of lambdas, and PostgreSQL keeps collections of rows as JSON.
+    """
+    engine = writer.target.engine
+    if engine is None or engine.name != "spark":
+        return None
+    match old, new:
+        case ArrayType(), ArrayType():
+            parts = [("transform", "e", old.element_type, new.element_type)]
+        case MapType(), MapType():
+            parts = [
+                ("transform_keys", "(e, f)", old.key_type, new.key_type),
+                ("transform_values", "(f, e)", old.value_type, new.value_type),
+            ]
+        case MultisetType(), MultisetType():
+            parts = [("transform_keys", "(e, f)", old.element_type, new.element_type)]
+        case _:
+            return None
+    for function, names, before, after in parts:
+        part = converted(writer, "e", before, after)
+        if part is None:
+            return None
+        if part != "e":
+            value = f"{function}({value}, {names} -> {part})"
+    return value
 
 
 def _row(writer: Writer, value: str, old: RowType, new: RowType) -> str:

@@ -83,6 +83,34 @@ def test_a_rewrite_for_spark_keeps_rows(session: SparkSession) -> None:
     assert "bigint" == dict(session.table("plans.m").dtypes)["id"]
 
 
+def test_a_rewrite_for_spark_converts_rows_within_collections(session: SparkSession) -> None:
+    row, wider = "ROW<x INT, y STRING>", "ROW<y STRING, x BIGINT, z INT>"
+    key, wider_key = "ROW<p INT>", "ROW<p INT, q INT>"
+    old = Schema.new_builder().column("a", f"ARRAY<{row}>")
+    old = old.column("m", f"MAP<STRING, ARRAY<{row}>>").column("k", f"MAP<{key}, INT>")
+    new = Schema.new_builder().column("a", f"ARRAY<{wider}>")
+    new = new.column("m", f"MAP<STRING, ARRAY<{wider}>>").column("k", f"MAP<{wider_key}, BIGINT>")
+    created(session, CatalogTable(old.build()), "m")
+    one = "named_struct('x', 1, 'y', 'b')"
+    session.sql(
+        f"INSERT INTO plans.m SELECT array({one}, NULL), map('a', array({one})),"
+        " map(named_struct('p', 2), 3) UNION ALL SELECT NULL, map('a', NULL), map()"
+    )
+
+    found = plan(old.build(), new.build(), "spark", path=("plans", "m"))
+    for statement in found.statements:
+        session.sql(statement)
+
+    rows = session.sql("SELECT * FROM plans.m ORDER BY a DESC").collect()
+    values = [row.asDict(recursive=True) for row in rows]
+    expected = {"y": "b", "x": 1, "z": None}
+    assert [] == list(found.risks)
+    assert values[0]["a"] == [expected, None]
+    assert values[0]["m"] == {"a": [expected]}
+    assert [(key.asDict(), n) for key, n in rows[0].k.items()] == [({"p": 2, "q": None}, 3)]
+    assert values[1] == {"a": None, "m": {"a": None}, "k": {}}
+
+
 def test_statements_for_iceberg_are_those_of_sparks_grammar(session: SparkSession) -> None:
     parser = session._jsparkSession.sessionState().sqlParser()
     parsed = 0
