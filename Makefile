@@ -9,6 +9,9 @@ INSTALLED := $(VENV)/.installed
 CHECKED := schema_core properties tests fuzz docs
 # Workers for the tests: one a core, but Spark wants memory as well.
 JOBS ?= 2
+# Containers often forbid files of bytecode. Every worker, Python worker of Spark and program that a
+# test starts would compile all modules that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test env lint format types agreement postgresql pytest floors lock fuzz oracle clean
 

@@ -167,28 +167,38 @@ def imports_at_runtime(node: ast.AST, *, late: bool = False) -> Iterator[tuple[s
                 if len(targets) < len(names) and module in MODULES:
                     targets.add(module)
                 yield from ((target, late) for target in targets)
+            case ast.expr():
+                continue  # imports are statements, which no expression contains
             case _ if not is_type_checking(child):
-                within = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                within = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
                 yield from imports_at_runtime(child, late=late or within)
 
 
-IMPORTS = {
-    module: set(imports_at_runtime(ast.parse(file.read_text(encoding="utf-8"))))
-    for module, file in MODULES.items()
-}
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[tuple[str, bool]]]:
+    """The modules that each module imports, and whether within a function.
+
+    A fixture, because every worker imports this file: parsing the package takes seconds.
+    """
+    return {
+        module: set(imports_at_runtime(ast.parse(file.read_text(encoding="utf-8"))))
+        for module, file in MODULES.items()
+    }
 
 
-def test_modules_do_not_import_each_other_in_a_cycle() -> None:
+def test_modules_do_not_import_each_other_in_a_cycle(
+    imported: dict[str, set[tuple[str, bool]]],
+) -> None:
     """Wherever the import is: one in a function only hides the cycle."""
-    graph = {module: {target for target, _ in found} for module, found in IMPORTS.items()}
+    graph = {module: {target for target, _ in found} for module, found in imported.items()}
 
     assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
 
 
-def test_an_import_in_a_function_has_a_reason() -> None:
+def test_an_import_in_a_function_has_a_reason(imported: dict[str, set[tuple[str, bool]]]) -> None:
     late = {
         (MODULES[module].relative_to(PACKAGE).as_posix(), target)
-        for module, found in IMPORTS.items()
+        for module, found in imported.items()
         for target, is_late in found
         if is_late
     }
