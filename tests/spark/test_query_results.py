@@ -15,6 +15,7 @@ import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.sql.printer import print_string
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -42,11 +43,16 @@ TYPES = {name: DataTypes.of(text) for name, text in TABLE["columns"].items()}
 
 
 @pytest.fixture(scope="module")
-def rows_of(session: Any) -> TableEnvironment:
+def rows_of(session: Any, tmp_path_factory: pytest.TempPathFactory) -> TableEnvironment:
+    """An environment with the table A, in a file: Spark would analyse a view of values each time."""
     environment = environment_of(session)
     rows = [tuple(map(value, row, TYPES.values())) for row in TABLE["rows"]]
     schema = DataTypes.ROW([DataTypes.FIELD(name, type_) for name, type_ in TYPES.items()])
-    environment.create_temporary_view("A", environment.from_elements(rows, schema))
+    columns = ", ".join(f"`{name}` {type_}" for name, type_ in TYPES.items())
+    place = print_string(str(tmp_path_factory.mktemp("rows") / "A"))
+    options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = {place}"
+    environment.execute_sql(f"CREATE TEMPORARY TABLE A ({columns}) WITH ({options})")
+    environment.from_elements(rows, schema).execute_insert("A").wait()
     return environment
 
 
