@@ -44,7 +44,7 @@ TYPES = {name: DataTypes.of(text) for name, text in TABLE["columns"].items()}
 
 @pytest.fixture(scope="module")
 def rows_of(session: Any, tmp_path_factory: pytest.TempPathFactory) -> TableEnvironment:
-    """An environment with the table A, in a file: Spark would analyse a view of values each time."""
+    """Return an environment with the table A in a file: a view is analysed with each query."""
     environment = environment_of(session)
     rows = [tuple(map(value, row, TYPES.values())) for row in TABLE["rows"]]
     schema = DataTypes.ROW([DataTypes.FIELD(name, type_) for name, type_ in TYPES.items()])
