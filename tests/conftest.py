@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 load_profile()
 
+# Programs that tests start run few queries: the second compiler costs their JVM more than it saves.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 #: The JDBC drivers of Debian, where they are installed.
 DRIVERS = {
     name: Path(f"/usr/share/java/{name}.jar")
