@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from threading import RLock
 from typing import Any, TypeVar
@@ -75,6 +75,7 @@ from schema_core.errors import (
 )
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
+from schema_core.query.lookups import Lookups
 from schema_core.query.relation import Column, Columns, Relation, Scan, Table, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
@@ -304,15 +305,38 @@ class Session:
         """Return the query with every name in it qualified."""
         return self._in_session(expand_query, query, text)
 
-    def _in_session(self, process: Callable[..., Result], query: Query, text: str | None) -> Result:
+    def resolved(self, query: Query, text: str | None) -> tuple[Relation, Callable[[], Query]]:
+        """Resolve a query, and return a function that expands it with the same meaning.
+
+        Few callers need the expanded query, and expanding resolves every block again. What the
+        names refer to is stored, so the function can be called after the session has changed.
+
+        Raises:
+            SchemaCoreError: for a query that is not valid.
+        """
+        lookups = self._lookups()
+        expand = partial(self._in_session, expand_query, query, text, lookups)
+        return self._in_session(resolve_query, query, text, lookups), expand
+
+    def _lookups(self) -> Lookups:
+        return Lookups(self, self.functions.function, self.types.look_up, self.model)
+
+    def _in_session(
+        self,
+        process: Callable[..., Result],
+        query: Query,
+        text: str | None,
+        lookups: Lookups | None = None,
+    ) -> Result:
+        found = lookups or self._lookups()
         with within(text), self._opened.kept():
             return process(
                 query,
-                self,
+                found,
                 streaming=self.streaming,
-                functions=self.functions.function,
-                types=self.types.look_up,
-                models=self.model,
+                functions=found.function,
+                types=found.type,
+                models=found.model,
             )
 
     def model(self, name: Name) -> tuple[Columns, Columns]:

@@ -130,12 +130,16 @@ class Table:
         query: Query,
         relation: Relation,
         schema: ResolvedSchema | None = None,
+        *,
+        expand: Callable[[], Query] | None = None,
     ) -> None:
         require_instance(session, Session, "session")
         require_instance(query, get_args(Query), "query", "a Query")
         require_instance(relation, get_args(Relation), "relation", "a Relation")
         self._session = session
         self._query = query
+        #: qualifies the names of the query; called at first use, since most queries are only run
+        self._expand = expand
         self._relation = relation
         self._schema = schema or result_schema(relation)
         #: the name under which the table is registered when it is used as a string
@@ -151,6 +155,8 @@ class Table:
 
     @property
     def query(self) -> Query:
+        if (expand := self._expand) is not None:
+            self._query, self._expand = expand(), None
         return self._query
 
     @property
@@ -680,7 +686,7 @@ class Table:
 
     def to_temporary_view(self) -> QueryView:
         """Return the temporary view of this query, which holds the query itself."""
-        query = self._session.expanded(self._query, None)
+        query = self._session.expanded(self.query, None)
         text = print_query(query) if self._obstacle() is None else ""
         schema = self._schema
         number = self._session.next_number()
@@ -697,7 +703,7 @@ class Table:
     def _expanded(self) -> Query:
         if (obstacle := self._obstacle()) is not None:
             raise obstacle
-        return self._session.expanded(self._query, None)
+        return self._session.expanded(self.query, None)
 
     def _obstacle(self) -> UnsupportedError | None:
         """Return the reason why SQL cannot express the query, or None."""
@@ -708,7 +714,7 @@ class Table:
                 code="query-not-in-sql",
                 hint="create a temporary table of the descriptor, or a temporary view of the query",
             )
-        if name := next(inline_functions(self._query), None):
+        if name := next(inline_functions(self.query), None):
             return UnsupportedError(
                 f"the function {name} is not registered, so SQL cannot call it",
                 code="inline-function",
@@ -1226,8 +1232,8 @@ class CreateOrReplaceTable:
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:
     """Return the table of a query, with all paths qualified."""
-    relation = session.query(query, text)
-    return Table(session, session.expanded(query, text), relation)
+    relation, expand = session.resolved(query, text)
+    return Table(session, query, relation, expand=expand)
 
 
 def of_path(session: Session, path: str) -> Table:

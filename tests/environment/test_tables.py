@@ -241,6 +241,21 @@ def test_a_table_is_printed_as_equivalent_sql(tables: dict[str, Table]) -> None:
     assert made.as_sql() == again.of_query(made.query).as_sql()
 
 
+def test_a_query_keeps_its_meaning_when_the_session_changes() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("CREATE TABLE v (a INT NOT NULL, b STRING)")
+    used, found = (environment.sql_query("SELECT * FROM v") for _ in range(2))
+    expected = used.as_sql()
+
+    environment.execute_sql("ALTER TABLE v ADD c INT")
+    environment.execute_sql("CREATE DATABASE other")
+    environment.execute_sql("USE other")
+    environment.execute_sql("CREATE TABLE v (x INT)")
+
+    assert expected == found.as_sql()
+    assert ["`b` STRING"] == columns(found.select(B))
+
+
 def test_in_takes_a_table_of_one_column(tables: dict[str, Table]) -> None:
     found = tables["v"].where(A.in_(tables["u"].select(col("a2"))) & B.in_("x", "y"))
     assert columns(found) == ["`a` INT NOT NULL", "`b` STRING"]

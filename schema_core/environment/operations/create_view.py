@@ -77,11 +77,12 @@ def view_of(
         SchemaError: with code `column-count-mismatch` unless the names are as many as the columns,
             `duplicate-column` for a name that comes twice.
     """
-    schema = _named(session.query(query, text).columns, names)
+    relation, expand = session.resolved(query, text)
+    schema = _named(relation.columns, names)
     return ResolvedCatalogView(
         unresolve(schema),
         print_query(query),
-        print_query(session.expanded(query, text)),
+        print_query(expand()),
         resolved_schema=schema,
     )
 
@@ -155,13 +156,14 @@ def materialized_table(
 ) -> CatalogMaterializedTable:
     """Return the table of the statement, derived from its query as by CREATE TABLE AS."""
     query = statement.query
-    columns = result_columns(session.query(query, text))
+    relation, expand = session.resolved(query, text)
+    columns = result_columns(relation)
     schema = derived_schema(statement.elements, columns, text)
     require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
     return CatalogMaterializedTable(
         schema,
         print_query(query),
-        print_query(session.expanded(query, text)),
+        print_query(expand()),
         options=options_of(statement.options),
         comment=statement.comment,
         logical_refresh_mode=LogicalRefreshMode[statement.refresh_mode or "AUTOMATIC"],
