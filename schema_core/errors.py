@@ -8,10 +8,9 @@ that a span becomes a line, a column and a caret.
 from __future__ import annotations
 
 from bisect import bisect_right
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from heapq import nlargest
 from itertools import islice, pairwise
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from schema_core.masking import mask_text
 from schema_core.text import Span, line_starts, position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 #: Maximum length of a problem or a hint, and of one step of a path; longer ones are truncated.
@@ -369,30 +368,48 @@ def with_notes(
     return error
 
 
-@contextmanager
-def at(place: str, span: Span | None = None) -> Iterator[None]:
+class OnError:
+    """A context that calls a function with an error of its block; True suppresses the error.
+
+    A class, since each step of resolution has such contexts, and those of
+    `contextlib.contextmanager` take several times as long.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Callable[[SchemaCoreError], bool]) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool | None:
+        return isinstance(error, SchemaCoreError) and self._handle(error)
+
+
+def at(place: str, span: Span | None = None) -> OnError:
     """Prepend `place` to the path of any error that propagates, and set `span` if it has none."""
-    try:
-        yield
-    except SchemaCoreError as error:
-        place = cut(place, MAX_PLACE)
-        for one in (error, *error.others):
-            one.path = (place, *one.path)
-            if one.span is None:
-                one.span = span
-        raise
+    return OnError(partial(_locate, cut(place, MAX_PLACE), span))
 
 
-@contextmanager
-def within(text: str | None) -> Iterator[None]:
+def _locate(place: str, span: Span | None, error: SchemaCoreError) -> bool:
+    for one in (error, *error.others):
+        one.path = (place, *one.path)
+        if one.span is None:
+            one.span = span
+    return False
+
+
+def within(text: str | None) -> OnError:
     """Set the source text of any error that propagates, unless it has one."""
-    try:
-        yield
-    except SchemaCoreError as error:
-        for one in (error, *error.others):
-            if one.text is None:
-                one.text = text
-        raise
+    return OnError(partial(_set_text, text))
+
+
+def _set_text(text: str | None, error: SchemaCoreError) -> bool:
+    for one in (error, *error.others):
+        if one.text is None:
+            one.text = text
+    return False
 
 
 def raise_all(errors: Iterable[SchemaCoreError]) -> None:
@@ -424,12 +441,13 @@ class Gathering:
         self.errors: list[SchemaCoreError] = []
         self.omitted = 0
 
-    @contextmanager
-    def catching(self) -> Iterator[None]:
-        try:
-            yield
-        except SchemaCoreError as error:
-            self.add(error)
+    def catching(self) -> OnError:
+        """Return a context that collects an error of its block."""
+        return OnError(self._catch)
+
+    def _catch(self, error: SchemaCoreError) -> bool:
+        self.add(error)
+        return True
 
     def add(self, error: SchemaCoreError) -> None:
         """Collect an error and those that it carries."""

@@ -13,7 +13,9 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
+from schema_core.caching import cached
 from schema_core.errors import Diagnostic, SchemaError
+from schema_core.schema.unresolved import UnresolvedPhysicalColumn
 
 Properties: TypeAlias = dict[str, str]
 Member = TypeVar("Member", bound=Enum)
@@ -39,18 +41,18 @@ RESERVED_KEYS = frozenset({
 MAX_INT = 2**31 - 1
 
 _NUMBER = re.compile(r"[+-]?\d+")
+#: A key of a column, and one that columns other than physical ones have.
 _COLUMN = re.compile(r"\nschema\.[0-9]")
+_OTHER_PART = re.compile(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
 
-#: The parts of a column, in the order of `COLUMN_KEYS`.
-COLUMN_PARTS = ("name", "data-type", "comment", "expr", "metadata", "virtual")
-#: The keys of the first columns of a schema, by row: strings that are built and hashed once.
+#: The keys that all columns have, and the comment, for the first columns of a schema: strings that
+#: are built and hashed once.
 COLUMN_KEYS = tuple(
-    tuple(f"schema.{number}.{part}" for part in COLUMN_PARTS) for number in range(256)
+    (f"schema.{row}.name", f"schema.{row}.data-type", f"schema.{row}.comment") for row in range(256)
 )
 #: The keys that are requested for a physical and for a computed column.
 PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
 COMPUTED_COLUMN_KEYS = ("name", "data-type", "expr", "comment")
-_COLUMN_KEYS = frozenset(key for row in COLUMN_KEYS for key in row)
 
 
 def is_reserved(key: str) -> bool:
@@ -144,13 +146,45 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
     return 0 if highest == MAX_INT else highest + 1
 
 
+def column_length(name: str, type_: str, comment: str | None) -> int:
+    """Return the weight of a physical column in a cache."""
+    return len(name) + len(type_) + len(comment or "") + 32
+
+
+@cached(column_length, budget=600_000)
+def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
+    """Return a physical column; cached, since the tables of a catalog repeat columns."""
+    return UnresolvedPhysicalColumn(name, type_, comment)
+
+
+def _split_columns(
+    properties: Mapping[str, str],
+) -> tuple[list[UnresolvedPhysicalColumn], list[str]]:
+    """Return the first columns, up to one without a name or a type, and all other keys."""
+    others = dict(properties)
+    take, known = others.pop, physical_column.entries.recent.get
+    columns: list[UnresolvedPhysicalColumn] = []
+    for name_key, type_key, comment_key in COLUMN_KEYS:
+        if (name := take(name_key, None)) is None:
+            break
+        if (type_ := take(type_key, None)) is None:
+            others[name_key] = name
+            break
+        parts = (name, type_, take(comment_key, None))
+        columns.append(known(parts) or physical_column(*parts))
+    return columns, list(others)
+
+
 class PropertyReader:
     """A property map, or the part under a prefix, that records which keys were requested.
 
-    Most keys of a map are in `COLUMN_KEYS`; only the others are searched.
+    Most keys of a map are those of its first columns; only the others are searched.
     """
 
-    __slots__ = ("_columns", "_lines", "_others", "_prefix", "_properties", "_read", "_rows")
+    __slots__ = (
+        "_columns", "_first_columns", "_lines", "_others", "_prefix", "_properties", "_read",
+        "_rows",
+    )  # fmt: skip
 
     _read: set[str]
     _columns: list[tuple[int, Collection[int]]]
@@ -162,7 +196,7 @@ class PropertyReader:
         self._properties = properties
         self._prefix = prefix
         if parent is None:
-            self._others = [key for key in properties if key not in _COLUMN_KEYS]
+            self._first_columns, self._others = _split_columns(properties)
             lines = "\n".join(("", *self._others))
             # the other keys, each after a line break, so that one search covers them; None if a
             # key contains a line break
@@ -170,6 +204,7 @@ class PropertyReader:
             self._read, self._rows, self._columns = set(), [], []
         else:
             self._lines, self._others = parent._lines, parent._others  # noqa: SLF001 - its own
+            self._first_columns = parent._first_columns  # noqa: SLF001
             self._read, self._rows = parent._read, parent._rows  # noqa: SLF001
             self._columns = parent._columns  # noqa: SLF001
 
@@ -192,19 +227,19 @@ class PropertyReader:
         return frozenset(self._read | rows | columns)
 
     @property
+    def first_columns(self) -> Sequence[UnresolvedPhysicalColumn]:
+        """The columns before the first one without a name or a type, all as physical columns."""
+        return self._first_columns
+
+    @property
     def other_keys(self) -> Sequence[str]:
-        """The keys that are not in `COLUMN_KEYS`."""
+        """All keys but the names, types and comments of `first_columns`."""
         return self._others
 
     @property
     def other_columns(self) -> Collection[int] | None:
         """The rows of columns that are not physical; None unless `mark_columns` was called."""
         return self._columns[0][1] if self._columns else None
-
-    @property
-    def column_key_count(self) -> int:
-        """The number of keys in `COLUMN_KEYS`."""
-        return len(self._properties) - len(self._others)
 
     def mark_read(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
         """Record that these keys of rows were requested; faster than `get` for each."""
@@ -224,18 +259,24 @@ class PropertyReader:
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
     def has_other(self, start: str) -> bool:
-        """Return whether a key that is not in `COLUMN_KEYS` starts with a string.
+        """Return whether one of `other_keys` starts with a string.
 
         It is always True if a key contains a line break.
         """
         return self._lines is None or f"\n{self._prefix}{start}" in self._lines
 
-    def has_other_column(self) -> bool:
-        """Return whether a key that is not in `COLUMN_KEYS` starts like that of a column.
+    def non_physical_columns(self) -> Collection[int] | None:
+        """Return the rows of `first_columns` that are computed or metadata columns.
 
-        It is always True if a key contains a line break.
+        None if a key contains a line break, or if there are further keys of columns.
         """
-        return self._lines is None or _COLUMN.search(self._lines) is not None
+        if self._lines is None:
+            return None
+        if not (keys := _COLUMN.findall(self._lines)):
+            return ()
+        rows = [int(row) for row in _OTHER_PART.findall(self._lines)]
+        is_complete = len(rows) == len(keys) and max(rows) < len(self._first_columns)
+        return set(rows) if is_complete else None
 
     def get(self, key: str) -> str | None:
         """Return the value of a key, or None."""
@@ -310,7 +351,7 @@ class PropertyReader:
         start, end = f"{self._prefix}{prefix}.", f".{field}"
         if self._lines is None:
             return _count(self._properties, start, end)
-        highest = self._highest(field) if start == "schema." else -1
+        highest = len(self._first_columns) - 1 if (start, field) == ("schema.", "name") else -1
         if f"\n{start}" not in self._lines:
             return highest + 1
         try:
@@ -318,12 +359,6 @@ class PropertyReader:
         except ValueError:  # more digits than Python parses
             highest = MAX_INT
         return highest + 1 if highest < MAX_INT else _count(self._properties, start, end)
-
-    def _highest(self, part: str) -> int:
-        """Return the highest row of `COLUMN_KEYS` with this part, or -1."""
-        place = COLUMN_PARTS.index(part)
-        rows = range(len(COLUMN_KEYS) - 1, -1, -1) if self.column_key_count else ()
-        return next((row for row in rows if COLUMN_KEYS[row][place] in self._properties), -1)
 
     def options(self) -> Properties:
         """Return all keys that are not reserved."""

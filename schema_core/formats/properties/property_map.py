@@ -14,7 +14,7 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TypeAlias, assert_never, get_args
+from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
@@ -41,12 +41,12 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
-    COLUMN_KEYS,
     COMPUTED_COLUMN_KEYS,
     IS_GENERIC,
     PHYSICAL_COLUMN_KEYS,
     Properties,
     PropertyReader,
+    column_length,
     flatten,
     join_names,
     malformed_key,
@@ -78,9 +78,6 @@ from schema_core.types.base import node_count
 
 #: The prefix of the schema of a table.
 SCHEMA = "schema"
-
-#: The keys of the first columns by part; a physical column does not have the others.
-NAME_KEYS, TYPE_KEYS, COMMENT_KEYS, *OTHER_KEYS = zip(*COLUMN_KEYS, strict=True)
 
 
 @cached(node_count)
@@ -165,17 +162,6 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     return found
 
 
-def column_length(name: str, type_: str, comment: str | None) -> int:
-    """Return the weight of a physical column in a cache."""
-    return len(name) + len(type_) + len(comment or "") + 32
-
-
-@cached(column_length, budget=600_000)
-def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
-    """Return a physical column; cached, since the tables of a catalog repeat columns."""
-    return UnresolvedPhysicalColumn(name, type_, comment)
-
-
 @cached(column_length, budget=600_000)
 def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
     """Return a computed column; cached as physical ones."""
@@ -203,52 +189,23 @@ def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColu
 
 
 def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | None:
-    """Decode columns without gaps whose keys are all in `COLUMN_KEYS`; None for any other map.
-
-    The keys are counted, which shows whether there are others than those of physical columns.
-    """
-    key_count = reader.column_key_count
-    if not key_count or reader.has_other_column():
+    """Decode columns that all have a name and a type, without gaps; None for any other map."""
+    columns: list[UnresolvedColumn] = [*reader.first_columns]
+    if not columns or (others := reader.non_physical_columns()) is None:
         return None
-    get = reader.properties.get
-    names: list[Any] = list(map(get, NAME_KEYS[: key_count // 2 + 1]))
-    count = names.index(None) if None in names else len(names)
-    types: list[Any] = list(map(get, TYPE_KEYS[:count]))
-    comments = list(map(get, COMMENT_KEYS[:count]))
-    key_count -= 3 * count - types.count(None) - comments.count(None)
-    others = _other_rows(reader.properties, types) if key_count or None in types else {}
-    if key_count != sum(others.values()):
-        return None
-    parts = list(zip(names[:count], types, comments, strict=True))
-    columns: list[Any] = list(map(physical_column.entries.recent.get, parts))
     for row in others:
         columns[row] = _read_other_column(reader, row)
-    if not all(columns):
-        pairs = zip(columns, parts, strict=True)
-        columns = [column or physical_column(*part) for column, part in pairs]
-    reader.mark_columns(count, others)
+    reader.mark_columns(len(columns), others)
     return columns
 
 
 def _read_other_column(reader: PropertyReader, row: int) -> UnresolvedColumn:
-    """Decode a column whose keys are in `COLUMN_KEYS`, with a fast path for computed columns."""
-    name, _, comment, sql, *_ = map(reader.properties.get, COLUMN_KEYS[row])
-    if name is None or sql is None:
+    """Decode a computed or metadata column, with a fast path for computed columns."""
+    if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
         return decode_column(reader.under(f"{SCHEMA}.{row}"))
+    column = reader.first_columns[row]
     reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
-    return computed_column(name, sql, comment)
-
-
-def _other_rows(properties: Mapping[str, str], types: Sequence[str | None]) -> dict[int, int]:
-    """Return the rows with keys that a physical column does not have, and the number of them.
-
-    A row without a type is one of them.
-    """
-    count, has = len(types), properties.__contains__
-    expressions, keys, virtual = (map(has, one[:count]) for one in OTHER_KEYS)
-    numbers = map(sum, zip(expressions, keys, virtual, strict=True))
-    found = enumerate(zip(numbers, types, strict=True))
-    return {row: number for row, (number, type_) in found if number or type_ is None}
+    return computed_column(column.name, sql, column.comment)
 
 
 def decode_columns(reader: PropertyReader, prefix: str) -> Schema:

@@ -25,8 +25,6 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, similar
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
-    COLUMN_KEYS,
-    COLUMN_PARTS,
     IS_GENERIC,
     RESERVED_KEYS,
     Properties,
@@ -364,10 +362,11 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
 
 # --- maps without anything to report --------------------------------------------------------------
 
-#: Reserved keys of a table, besides those of columns, which the decoder validates.
+#: Reserved keys of a table, besides those that all columns have, which the decoder validates.
 ORDINARY = re.compile(
     r"comment|partition\.keys\.(?:0|[1-9][0-9]{0,3})\.name|schema\.primary-key\.(?:name|columns)|"
-    r"schema\.watermark\.0\.(?:rowtime|strategy\.(?:expr|data-type))"
+    r"schema\.watermark\.0\.(?:rowtime|strategy\.(?:expr|data-type))|"
+    r"schema\.(?:0|[1-9][0-9]{0,2})\.(?:expr|metadata|virtual)"
 )
 #: Keys that exist together.
 TOGETHER = (
@@ -377,7 +376,8 @@ TOGETHER = (
 )  # fmt: skip
 #: Prefixes of options that older versions of Flink, or Spark, read as part of a definition.
 NOT_ORDINARY = (SPARK_SCHEMA, f"{GENERIC_PREFIX}.", "definition-query")
-#: The parts of columns that are not physical.
+#: The parts of columns besides the comment, and those of columns that are not physical.
+COLUMN_PARTS = ("name", "data-type", "expr", "metadata", "virtual")
 ORDINARY_PARTS = (
     {"name", "data-type", "expr"},
     {"name", "data-type", "metadata", "virtual"},
@@ -413,10 +413,9 @@ def _is_ordinary(key: str) -> bool:
 
 def _has_ordinary_parts(properties: Mapping[str, str], row: int) -> bool:
     """Return whether a computed or metadata column has the keys that Flink writes."""
-    keys = zip(COLUMN_PARTS, COLUMN_KEYS[row], strict=True)
-    found = {part: properties[key] for part, key in keys if key in properties}
-    found.pop("comment", None)
-    return found.keys() in ORDINARY_PARTS and found.get("virtual", "true") in ("true", "false")
+    parts = {part for part in COLUMN_PARTS if f"schema.{row}.{part}" in properties}
+    virtual = properties.get(f"schema.{row}.virtual", "true")
+    return parts in ORDINARY_PARTS and virtual in ("true", "false")
 
 
 #: Checks that do not decode the map.
