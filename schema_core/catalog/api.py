@@ -7,7 +7,7 @@ databases, tables and views. Paths within a catalog have two names, without that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
@@ -152,6 +152,18 @@ class Catalog(ABC):
     @abstractmethod
     def list_tables(self, database_name: str) -> list[str]:
         """Return the names of tables, views and materialized tables."""
+
+    def find_table_names(
+        self, database_name: str, prefix: str = "", limit: int | None = None
+    ) -> list[str]:
+        """Return some of the names of `list_tables`, for hints and completion.
+
+        Args:
+            database_name: The database.
+            prefix: How the names start, in any case; quotes at their start are ignored.
+            limit: The maximum number of names.
+        """
+        return names_starting_with(prefix, self.list_tables(database_name))[:limit]
 
     @abstractmethod
     def list_views(self, database_name: str) -> list[str]: ...
@@ -519,6 +531,16 @@ class Catalog(ABC):
             f"{type(self).__name__} does not support {capability.value}",
             code="unsupported-capability",
         )
+
+
+def names_starting_with(prefix: str, names: Iterable[str]) -> list[str]:
+    """Return the names that start with a prefix in any case; quotes at their start are ignored.
+
+    >>> names_starting_with("or", ["Orders", "`orders`", "customers"])
+    ['Orders', '`orders`']
+    """
+    wanted = prefix.lower()
+    return [one for one in names if one.lower().lstrip("`").startswith(wanted)]
 
 
 def sorted_names(*lists: Sequence[str]) -> list[str]:

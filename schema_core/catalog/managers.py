@@ -13,7 +13,7 @@ from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.catalog import ddl_semantics
-from schema_core.catalog.api import Capability, Catalog, sorted_names
+from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
 from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.former_names import (
@@ -53,6 +53,7 @@ from schema_core.catalog.unfinished import (
     without_mark,
 )
 from schema_core.errors import (
+    MAX_SIMILAR,
     AlreadyExistsError,
     ConflictError,
     NotFoundError,
@@ -280,11 +281,13 @@ class CatalogManager:
         ).of(*identifier.to_list())
 
     def _names_beside(self, identifier: ObjectIdentifier) -> list[str]:
+        """Return the names of the tables in a database; of many only as many as `similar` reads."""
         catalog = self.registry.find(identifier.catalog_name)
         database = identifier.database_name
+        temporary = self.temporary.table_names(identifier.catalog_name, database)
         if catalog is None or not catalog.database_exists(database):
-            return self.temporary.table_names(identifier.catalog_name, database)
-        return self.list_tables(identifier.catalog_name, database)
+            return temporary
+        return sorted_names(catalog.find_table_names(database, limit=MAX_SIMILAR + 1), temporary)
 
     def permanent_kind(self, identifier: ObjectIdentifier) -> TableKind | None:
         """Return the kind of the permanent object at this path, or None.
@@ -533,6 +536,12 @@ class CatalogManager:
         """Return the sorted names of the tables and views of a database, also temporary ones."""
         kept = self.registry.get(catalog).list_tables(database)
         return sorted_names(kept, self.temporary.table_names(catalog, database))
+
+    def find_table_names(self, catalog: str, database: str, prefix: str) -> list[str]:
+        """Return the names of `list_tables` that start with a prefix in any case."""
+        kept = self.registry.get(catalog).find_table_names(database, prefix)
+        temporary = self.temporary.table_names(catalog, database)
+        return sorted_names(kept, names_starting_with(prefix, temporary))
 
     def list_views(self, catalog: str, database: str) -> list[str]:
         """Return the sorted names of the views of a database, also temporary ones."""

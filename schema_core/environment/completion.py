@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
+from schema_core.catalog.api import names_starting_with
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import UnresolvedPath
@@ -62,32 +63,35 @@ def complete(session: Session, text: str, position: int) -> list[str]:
     path, head = _path(tokens)
     prefix = _abridged(before, head)
     scope = f"{begun} {text[max(0, position) :]}"
-    found = [*_fitting_names(session, head, path, prefix, scope), *_fitting_words(prefix, path)]
     wanted = partial.lower().strip("`")
+    names = _fitting_names(session, head, path, prefix, scope, wanted)
+    found = [*names, *_fitting_words(prefix, path, wanted)]
     return [one for one in dict.fromkeys(found) if one.lower().strip("`").startswith(wanted)]
 
 
 def _fitting_names(
-    session: Session, head: list[Token], path: list[str], prefix: str, text: str
+    session: Session, head: list[Token], path: list[str], prefix: str, text: str, wanted: str
 ) -> list[str]:
-    """Return the names of existing objects where a name of one is expected."""
+    """Return the names of existing objects that start so, where a name of one is expected."""
     kind = _kind(head)
     written = [*map(quote_identifier, path), SOME_NAME]
     longer = [] if path or kind in ("catalogs", "modules") else [SOME_NAME]
     if kind is None or not is_beginning(prefix + ".".join([*longer, *written])):
         return []
-    return list(map(quoted, _names(session, kind, path, text)))
+    names = _names(session, kind, path, text, wanted)
+    return list(map(quoted, names_starting_with(wanted, names)))
 
 
-def _fitting_words(prefix: str, path: list[str]) -> list[str]:
-    """Return keywords that may follow; where any name may, only reserved ones.
+def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
+    """Return keywords that start so and may follow; where any name may, only reserved ones.
 
     None follow a longer text than `MAX_PREFIX`: it would have to be parsed once for every word.
     """
     if path or len(prefix) > MAX_PREFIX:
         return []
     words = RESERVED if is_beginning(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
-    return sorted(word for word in words if _may_follow(prefix + word, word))
+    fitting = names_starting_with(wanted, words)
+    return sorted(word for word in fitting if _may_follow(prefix + word, word))
 
 
 #: Words that are read together with the next one only -> what that is.
@@ -204,8 +208,11 @@ KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 
 
-def _names(session: Session, kind: str, path: list[str], text: str) -> Iterator[str]:
-    """Return the names of a kind that complete a path."""
+def _names(session: Session, kind: str, path: list[str], text: str, wanted: str) -> Iterator[str]:
+    """Return the names of a kind that complete a path; of tables only those that start so."""
+    if kind == "tables":
+        yield from _tables(session, path, wanted)
+        return
     if kind != "columns":
         yield from LISTS[kind](session, path)
         return
@@ -270,24 +277,26 @@ def _sources(text: str) -> Iterator[tuple[list[str], str]]:
         yield names, alias.value.strip("`") if alias else names[-1]
 
 
-def _tables(session: Session, path: list[str]) -> Iterator[str]:
-    registry = session.registry
+def _tables(session: Session, path: list[str], wanted: str) -> Iterator[str]:
+    catalog, database = session.registry.current_catalog, session.registry.current_database
     match path:
         case []:
-            yield from _of_database(session, registry.current_catalog, registry.current_database)
+            yield from _of_database(session, catalog, database, wanted)
             yield from _databases(session, [])
         case [name]:
-            yield from _of_database(session, registry.current_catalog, name)
+            yield from _of_database(session, catalog, name, wanted)
             yield from _of_catalog(session, name)
         case [catalog, database]:
-            yield from _of_database(session, catalog, database)
+            yield from _of_database(session, catalog, database, wanted)
 
 
-def _of_database(session: Session, catalog: str | None, database: str | None) -> list[str]:
+def _of_database(
+    session: Session, catalog: str | None, database: str | None, wanted: str
+) -> list[str]:
     if catalog is None or database is None:
         return []
     with suppress(SchemaCoreError):
-        return session.tables.list_tables(catalog, database)
+        return session.tables.find_table_names(catalog, database, wanted)
     return session.temporary.table_names(catalog, database)
 
 
@@ -327,7 +336,6 @@ def _models(session: Session, path: list[str]) -> Iterator[str]:
 
 #: Kind of object -> what lists those that a path leads to.
 LISTS: dict[str, Callable[[Session, list[str]], Iterator[str]]] = {
-    "tables":    _tables,
     "databases": _databases,
     "catalogs":  _catalogs,
     "modules":   _modules,

@@ -447,6 +447,13 @@ class CatalogContract(ABC):
         assert ["p", "t", "v"] == sorted(populated.list_tables("db"))
         assert ["v"] == populated.list_views("db")
 
+    def test_table_names_are_found_by_their_start(self, populated: Catalog) -> None:
+        """`find_table_names` returns names of `list_tables`, up to a limit."""
+        assert ["p", "t", "v"] == sorted(populated.find_table_names("db"))
+        assert ["t"] == populated.find_table_names("db", "T", 2)
+        assert [] == populated.find_table_names("db", "tt")
+        assert 2 == len(populated.find_table_names("db", limit=2))
+
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
     def test_table_is_altered(self, populated: Catalog, table: Any) -> None:
         """The new definition of the same kind replaces the old one completely."""

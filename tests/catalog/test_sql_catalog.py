@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from fuzz.postgres_server import Server
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog.api import names_starting_with
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogBaseTable, CatalogPartitionSpec
@@ -51,6 +52,25 @@ def test_lists_are_in_insertion_order(file: Path) -> None:
         catalog.create_table(ObjectPath("default", name), PLAIN, False)
 
     assert ["z", "a", "m"] == catalog.list_tables("default")
+
+
+#: Names whose letters databases fold in different ways, or that have a meaning in patterns.
+ODD_NAMES = (
+    "kind", "KIND", "\u212aind", "ind", "\u0130nd", "\xdcber", "\xfcber", "a_b", "aXb", "A%b",
+    "a\\b", "`a`", "``", "a`b", "n" * 600 + "x", "N" * 600 + "y", "~", "/", "day_1", "Day_2", "\U0010ffff",
+)  # fmt: skip
+
+
+def test_names_are_found_by_their_start_in_any_case(file: Path) -> None:
+    catalog = opened(file)
+    for name in ODD_NAMES:
+        catalog.create_table(ObjectPath("default", name), PLAIN, False)
+
+    prefixes = {name[:length].strip("`") for name in ODD_NAMES for length in (0, 1, 2, 3, 550, 601)}
+    for prefix in {*prefixes, *map(str.upper, prefixes), *map(str.lower, prefixes)}:
+        expected = names_starting_with(prefix, ODD_NAMES)
+        assert sorted(expected) == sorted(catalog.find_table_names("default", prefix)), prefix
+        assert len(expected[:2]) == len(catalog.find_table_names("default", prefix, 2)), prefix
 
 
 # --- many at once --------------------------------------------------------------------------------

@@ -253,7 +253,10 @@ def test_a_catalog_is_swept_in_portions(
     assert (GOOD, "") == (found.exit_code, found.stderr)
     assert "3 definitions: 3 without findings, 0 with findings\n" in found.stdout
     with catalog.entries.transaction(writing=True) as entries:
-        entry = entries.list(entries.list(0, "database")[0].id, "table")[1]
+        database = entries.find(0, "database", "default")
+        assert database is not None
+        entry = entries.find(database.id, "table", "b")
+        assert entry is not None
         entries.alter(entry, "[1")
     found = invoke(url, "--quiet")
     assert WRONG == found.exit_code

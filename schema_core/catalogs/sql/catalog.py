@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance, validate_methods
-from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.api import Capability, Catalog, names_starting_with
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
 from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.resolve import ORIGINS
-from schema_core.catalog.stored_catalog import StoredCatalog
+from schema_core.catalog.stored_catalog import StoredCatalog, database_key
 from schema_core.catalogs.sql import serialization
 from schema_core.errors import SchemaError, at
 from schema_core.extras import require_modules
@@ -90,13 +90,12 @@ class SqlTransaction:
             return None
         return self.entries.find(number, key.kind.value, entry_key(key), lock)
 
-    def names(self, kind: ObjectKind, parent: SqlObject | None) -> list[str]:
+    def names(self, kind: ObjectKind, parent: SqlObject | None) -> Sequence[str]:
         number = self.entries.root if parent is None else parent.entry.id
-        return [entry.name for entry in self.entries.list(number, kind.value)]
+        return self.entries.names(number, kind.value)
 
-    def table_names(self, database: SqlObject, table_kind: TableKind) -> list[str]:
-        tables = self.entries.list(database.entry.id, ObjectKind.TABLE.value, table_kind.value)
-        return [entry.name for entry in tables]
+    def table_names(self, database: SqlObject, table_kind: TableKind) -> Sequence[str]:
+        return self.entries.names(database.entry.id, ObjectKind.TABLE.value, table_kind.value)
 
     def partitions(self, table: SqlObject) -> list[CatalogPartitionSpec]:
         names = self.names(ObjectKind.PARTITION, table)
@@ -226,6 +225,15 @@ class SqlCatalog(StoredCatalog[SqlObject]):
             for kind in (ObjectKind.TABLE, ObjectKind.MODEL):
                 for database, name, content in entries.contents(kind.value):
                     yield f"{database}.{name}", content
+
+    def find_table_names(
+        self, database_name: str, prefix: str = "", limit: int | None = None
+    ) -> list[str]:
+        with self.entries.transaction() as entries:
+            database = self._require(SqlTransaction(entries), database_key(database_name))
+            kind = ObjectKind.TABLE.value
+            found = entries.some_names(database.entry.id, kind, prefix, None if prefix else limit)
+        return names_starting_with(prefix, found)[:limit]
 
     def open(self) -> None:
         super().open()

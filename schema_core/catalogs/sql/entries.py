@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -168,12 +168,28 @@ class Entries:
         row = self.connection.execute(query).one_or_none()
         return None if row is None else Entry(*row)
 
-    def list(self, parent: int, kind: str, form: str | None = None) -> list[Entry]:
-        """Return the entries of this kind (and form) in the order of creation, without content."""
-        query = _entries(parent, kind, sa.literal("")).order_by(ENTRIES.c.id)
+    def names(self, parent: int, kind: str, form: str | None = None) -> Sequence[str]:
+        """Return the names of the entries of this kind (and form) in the order of creation."""
+        query = _names(parent, kind).order_by(ENTRIES.c.id)
         if form is not None:
             query = query.where(ENTRIES.c.form == form)
-        return [Entry(*row) for row in self.connection.execute(query)]
+        return self.connection.scalars(query).all()
+
+    def some_names(self, parent: int, kind: str, prefix: str, limit: int | None) -> Sequence[str]:
+        """Return names of entries, among them all that start with a prefix in any case.
+
+        Args:
+            parent: The parent.
+            kind: The kind.
+            prefix: How names start, after quotes; of a long one the start is compared.
+            limit: The maximum number of names, of which any are returned.
+        """
+        dialect = self.connection.dialect
+        found: list[str] = []
+        for start in (_ascii_start(prefix), "`") if prefix else ("",):
+            query = _names_starting_with(start, parent, kind, dialect).limit(limit)
+            found += self.connection.scalars(query)
+        return found
 
     def contents(self, kind: str) -> Iterator[tuple[str, str, str]]:
         """Yield the name of the parent, the name and the content of all entries of this kind.
@@ -222,6 +238,58 @@ class Entries:
                 return changed != 0  # -1: unknown to the driver, after an INSERT
         except IntegrityError:
             return False
+
+
+def _names(parent: int, kind: str) -> sa.Select[Any]:
+    return sa.select(ENTRIES.c.name).where(ENTRIES.c.parent == parent, ENTRIES.c.kind == kind)
+
+
+#: Characters that have a meaning in patterns, and the letters of ASCII that are the lower case of
+#: others (U+0130 and U+212A): patterns compare them with any character.
+_ANY = str.maketrans(dict.fromkeys("%_\\ik", "_"))
+#: The letters besides upper case of which some letters of ASCII are the lower case.
+_ALSO_UPPER = {"i": "\u0130", "k": "\u212a"}
+#: The maximum number of ranges of an index that one query reads.
+MAX_RANGES = 64
+
+
+def _ascii_start(prefix: str) -> str:
+    """Return the part before other letters than those of ASCII, which not all databases fold."""
+    lower = prefix[:MAX_KEY].lower()
+    return lower[: next((place for place, one in enumerate(lower) if one > "~"), None)]
+
+
+def _starts(prefix: str) -> Sequence[str]:
+    """Return the starts that keys have which start with a prefix in any case.
+
+    >>> _starts("a_b")
+    ['a_b', 'a_B', 'A_b', 'A_B']
+    """
+    starts = [""]
+    for one in prefix:
+        variants = dict.fromkeys((one, one.upper(), *_ALSO_UPPER.get(one, "")))
+        if len(starts) * len(variants) > MAX_RANGES:
+            break
+        starts = [start + variant for start in starts for variant in variants]
+    return starts
+
+
+def _names_starting_with(
+    prefix: str, parent: int, kind: str, dialect: sa.Dialect
+) -> sa.Select[Any]:
+    """Return a query for names, among them all that start with a prefix in any case.
+
+    SQLite compares strings by their bytes, so ranges of its index contain these names.
+    """
+    key = ENTRIES.c.key
+    names = _names(parent, kind)
+    if not prefix:
+        return names
+    if dialect.name != "sqlite":
+        return names.where(key.ilike(f"{prefix.translate(_ANY)}%"))
+    bounds = [(one, one[:-1] + chr(ord(one[-1]) + 1)) for one in _starts(prefix)]
+    ranges = [names.where(key >= low, key < high) for low, high in bounds]
+    return sa.select(sa.union_all(*ranges).subquery().c.name)
 
 
 def _change(entry: Entry, **values: str) -> sa.Update:
