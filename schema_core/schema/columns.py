@@ -37,8 +37,16 @@ class SqlExpression:
         return f"[{self.text}]"
 
 
+class _Serialized:
+    """A slot for the SQL of an expression, printed once and neither compared nor pickled."""
+
+    __slots__ = ("_sql",)
+
+    _sql: str
+
+
 @dataclass(frozen=True, slots=True)
-class ResolvedExpression:
+class ResolvedExpression(_Serialized):
     """A typed expression; expressions with equal typed trees are equal, whatever their text."""
 
     typed: Typed
@@ -71,7 +79,11 @@ class ResolvedExpression:
         Raises:
             UnsupportedError: for a part without SQL, such as an unregistered function.
         """
-        return to_sql(self.typed)
+        try:
+            return self._sql
+        except AttributeError:
+            object.__setattr__(self, "_sql", to_sql(self.typed))
+            return self._sql
 
     def __str__(self) -> str:
         return self.as_summary_string()

@@ -57,7 +57,8 @@ def test_lists_are_in_insertion_order(file: Path) -> None:
 #: Names whose letters databases fold in different ways, or that have a meaning in patterns.
 ODD_NAMES = (
     "kind", "KIND", "\u212aind", "ind", "\u0130nd", "\xdcber", "\xfcber", "a_b", "aXb", "A%b",
-    "a\\b", "`a`", "``", "a`b", "n" * 600 + "x", "N" * 600 + "y", "~", "/", "day_1", "Day_2", "\U0010ffff",
+    "a\\b", "`a`", "``", "a`b", "n" * 600 + "x", "N" * 600 + "y", "~", "/", "day_1", "Day_2",
+    "\U0010ffff",
 )  # fmt: skip
 
 

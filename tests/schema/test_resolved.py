@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from schema_core.errors import SchemaError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import (
     Column,
+    ComputedColumn,
     Constraint,
     ImmutableColumns,
     Index,
@@ -193,3 +196,16 @@ def test_a_key_of_no_columns_is_printed_as_in_flink() -> None:
 
 def test_none_means_no_members_as_in_pyflink() -> None:
     assert ResolvedSchema() == ResolvedSchema(None, None, None)
+
+
+def test_the_sql_of_an_expression_is_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
+    column = SchemaResolver().resolve(written).columns[1]
+    assert isinstance(column, ComputedColumn)
+    other = replace(column.expression)
+    assert "`a` + 1" == column.expression.as_serializable_string()
+
+    monkeypatch.setattr("schema_core.schema.columns.to_sql", None)
+
+    assert "`a` + 1" == column.expression.as_serializable_string()
+    assert column.expression == other == pickle.loads(pickle.dumps(column.expression))
