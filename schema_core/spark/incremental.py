@@ -50,7 +50,7 @@ from schema_core.spark.interval_joins import (
     INNER,
     TimeBounds,
     TimedSide,
-    has_equation,
+    equations,
     time_bounds,
     timed_join,
 )
@@ -408,7 +408,7 @@ class _Analysis:
         if bounds is None:
             _refuse(f"{name} without bounds of their rowtimes, whose state grows for ever,", left,
                     JOIN_HINT)  # fmt: skip
-        if not has_equation(conditions, join):
+        if not any(equations(conditions, join)):
             _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
         return _Stream(left.table, state=State.JOIN, operation=join, time_bounds=bounds)
 

@@ -8,7 +8,7 @@ that is compared with the watermark, and the condition of the join has the bound
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.block import aliases_of
 from schema_core.spark.compiler.functions.literals import interval
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.syntax import Interval, JoinKind
 from schema_core.types import (
     BooleanType,
@@ -74,8 +75,8 @@ class TimedSide:
     time: int
 
 
-def has_equation(conditions: Sequence[Typed], join: Join) -> bool:
-    """Return whether a condition compares the sides of a join for equality, which Spark needs."""
+def equations(conditions: Iterable[Typed], join: Join) -> Iterator[FunctionCall]:
+    """Yield the conditions that compare the sides of a join for equality."""
     sides = [set(aliases_of(side)) for side in (join.left, join.right)]
     for one in conditions:
         if isinstance(one, FunctionCall) and one.function.name == "=":
@@ -84,8 +85,7 @@ def has_equation(conditions: Sequence[Typed], join: Join) -> bool:
             if all(read) and any(
                 read[0] <= first and read[1] <= second for first, second in (sides, sides[::-1])
             ):
-                return True
-    return False
+                yield one
 
 
 def time_bounds(conditions: Sequence[Typed], join: Join) -> TimeBounds | None:
@@ -175,12 +175,27 @@ def timed_join(join: Join, bounds: TimeBounds) -> tuple[Join, tuple[TimedSide, T
         BUILT_IN["AND"][0],
         (
             *conditions,
+            *_keys_that_are_not_null(join),
             _reaches(bounds.left, -bounds.low, bounds.right),
             _reaches(bounds.right, bounds.high, bounds.left),
         ),
         BooleanType(),
     )
     return replace(join, left=left, right=right, condition=condition), (first, second)
+
+
+def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
+    """Yield that a key of each equation of a FULL join is not NULL.
+
+    Spark finds the rows of the other side in its state by the key, where NULL is equal to NULL. Of
+    other joins it removes the rows with such a key before.
+    """
+    if join.kind is not JoinKind.FULL:
+        return
+    for one in equations(conjuncts(join.condition), join):
+        key = one.arguments[0]
+        if key.type.is_nullable:
+            yield FunctionCall(BUILT_IN["IS NOT NULL"][0], (key,), BooleanType(nullable=False))
 
 
 def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
