@@ -1,8 +1,9 @@
 #!/bin/sh
 # Asks the real Apache Flink: questions as JSON lines on standard input, answers on standard output.
-# usage: ask.sh [DIR] [Oracle|Values]
+# usage: ask.sh [DIR] [Oracle|Values|Streams]
 #   DIR: what setup.sh filled (default: .oracle in the current folder)
-#   Oracle: everything of PROTOCOL.md; Values: what expressions evaluate to
+#   Oracle: everything of PROTOCOL.md; Values: what expressions evaluate to;
+#   Streams: the changes that queries return
 set -eu
 dir=${1:-.oracle}
 [ -d "$dir/classes" ] || { echo "ask.sh: nothing in $dir, run setup.sh first" >&2; exit 2; }

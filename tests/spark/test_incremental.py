@@ -9,6 +9,7 @@ from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
+from schema_core.expressions.typed import FunctionCall
 from schema_core.query.relation import Join, Relation, Scan, Select, With
 from schema_core.spark.checkpoints import digest_of
 from schema_core.spark.incremental import State, stream_plan
@@ -157,6 +158,21 @@ def test_bounds_of_joined_rowtimes(session: Session, clause: str, condition: str
     assert (State.JOIN, [3, 1]) == (plan.state, [one.time for one in plan.sides])
     assert bounds is not None
     assert TIME_BOUNDS[condition] == (bounds.low, bounds.high)
+
+
+@pytest.mark.parametrize(("kind", "count"), [("FULL", 1), ("LEFT", 0), ("INNER", 0)])
+def test_keys_of_a_full_join_are_not_null(session: Session, kind: str, count: int) -> None:
+    """NULL is equal to NULL where Spark finds the rows of the other side."""
+    query = (
+        f"SELECT s.id FROM s {kind} JOIN s3"
+        " ON s.id = s3.id AND s.ts >= at_ AND s.ts <= at_ + INTERVAL '1' SECOND"
+    )
+    plan = stream_plan(relation(session, query), is_unbounded)
+    assert plan is not None
+    assert isinstance(plan.operation, Join)
+    calls = [one for one in conjuncts(plan.operation.condition) if isinstance(one, FunctionCall)]
+
+    assert count == sum(one.function.name == "IS NOT NULL" for one in calls)
 
 
 INNER = "INNER JOIN of two unbounded tables"

@@ -1,0 +1,185 @@
+"""Queries return the rows of Flink 2.3.0: in batch mode, in streaming mode, and as rows arrive."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.oracle.streams import create, folded
+from properties.answers.values import canonical
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.spark.connectors.filesystem import Layout
+from schema_core.spark.streaming import MicroBatches
+from tests.support import CASES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The tables, then a query on each line with Flink's rows in both modes.
+RECORDED, *SCRIPTS = [
+    json.loads(line)
+    for line in (CASES / "streaming_results.jsonl").read_text(encoding="utf-8").splitlines()
+]
+#: Kinds of queries whose tables get a last row, which advances the watermark.
+ENDED = {"windows", "join"}
+
+
+def environment(
+    session: SparkSession, root: Path, *, streaming: bool, last: bool = False, options: str = ""
+) -> TableEnvironment:
+    """Return an environment with the recorded tables: of one file, or of several if unbounded."""
+    settings = EnvironmentSettings
+    mode = settings.in_streaming_mode() if streaming else settings.in_batch_mode()
+    env = TableEnvironment.create(mode, spark=session)
+    env.execute_sql("SET 'table.local-time-zone' = 'UTC'")
+    env.execute_sql(RECORDED["view"])
+    for name, table in RECORDED["tables"].items():
+        files = [*table["files"], *([table["last"]] if last and "last" in table else [])]
+        files = files if options else ["".join(files)]
+        (root / name).mkdir(parents=True, exist_ok=True)
+        for place, text in enumerate(files):
+            path = root / name / str(place)
+            path.write_text(text, encoding="utf-8")
+            os.utime(path, (1_700_000_000 + place,) * 2)  # the order in which they arrive
+        env.execute_sql(create(name, table, root / name, options))
+    return env
+
+
+def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
+    """Return the rows of a query as recorded; a streaming query has ended when it fails."""
+    result = env.execute_sql(sql)
+    types = [one.data_type for one in result.get_resolved_schema().columns]
+    changes = []
+    with result.collect() as found:
+        try:
+            for row in found:
+                values = [canonical(one, type_) for one, type_ in zip(row, types, strict=True)]
+                changes.append([str(row.get_row_kind()), *values])
+        except ExternalError as error:
+            if "the streaming query was stopped" not in error.problem:
+                raise
+    return folded(changes)
+
+
+# --- bounded tables -------------------------------------------------------------------------------
+
+
+def result(script: dict[str, Any]) -> list[list[Any]] | None:
+    """Return Flink's rows: of batch mode, of streaming mode if only that runs the query."""
+    found: list[list[Any]] | None = script["batch"].get("rows", script["streaming"].get("rows"))
+    return None if script["sql"] == LATE_SESSION else found
+
+
+#: Flink drops late rows, for which it has no batch mode to compare with.
+LATE_SESSION = next(one["sql"] for one in SCRIPTS if "SESSION(TABLE late" in one["sql"])
+#: Why Flink's streaming mode returns other rows for bounded tables -> what such queries contain.
+REASONS = {
+    "late rows": r"\b(late|mixed)\b",
+    "an aggregate of no rows": r"v > 1000|SUM\(v\) AS v FROM e$",
+    "a rowtime that is NULL": r"\bnulls\b",
+}
+
+
+def test_where_streaming_mode_of_flink_differs() -> None:
+    """These are the differences that docs/streaming.md explains."""
+    different = [one for one in SCRIPTS if one["streaming"].get("rows") != result(one)]
+    found = Counter(
+        next((reason for reason, part in REASONS.items() if re.search(part, one["sql"])), "unknown")
+        for one in different
+    )
+
+    assert {"late rows": 9, "an aggregate of no rows": 2, "a rowtime that is NULL": 2} == found
+
+
+@pytest.fixture(scope="module")
+def bounded(
+    session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, TableEnvironment]:
+    """An environment in each mode, with tables that are bounded."""
+    root = tmp_path_factory.mktemp("bounded")
+    return {
+        mode: environment(session, root, streaming=mode == "streaming")
+        for mode in ("batch", "streaming")
+    }
+
+
+COMPARED = [one for one in SCRIPTS if result(one) is not None]
+
+
+@pytest.mark.parametrize("script", COMPARED, ids=[one["sql"][:90] for one in COMPARED])
+@pytest.mark.parametrize("mode", ["batch", "streaming"])
+def test_rows_of_bounded_tables(
+    bounded: dict[str, TableEnvironment], mode: str, script: dict[str, Any]
+) -> None:
+    assert result(script) == rows(bounded[mode], script["sql"])
+
+
+# --- unbounded tables -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def unbounded(
+    session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[bool, TableEnvironment]:
+    """Environments with unbounded tables, without and with the last row of each."""
+    return {
+        last: environment(
+            session,
+            tmp_path_factory.mktemp("unbounded"),
+            streaming=True,
+            last=last,
+            options=", 'source.monitor-interval' = '50 ms'",
+        )
+        for last in (False, True)
+    }
+
+
+@pytest.fixture
+def one_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A streaming query reads a file of each table in a micro-batch, and ends after the last."""
+    options = Layout._streaming
+    monkeypatch.setattr(
+        Layout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
+    )
+    monkeypatch.setattr(MicroBatches, "_triggered", lambda _, one: one.trigger(availableNow=True))
+
+
+#: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming.md.
+OTHERWISE = re.compile(
+    r"TABLE mixed|(TABLE|FROM) nulls|SESSION\(TABLE late|ORDER BY ts\) AS r FROM late\b"
+)
+#: Queries that return what Flink returns, if rows arrive.
+ARRIVING = [
+    one for one in SCRIPTS if one["unbounded"] != "bounded" and not OTHERWISE.search(one["sql"])
+]
+#: Each takes seconds: all of them run with STREAMING_SCRIPTS=all, else some.
+SAMPLE = (
+    ARRIVING
+    if os.environ.get("STREAMING_SCRIPTS") == "all"
+    else [*ARRIVING[::9], *(one for one in ARRIVING if "FULL JOIN" in one["sql"])]
+)
+
+
+@pytest.mark.parametrize("script", SAMPLE, ids=[one["sql"][:90] for one in SAMPLE])
+@pytest.mark.usefixtures("one_file_at_a_time")
+def test_rows_that_arrive(unbounded: dict[bool, TableEnvironment], script: dict[str, Any]) -> None:
+    found = rows(unbounded[script["unbounded"] in ENDED], script["sql"])
+
+    assert script["streaming"]["rows"] == [row for row in found if "~" not in row]
+
+
+REFUSED = [one["sql"] for one in SCRIPTS if one["unbounded"] == "bounded"]
+
+
+def test_what_is_refused_of_unbounded_tables(unbounded: dict[bool, TableEnvironment]) -> None:
+    for sql in REFUSED:
+        with pytest.raises(UnsupportedError) as caught:
+            unbounded[False].execute_sql(sql)
+        assert "streaming-not-supported" == caught.value.code
