@@ -18,7 +18,7 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, Tabl
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import converted, is_stored, sources_of
@@ -376,6 +376,13 @@ def _readable(
     manager.create_temporary(temporary, shown, ignore_if_exists=False, former=former)
     try:
         yield temporary.as_serializable_string(), file
+    except SchemaCoreError as error:
+        # users know neither the temporary table nor the query
+        registered, known = temporary.as_summary_string(), identifier.as_summary_string()
+        for one in (error, *error.others):
+            one.path = tuple(place.replace(registered, known) for place in one.path)
+            one.text = one.span = None
+        raise
     finally:
         manager.drop_temporary(TableKind.TABLE, temporary, if_exists=True)
 

@@ -252,6 +252,19 @@ def test_what_is_not_checked_must_be_accepted(
         assert [([1],)] == [tuple(row) for row in rows]
 
 
+def test_errors_name_the_table_and_not_the_query(environment: TableEnvironment) -> None:
+    environment.execute_sql(
+        "CREATE TABLE gone (id INT) WITH ('connector' = 'filesystem', 'path' = '/nowhere/gone',"
+        " 'format' = 'parquet')"
+    )
+    with pytest.raises(SchemaCoreError) as caught:
+        validate_rows(environment, "gone", columns(id="INT NOT NULL"))
+
+    assert "read table shop.default.gone" in caught.value.path
+    assert "gone__" not in str(caught.value)
+    assert caught.value.text is None
+
+
 def test_renames_of_fields_are_refused(environment: TableEnvironment, tmp_path: Path) -> None:
     create(environment, tmp_path)
     wanted = columns(**SAME | {"item": "ROW<code STRING, n BIGINT>"})
