@@ -65,8 +65,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
     scope = f"{begun} {text[max(0, position) :]}"
     wanted = partial.lower().strip("`")
     names = _fitting_names(session, head, path, prefix, scope, wanted)
-    found = [*names, *_fitting_words(prefix, path, wanted)]
-    return [one for one in dict.fromkeys(found) if one.lower().strip("`").startswith(wanted)]
+    return list(dict.fromkeys([*names, *_fitting_words(prefix, path, wanted)]))
 
 
 def _fitting_names(

@@ -66,6 +66,8 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.value_types import is_fine
 from schema_core.spark.compiler.windows import (
     BOUNDS,
+    END,
+    START,
     bound_of,
     lengths_of,
     millis_of,
@@ -641,6 +643,6 @@ class Writer:
         over = f"OVER (PARTITION BY {', '.join([*keys, NUMBER])})"
         bounds = f"min({TIME}) {over}", f"max({TIME}) {over} + {gap}"
         start, end = (f"CAST(timestamp_millis({one}) AS TIMESTAMP_NTZ)" for one in bounds)
-        window = f"named_struct('start', {start}, 'end', {end})"
+        window = f"named_struct('{START}', {start}, '{END}', {end})"
         dropped = f"{TIME}, {BEGINS}, {NUMBER}"
         return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"

@@ -115,7 +115,7 @@ def session_key(time: Node, gap: int) -> Node:
     Sessions that touch are one, as in Flink.
     """
     datetime = datetimes.of_millis(time, TimestampType(3))
-    length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=Literal(gap))
+    length = inline("make_interval(0, 0, 0, 0, 0, 0, {gap} / 1000BD)", gap=gap)
     return call("session_window", datetime, length)
 
 
