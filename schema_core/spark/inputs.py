@@ -257,7 +257,7 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
     if comparable(given[name]) != comparable(expected):
         node = Cast(node, to_spark_sql(type_))
     if isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < 6:
-        node = datetimes.truncated(node, 9, type_.precision, type_)
+        node = datetimes.truncated(node, 9, type_.precision)
     return node, name
 
 

@@ -22,7 +22,8 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.tree import Column, Node, call, fail
+from schema_core.spark.compiler.tree import Column, Literal, Node, call, fail, operator
+from schema_core.spark.compiler.value_types import sql_type
 from schema_core.spark.interval_joins import TIME
 from schema_core.spark.jvm import with_metadata
 from schema_core.spark.projection import select
@@ -92,25 +93,28 @@ def with_watermark(
         given = compile_expression(expression.typed, context)
     name = spec.rowtime_attribute
     rowtime = next(one.data_type for one in schema.columns if one.name == name)
-    first = _millis(from_physical(Column(name), rowtime), rowtime, clock)
+    start = Literal("1970-01-01 00:00:00", sql_type(rowtime))
+    is_early = operator("<", Column(name), start)
+    if isinstance(rowtime, LocalZonedTimestampType):
+        millis = datetimes.clock_millis(Column(name), rowtime, clock)
+        is_early = operator("<", millis, Literal(0))
     missing = fail(f"the rowtime {name!r} is NULL")
     node = inline(
-        "timestamp_millis(if({t} < 0, {early}, coalesce({w}, 0L) + 1))",
-        t=inline("coalesce({t}, {null})", t=first, null=missing),
+        "timestamp_millis(CASE WHEN isnull({column}) THEN {missing} WHEN {is_early} THEN {early}"
+        " ELSE coalesce({w}, 0L) + 1 END)",
+        column=Column(name),
+        missing=missing,
+        is_early=is_early,
         early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
         w=_watermark(given, expression.type, clock),
     )
     names = frame.columns
     columns: dict[str, Node] = {one: Column(one) for one in names}
-    # a filter on the rowtime, which Spark computes first, must not hide the error
-    columns[name] = call("coalesce", columns[name], missing)
+    # A filter on the rowtime, which Spark computes first, must not hide the error. Spark does not
+    # know that an error is no value: the last operand, never reached, tells that there is no NULL.
+    columns[name] = call("coalesce", columns[name], missing, start)
     frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
-
-
-def _millis(node: Node, type_: DataType, zone: str) -> Node:
-    """Return the milliseconds of a datetime by the clock of the zone."""
-    return datetimes.millis(datetimes.clock(node, type_, zone))
 
 
 def _watermark(node: Node, type_: DataType, zone: str) -> Node:
@@ -118,11 +122,12 @@ def _watermark(node: Node, type_: DataType, zone: str) -> Node:
 
     Before clocks are put back by up to `OVERLAP`, that is the clock as it will be.
     """
-    now = _millis(node, type_, zone)
+    now = datetimes.clock_millis(node, type_, zone)
     if zone == "UTC" or not isinstance(type_, LocalZonedTimestampType):
         return now
-    later = datetimes.of_millis(inline("{t} + {ms}", t=datetimes.millis(node), ms=OVERLAP), type_)
-    shown = _millis(later, type_, zone)
+    count = inline("{t} + {ms}", t=datetimes.millis(node), ms=OVERLAP)
+    later = datetimes.of_millis(count, type_)
+    shown = datetimes.clock_millis(later, type_, zone)
     return inline("least({now}, {later} - {ms})", now=now, later=shown, ms=OVERLAP)
 
 
@@ -138,7 +143,7 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
     rows of equal times may arrive in several micro-batches.
     """
     names = frame.columns
-    millis = _millis(from_physical(Column(names[time]), type_), type_, "UTC")
+    millis = datetimes.clock_millis(from_physical(Column(names[time]), type_), type_, "UTC")
     added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
     return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)
 
@@ -146,6 +151,6 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
 def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
     """Return the rows of a session window with `TIME`: the rowtime by the clock of a zone."""
     names = frame.columns
-    millis = _millis(from_physical(Column(time), type_), type_, zone)
+    millis = datetimes.clock_millis(from_physical(Column(time), type_), type_, zone)
     added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
     return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)

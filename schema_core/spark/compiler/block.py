@@ -18,6 +18,7 @@ from schema_core.query.relation import Join, Named
 from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler.correlation import conditions_of, grouped_subqueries
 from schema_core.spark.compiler.functions.aggregates import grouping
+from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import (
     AGGREGATED,
     ALWAYS,
@@ -41,7 +42,6 @@ from schema_core.spark.compiler.windows import (
     BOUNDS,
     bound_of,
     lengths_of,
-    millis_of,
     session_key,
     windows_of,
 )
@@ -285,7 +285,7 @@ class Block:
         lengths, datetime = lengths_of(name, sizes), compiled(time)
         if name == "SESSION":
             self.require_one_session()
-            millis = to_sql(millis_of(datetime, time.type, zone), self.lifting)
+            millis = to_sql(clock_millis(datetime, time.type, zone), self.lifting)
             millis = self.rows.column(millis, raises=bool(datetime.facts & Fact.RAISES))
             return to_sql(session_key(Column(millis), *lengths)), Column(SESSION)
         windows = to_sql(windows_of(name, datetime, time.type, lengths, zone))

@@ -52,6 +52,7 @@ from schema_core.spark.compiler.expression import (
     user_call,
 )
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.template import inline
@@ -70,7 +71,6 @@ from schema_core.spark.compiler.windows import (
     START,
     bound_of,
     lengths_of,
-    millis_of,
     spark_window,
     windows_of,
 )
@@ -609,7 +609,7 @@ class Writer:
         own = Projection()
         source = partial(self.window_rows, table, own)
         if table.function == "SESSION":
-            millis = to_sql(millis_of(time, type_, self.zone), Lifting(own=(own,)))
+            millis = to_sql(clock_millis(time, type_, self.zone), Lifting(own=(own,)))
             rows = self.sessions(table, lengths[0], source(f"{millis} AS {TIME}"))
         else:
             given = (table.function, time, type_, lengths, self.zone)

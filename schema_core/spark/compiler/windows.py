@@ -85,7 +85,7 @@ def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
 def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str) -> Node:
     """Return the array of the windows that contain a time; `sizes` are milliseconds."""
     lengths = [Literal(str(one), "L") for one in sizes]
-    return let(millis_of(time, type_, zone), lambda time: WINDOWS[name](time, lengths))
+    return let(datetimes.clock_millis(time, type_, zone), lambda time: WINDOWS[name](time, lengths))
 
 
 def spark_window(
@@ -102,11 +102,6 @@ def spark_window(
     start = offset[0] % slide if offset else 0
     lengths = (f"{one} milliseconds" for one in (size, slide, start))
     return call("window", datetimes.clock(time, type_, zone), *lengths)
-
-
-def millis_of(time: Node, type_: DataType, zone: str) -> Node:
-    """Return the milliseconds of a time, by the clock of a time zone."""
-    return datetimes.millis(datetimes.clock(time, type_, zone))
 
 
 def session_key(time: Node, gap: int) -> Node:

@@ -270,7 +270,7 @@ def rendered(node: Node, type_: DataType) -> Node:
 def exact(node: Node, type_: DataType) -> Node:
     """Return a value of a typed file, truncated to the precision of its type."""
     if isinstance(type_, TimestampType | LocalZonedTimestampType):
-        return datetimes.truncated(node, 9, type_.precision, type_)
+        return datetimes.truncated(node, 9, type_.precision)
     return node
 
 

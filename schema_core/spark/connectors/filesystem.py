@@ -367,7 +367,9 @@ class FilesystemConnector:
             form = layout.form.identifier
             checked = check_files(session, present, form, layout.inner(), layout.former)
             _require_one_name(layout, checked)
-        frame = layout.load(session, metadata=True)
+        # Spark reads all metadata of a stream for each row, also those that nothing reads
+        has_metadata = bool(context.metadata or layout.partitions)
+        frame = layout.load(session, metadata=has_metadata)
         partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
         physical = [
             (partitions[name] if name in partitions else layout.value(name, type_), name)

@@ -58,10 +58,18 @@ def millis(node: Node) -> Node:
 def _in_utc(node: Node) -> Node:
     """Return a timestamp of either kind as a TIMESTAMP; Spark's casts between them are slow."""
     match node:
-        case Cast(Call("timestamp_micros" | "timestamp_millis") as instant, "TIMESTAMP_NTZ"):
+        case Cast(
+            Call("timestamp_micros" | "timestamp_millis" | "from_utc_timestamp") as instant,
+            "TIMESTAMP_NTZ",
+        ):
             return instant
         case _:
             return Cast(node, "TIMESTAMP")
+
+
+def _interval(count: int) -> Node:
+    """Return an interval of some microseconds as a constant."""
+    return Cast(Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND")
 
 
 def days(node: Node) -> Node:
@@ -126,6 +134,13 @@ def clock(node: Node, type_: DataType, zone: str) -> Node:
             return node
 
 
+def clock_millis(node: Node, type_: DataType, zone: str) -> Node:
+    """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
+    if isinstance(type_, LocalZonedTimestampType) and zone == "UTC":
+        return call("unix_millis", whole(node) if is_fine(type_) else node)
+    return millis(clock(node, type_, zone))
+
+
 def util_local(node: Node, zone: str) -> Node:
     """Return the local time at an instant by java.util, which has no transitions before 1900."""
     if zone == "UTC":
@@ -154,21 +169,11 @@ def nano_part(node: Node) -> Node:
 # --- casts -------------------------------------------------------------------------------------
 
 
-def truncated(node: Node, source: int, target: int, type_: DataType) -> Node:
-    """Return a timestamp with fewer fractional digits: truncated, not rounded.
-
-    Most have no other digits, and are not converted.
-    """
+def truncated(node: Node, source: int, target: int) -> Node:
+    """Return a timestamp with fewer fractional digits: truncated, not rounded."""
     if target >= min(source, MAX_PRECISION):
         return node
-    unit = 10 ** (MAX_PRECISION - target)
-
-    def shortened(node: Node) -> Node:
-        beyond = inline("pmod({n}, {unit})", n=micros(node), unit=unit)
-        fewer = of_micros(inline("{n} - {beyond}", n=micros(node), beyond=beyond), type_)
-        return inline("if({beyond} = 0, {node}, {fewer})", beyond=beyond, node=node, fewer=fewer)
-
-    return let(node, shortened)
+    return call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
 
 
 def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
@@ -176,7 +181,7 @@ def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
     if target >= min(source, MAX_PRECISION):
         return node
     if target >= 3:
-        return truncated(node, source, target, type_)
+        return truncated(node, source, target)
     unit = 10 ** (3 - target)
     return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
@@ -199,9 +204,9 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
         case LocalZonedTimestampType(), DateType():
             return Cast(local(node, zone), "DATE")
         case AnyTimestampType(), DateType():
-            return of_days(sql("{n} DIV 86400000", n=millis(clock(node, source, zone))))
+            return of_days(sql("{n} DIV 86400000", n=clock_millis(node, source, zone)))
         case AnyTimestampType(), TimeType():
-            time = sql("{n} % 86400000", n=millis(clock(node, source, zone)))
+            time = sql("{n} % 86400000", n=clock_millis(node, source, zone))
             return time_of_millis(time, target)
         case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
             return narrowed(node, source.precision, target.precision, target)

@@ -60,7 +60,7 @@ def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
     """
 
     def body(clock: Node) -> Node:
-        millis = datetimes.truncated(clock, 6, 3, TimestampType(3)) if up else clock
+        millis = datetimes.truncated(clock, 6, 3) if up else clock
         return inline(
             "timestamp_micros({step} - ({clock} - {instant}))",
             step=datetimes.micros(stepped(unit, millis, TimestampType(3), up=up)),

@@ -405,7 +405,7 @@ def _instant(count: Node, digits: int, type_: DataType) -> Node:
         last=Literal(str(_END - 1), "L"),
     )
     if isinstance(type_, AnyTimestampType) and not is_fine(type_):
-        return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision), type_)
+        return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision))
     rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
     return joined(instant, rest)
 
