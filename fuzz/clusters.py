@@ -1,17 +1,21 @@
 """Jobs on clusters of processes on this machine, whose executors do not have the library.
 
-    python -m fuzz.clusters [local-cluster] [standalone] [submit]
+    python -m fuzz.clusters [local-cluster] [standalone] [submit] [demo] [tpch]
 
 `local-cluster` is Spark's cluster for tests, with two executors. `standalone` starts a master and
 two workers as processes of their own, and `submit` runs the program on them by ``spark-submit``.
-The program is ``tests/spark/cluster_program.py``. The Python of the executors has the packages of
-this environment, but not the library; the event logs are searched for the secrets of tables.
+The program is ``tests/spark/cluster_program.py``. `demo` runs that of the README on them, and
+`tpch` the queries of TPC-H at scale 0.1, whose rows must be those of plain Spark on the same
+cluster; it needs DuckDB (see ``tests/benchmarks/bench_tpc.py``), which may be in PYTHONPATH. The
+Python of the executors has the packages of this environment, but not the library; the event logs
+are searched for the secrets of tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -26,7 +30,10 @@ import pyspark
 from schema_core.spark.java import find_java
 from tests.spark.cluster_program import CANARY, SUBMITTED
 
-PROGRAM = Path(__file__).parents[1] / "tests" / "spark" / "cluster_program.py"
+ROOT = Path(__file__).parents[1]
+PROGRAM = ROOT / "tests" / "spark" / "cluster_program.py"
+DEMO = ROOT / "docs" / "examples" / "flights.py"
+TPC = ROOT / "tests" / "benchmarks" / "bench_tpc.py"
 SPARK = Path(pyspark.__file__).parent
 #: How many seconds a program or a process of the cluster may take.
 PATIENCE = 600.0
@@ -118,6 +125,33 @@ def run_submit(folder: Path) -> str:
         return ran([*command, str(PROGRAM), SUBMITTED, str(folder)], environment, folder)
 
 
+def run_demo(folder: Path) -> str:
+    """Run the demo on a master and two workers; return its last line."""
+    return run_configured([str(DEMO)], folder).splitlines()[-1]
+
+
+def run_tpch(folder: Path) -> str:
+    """Run TPC-H on a master and two workers; return the numbers of the queries with equal rows."""
+    command = [str(TPC), "tpch", "--scale", "0.1", "--pairs", "1", "--data", str(folder / "data")]
+    lines = run_configured(command, folder).splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| \d", line)]
+    wrong = [row for row in rows if row[-1] != "equal"]
+    if wrong or not rows:
+        raise SystemExit(f"queries with other rows than plain Spark: {wrong}")
+    return f"{len(rows)} queries"
+
+
+def run_configured(command: list[str], folder: Path) -> str:
+    """Run a program that gets its settings from a variable on a master and two workers."""
+    environment = prepare(folder)
+    with standalone(environment, folder) as master:
+        settings = " ".join([f"spark.master={master}", *settings_of(folder)])
+        # settings are separated by blanks there
+        settings = settings.replace("-XX:TieredStopAtLevel=1 ", "")
+        given = {"SCHEMA_CORE_SPARK": settings, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+        return ran([sys.executable, *command], environment | given, folder)
+
+
 @contextmanager
 def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
     """Start a master and two workers; yield the address of the master, and end them."""
@@ -169,6 +203,8 @@ MODES: Mapping[str, Callable[[Path], str]] = {
     "local-cluster": run_local_cluster,
     "standalone": run_standalone,
     "submit": run_submit,
+    "demo": run_demo,
+    "tpch": run_tpch,
 }
 
 

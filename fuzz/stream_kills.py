@@ -55,7 +55,7 @@ environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{root}/checkpoint
 environment.execute_sql(
     f\"\"\"CREATE TABLE source (id BIGINT, name STRING,
     ts AS TO_TIMESTAMP(FROM_UNIXTIME(id + {start})),
-    WATERMARK FOR ts AS ts - INTERVAL '10' MINUTE) WITH ('connector' = 'filesystem',
+    WATERMARK FOR ts AS ts - INTERVAL '2' MINUTE) WITH ('connector' = 'filesystem',
     'path' = '{root}/source', 'format' = 'json', 'source.monitor-interval' = '50 ms')\"\"\"
 )
 environment.execute_sql(

@@ -552,7 +552,7 @@ def report_of(results: DataFrame) -> SweepReport:
 def _collected(reports: DataFrame) -> SweepReport:
     """Merge the reports of all partitions."""
     whole = SweepReport()
-    for row in reports.toLocalIterator():
+    for row in reports.collect():  # of all partitions at once, not of one after the other
         whole.merge(SweepReport.from_document(json.loads(row[0])))
     return whole
 

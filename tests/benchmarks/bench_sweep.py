@@ -119,12 +119,21 @@ def within_this_process(maps: list[str]) -> None:
 # --- on Spark -------------------------------------------------------------------------------------
 
 
-def decode_json(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The plain job: decode the JSON of every map and count the keys."""
+def counting(
+    work: Callable[[dict[str, str]], object], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """A plain job: decode the JSON of every map, do some work with it, and count the keys."""
     keys = 0
     for batch in batches:
-        keys += sum(len(json.loads(one)) for one in batch.column(1).to_pylist())
+        for one in batch.column(1).to_pylist():
+            properties = json.loads(one)
+            work(properties)
+            keys += len(properties)
     yield pa.RecordBatch.from_arrays([pa.array([str(keys)])], names=["report"])
+
+
+def decode_and_resolve(properties: dict[str, str]) -> object:
+    return resolve_table(decode_table(properties), SchemaResolver())
 
 
 def processor_time() -> float:
@@ -150,7 +159,9 @@ def on_spark(maps: list[str]) -> None:
     session = JobSession(settings={"spark.master": "local[2]"}).opened()
     frame = definitions_of(session, [(str(number), one) for number, one in enumerate(maps)])
     jobs: dict[str, Any] = {
-        "JSON only": decode_json,
+        "JSON only": partial(counting, len),
+        "decode": partial(counting, decode_table),
+        "decode and resolve": partial(counting, decode_and_resolve),
         "sweep, report": partial(report_batches, "maps", True, True),
     }
     print(f"\n{'on Spark':22}{'cores':>6}{'maps a second':>15}{'processor s':>13}{'x JSON':>10}")

@@ -208,6 +208,26 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
         assert code == caught.value.code
 
 
+def test_a_report_is_one_job_of_all_partitions(session: SparkSession) -> None:
+    maps = [(str(number), {**ORDERS, "n": str(number)}) for number in range(6)]
+    frame = session.createDataFrame(maps, "path STRING, definition MAP<STRING, STRING>")
+    context = session.sparkContext
+    context.setJobGroup("report of a sweep", "")
+    try:
+        report = sweep_report(frame.repartition(3))
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+
+    assert 6 == report.ok
+    tracker = context.statusTracker()
+    stages = [
+        tracker.getStageInfo(stage)
+        for job in tracker.getJobIdsForGroup("report of a sweep")
+        for stage in tracker.getJobInfo(job).stageIds
+    ]
+    assert 3 == max(one.numTasks for one in stages if one is not None)
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
