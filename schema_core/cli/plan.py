@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.cli import UNREADABLE, script
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.plans import MigrationPlan, plan
@@ -42,12 +43,15 @@ def plan_tables(
     rename: Annotated[
         list[str] | None, typer.Option(help="TABLE.COLUMN=NEW: a column or field that is renamed.")
     ] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option(help="TABLE=COUNT: how many rows a table has.")
+    ] = None,
     output: Annotated[PlanOutput, typer.Option("--format", help="The output.")] = PlanOutput.TEXT,
 ) -> None:
     """Plan the migration of the tables that both scripts have, by path.
 
-    Tables that only one script has are reported, not created or dropped. Exits with 2 if a script
-    cannot be read or resolved.
+    Tables that only one script has are reported, not created or dropped. With `--rows` the plan
+    tells how many rows a step reads or writes. Exits with 2 if a script cannot be read or resolved.
     """
     console = Console(highlight=False, markup=False)
     errors = Console(stderr=True, highlight=False)
@@ -55,6 +59,7 @@ def plan_tables(
         before, _ = script.tables(old)
         after, _ = script.tables(new)
         renames = script.renames(rename or [], [one for one in after if one in before])
+        counts = script.row_counts(rows or [], renames)
         plans = {}
         for path, hints in renames.items():
             names = tuple(path.split("."))
@@ -64,6 +69,7 @@ def plan_tables(
                 str(target.value),
                 renames=hints,
                 path=names if target.value == "flink" else names[-1],
+                statistics=CatalogTableStatistics(counts[path]) if path in counts else None,
             )
     except SchemaCoreError as error:
         script.show(errors, new, error.diagnostics)

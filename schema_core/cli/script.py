@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -94,16 +94,39 @@ def renames(options: list[str], paths: Iterable[str]) -> dict[str, dict[tuple[st
             raise SchemaError(
                 f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
             )
-        renamed = [one for one in found if one.rpartition(".")[2] == table]
-        if not renamed:
-            raise SchemaError(
-                f"--rename: there is no table {table!r}",
-                code="wrong-argument",
-                hint=similar(table, {one.rpartition(".")[2] for one in found}),
-            )
-        for one in renamed:
+        for one in _tables_named(table, found, "--rename"):
             found[one][tuple(names)] = name
     return found
+
+
+def row_counts(options: list[str], paths: Collection[str]) -> dict[str, int]:
+    """Return numbers of rows by the path of their table.
+
+    Args:
+        options: Strings of the form TABLE=COUNT; a table has this name in any database.
+        paths: The full paths of the tables.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for another form, or a table that is not there.
+    """
+    found: dict[str, int] = {}
+    for option in options:
+        table, _, count = option.partition("=")
+        if not (table and re.fullmatch("[0-9]{1,18}", count)):
+            raise SchemaError(f"--rows requires TABLE=COUNT, got {option!r}", code="wrong-argument")
+        found |= dict.fromkeys(_tables_named(table, paths, "--rows"), int(count))
+    return found
+
+
+def _tables_named(table: str, paths: Collection[str], option: str) -> list[str]:
+    """Return the paths of the tables with a name in any database; there must be one."""
+    if found := [one for one in paths if one.rpartition(".")[2] == table]:
+        return found
+    raise SchemaError(
+        f"{option}: there is no table {table!r}",
+        code="wrong-argument",
+        hint=similar(table, {one.rpartition(".")[2] for one in paths}),
+    )
 
 
 def is_stdin(path: Path) -> bool:

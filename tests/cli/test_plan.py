@@ -39,6 +39,15 @@ def test_a_report_names_the_data_at_risk(tmp_path: Path) -> None:
     assert "at risk: tag: the rows have it [field-dropped]" in output
 
 
+def test_steps_that_rewrite_tell_how_many_rows(tmp_path: Path) -> None:
+    narrowed = "CREATE TABLE orders (id INT NOT NULL, tag STRING);"
+    options = ("--target", "postgres", "--rows", "orders=336776")
+    code, output, _ = run(tmp_path, *options, new=narrowed)
+
+    assert 0 == code
+    assert "rewrites 336,776 rows" in output
+
+
 def test_plans_as_json(tmp_path: Path) -> None:
     code, output, _ = run(tmp_path, "--format", "json")
     plans = json.loads(output)["plans"]
@@ -49,7 +58,13 @@ def test_plans_as_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "new"),
-    [(("--rename", "tag"), NEW), (("--rename", "x.tag=y"), NEW), ((), "CREATE TABLE (")],
+    [
+        (("--rename", "tag"), NEW),
+        (("--rename", "x.tag=y"), NEW),
+        (("--rows", "orders=-1"), NEW),
+        (("--rows", "x=1"), NEW),
+        ((), "CREATE TABLE ("),
+    ],
 )
 def test_wrong_input_ends_with_2(tmp_path: Path, options: tuple[str, ...], new: str) -> None:
     assert 2 == run(tmp_path, *options, new=new)[0]
