@@ -66,6 +66,7 @@ def migrations() -> typer.Typer:
     app = typer.Typer(
         help="Apply, undo and write migrations of a catalog.",
         no_args_is_help=True,
+        add_completion=False,
         pretty_exceptions_enable=False,
     )
     for command in (upgrade, downgrade, history, stamp, drift, new, merge, validate, rewrite):

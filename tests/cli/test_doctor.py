@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
-from schema_core.cli import GOOD, commands
+from schema_core.cli import GOOD, doctor
 from schema_core.cli.commands import application
 from schema_core.errors import NotFoundError
 
@@ -32,9 +32,9 @@ def test_doctor_reports_the_reason_without_java(monkeypatch: pytest.MonkeyPatch)
     def nothing() -> None:
         raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
 
-    monkeypatch.setattr(commands, "find_java", nothing)
+    monkeypatch.setattr(doctor, "find_java", nothing)
 
-    assert ("none", "no Java 17, 21, 25 found; install one") == commands.java()
+    assert ("none", "no Java 17, 21, 25 found; install one") == doctor.java()
 
 
 def test_doctor_reports_whether_spark_has_hive() -> None:

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from schema_core.cli import GOOD, INTERRUPTED, WRONG, commands, progress
+from schema_core.cli import GOOD, INTERRUPTED, WRONG, progress
+from schema_core.cli import run as run_commands
 from schema_core.cli.commands import application
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobExecution, JobGraph
@@ -134,7 +135,7 @@ def test_ctrl_c_ends_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
             error.add_note(note)
         raise error
 
-    monkeypatch.setattr(commands, "run_statement", interrupted)
+    monkeypatch.setattr(run_commands, "run_statement", interrupted)
     file = tmp_path / "script.sql"
     file.write_text("SELECT 1")
     result = CliRunner().invoke(application(), ["run", str(file)])

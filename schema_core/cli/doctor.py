@@ -1,0 +1,88 @@
+"""``schema-core doctor``: what is installed, and why something cannot be used."""
+
+from __future__ import annotations
+
+import platform
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schema_core.catalog.registry import FACTORIES
+from schema_core.catalogs.hive.catalog import hive_support
+from schema_core.cli.commands import installed
+from schema_core.environment.connector import DynamicTableFactory
+from schema_core.environment.discovery import GROUPS, Found, discover
+from schema_core.errors import SchemaCoreError
+from schema_core.extras import EXTRAS, missing
+from schema_core.spark.connectors import MEMBERS
+from schema_core.spark.java import find_java
+
+#: The version that is shown without Java.
+NO_JAVA = "none"
+
+
+def doctor() -> None:
+    """Show versions, extras, Java, entry points, and why something cannot be used."""
+    console = Console()
+    table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
+    table.add_row("schema_core", installed("schema-core") or "not installed", "")
+    table.add_row("Python", platform.python_version(), platform.platform())
+    for extra, modules in EXTRAS.items():
+        packages = modules.values()
+        versions = ", ".join(f"{package} {installed(package) or '-'}" for package in packages)
+        error = next(filter(None, map(missing, modules)), None)
+        hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
+        table.add_row(f"extra {extra}", versions, Text(hint))
+    table.add_row("Java", *java())
+    table.add_row("Hive", *map(Text, hive_support()))
+    for kind in FACTORIES:
+        table.add_row(f"catalog {kind}", "ready", "schema_core.catalog.registry (built in)")
+    for group, (what, _) in GROUPS.items():
+        for one in discover(group):
+            problem = why_not_usable(one)
+            unusable = "not loaded" if one.problem else "not usable"
+            state = "ready" if problem is None else unusable
+            where = problem or f"{one.target}{serves(one)}"
+            table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
+    console.print(table)
+
+
+def serves(found: Found) -> str:
+    """Return which engine a connector serves and what it can do; '' for anything else."""
+    if not isinstance(found.loaded, type) or not hasattr(found.loaded, "can_read"):
+        return ""
+    connector = found.loaded()
+    if isinstance(connector, DynamicTableFactory):
+        return ": makes its sources and sinks for each table"
+    does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
+    abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
+    missing_members = [one for one in MEMBERS if not hasattr(connector, one)]
+    engine = "Spark" if not missing_members else "no engine that is installed"
+    return f": {engine}, {', '.join([*does, *abilities])}"
+
+
+def why_not_usable(found: Found) -> str | None:
+    """Return why the object of an entry point cannot be used, or None.
+
+    Its attribute `requires` names the modules that it imports when it is used.
+    """
+    if found.problem is not None:
+        return f"{found.problem}; {found.hint}" if found.hint else found.problem
+    requires: tuple[str, ...] = getattr(found.loaded, "requires", ())
+    for module in requires:
+        if error := missing(module):
+            return f"{error.problem}; {error.hint}"
+    if "pyspark" in requires:
+        version, reason = java()
+        return None if version != NO_JAVA else reason
+    return None
+
+
+def java() -> tuple[str, str]:
+    """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
+    try:
+        found = find_java()
+    except SchemaCoreError as error:
+        return NO_JAVA, f"{error.problem}; {error.hint or ''}"
+    return str(found.version), f"{found.home} ({found.source})"

@@ -1,0 +1,51 @@
+"""The application: its help imports no command, and shows what they say of themselves."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli.commands import COMMANDS, application, loaded
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summaries_are_the_first_paragraphs_of_the_help(name: str) -> None:
+    text = inspect.cleandoc(loaded(name).help)
+
+    assert COMMANDS[name].summary == text.partition("\n\n")[0].replace("\n", " ")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["unknown"]])
+def test_no_command_is_imported_before_it_runs(arguments: list[str]) -> None:
+    program = (
+        f"import sys; sys.argv = ['schema-core', *{arguments!r}]\n"
+        "from schema_core.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*(one for one in sys.modules if one.startswith('schema_core.')), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    found = done.stderr.splitlines()[-1].split()
+    assert "schema_core.cli.commands" in found
+    assert not [one for one in found if one.split(".")[1] in ("catalog", "environment", "spark")]
+
+
+def test_the_help_of_a_command_is_its_own() -> None:
+    done = CliRunner().invoke(application(), ["migrate", "history", "--help"])
+
+    assert 0 == done.exit_code
+    assert "Show the migrations that were applied" in done.stdout
+
+
+def test_a_similar_command_is_named() -> None:
+    done = CliRunner().invoke(application(), ["chek"])
+
+    assert 2 == done.exit_code
+    assert "'check'" in done.output
