@@ -69,7 +69,9 @@ def migrations() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    for command in (upgrade, downgrade, history, stamp, drift, new, merge, validate, rewrite):
+    # -1 is a target, not an option
+    app.command(context_settings={"ignore_unknown_options": True})(downgrade)
+    for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
         app.command()(command)
     app.command("autogenerate")(generate)
     return app

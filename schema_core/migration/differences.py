@@ -112,7 +112,8 @@ def diff(
         raise SchemaError(
             f"cannot rename {'.'.join(path)!r} to {hints[path]!r}",
             code="unknown-column",
-            hint="a rename names a column or field of the old definition and one of the new",
+            hint="a rename names a column or field of the old definition, without the table, and "
+            "one of the new",
         )
     return tuple(progress.changes)
 

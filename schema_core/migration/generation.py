@@ -270,10 +270,19 @@ def autogenerate(
     former = {path: former_names_option(migrator.catalog.get_table(path)) for path in live.objects}
     writer = _Writer(migrator, live, wanted, renames, columns, variables, former)
     up = writer.statements(changes)
-    down = _undone(migrator, live, wanted, renames, columns, variables)
+    down: list[str] | None = None
+    irreversible = None
+    try:
+        down = _undone(migrator, live, wanted, renames, columns, variables)
+    except SchemaError as error:
+        if error.code != "migration-needs-rewrite":
+            raise
+        irreversible = error.problem
     up = [escaped_variables(text, variables) for text in up]
     down = None if down is None else [escaped_variables(text, variables) for text in down]
     notes = _differences(migrator, up, down, live, wanted, variables)
+    if irreversible is not None:
+        notes.append(escaped(f"-- cannot be undone: {irreversible}"))
     lines = [escaped(f"-- {change}") for change in changes]
     lines += [escaped(f"-- at risk: {one}") for one in writer.risks]
     lines += [escaped(f"-- if it is a rename: --rename {one}") for one in writer.hints]
@@ -291,18 +300,17 @@ def _undone(
     renames: Mapping[ObjectPath, str],
     column_renames: Mapping[ObjectPath, RenameHints],
     variables: dict[str, str],
-) -> list[str] | None:
-    """Return the statements that lead back, None where a table cannot be altered in place."""
+) -> list[str]:
+    """Return the statements that lead back.
+
+    Raises:
+        SchemaError: with code `migration-needs-rewrite`.
+    """
     names = {ObjectPath(one.database_name, new): one for one, new in renames.items()}
     back = {path: one.object_name for path, one in names.items()}
     columns = {names.get(path, path): _inverted(hints) for path, hints in column_renames.items()}
     changes = diff_catalogs(wanted, live, renames=back, column_renames=columns)
-    try:
-        return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
-    except SchemaError as error:
-        if error.code != "migration-needs-rewrite":
-            raise
-        return None
+    return _Writer(migrator, wanted, live, back, columns, variables).statements(changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +485,7 @@ class _Writer:
             raise SchemaError(
                 f"table {path} cannot be altered in place: {found.rewrite}",
                 code="migration-needs-rewrite",
-                hint="rewrite its rows: schema-core migrate rewrite",
+                hint=f"rewrite its rows: schema-core migrate rewrite {path} --from FILE",
             )
         self.risks.extend(
             f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
@@ -543,8 +551,6 @@ def _differences(
     found = [f"-- not reached: {one}" for one in diff_catalogs(after, wanted)]
     for content in back:
         found += [f"-- not restored by down: {one}" for one in diff_catalogs(content, live)]
-    if down is None:
-        found.append("-- cannot be undone: the table cannot be altered back in place")
     return [escaped(one) for one in found]
 
 

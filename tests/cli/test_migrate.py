@@ -64,7 +64,7 @@ def test_the_life_of_a_table(shell: Shell) -> None:
     shell.run("upgrade", "2")
     assert "nothing to do\n" == shell.run("autogenerate", "more", "--from", second)
     assert "DROP `b`" in shell.run("downgrade", "--sql", "1")
-    assert "downgrade 0002_add_b: 1 statement\n" == shell.run("downgrade", "1")
+    assert "downgrade 0002_add_b: 1 statement\n" == shell.run("downgrade", "-1")
     rows = json.loads(shell.run("history", "--format", "json"))["migrations"]
     assert [("0001_create_t", "applied"), ("0002_add_b", "pending")] == [
         (one["name"], one["state"]) for one in rows
