@@ -51,7 +51,8 @@ def plan_tables(
     """Plan the migration of the tables that both scripts have, by path.
 
     Tables that only one script has are reported, not created or dropped. With `--rows` the plan
-    tells how many rows a step reads or writes. Exits with 2 if a script cannot be read or resolved.
+    has the number of rows that a step reads or writes. Exits with 2 if a script cannot be read or
+    resolved.
     """
     console = Console(highlight=False, markup=False)
     errors = Console(stderr=True, highlight=False)

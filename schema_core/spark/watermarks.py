@@ -110,8 +110,8 @@ def with_watermark(
     )
     names = frame.columns
     columns: dict[str, Node] = {one: Column(one) for one in names}
-    # A filter on the rowtime, which Spark computes first, must not hide the error. Spark does not
-    # know that an error is no value: the last operand, never reached, tells that there is no NULL.
+    # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an error
+    # is a nullable value; with the last operand, which is never reached, the column is not nullable.
     columns[name] = call("coalesce", columns[name], missing, start)
     frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
