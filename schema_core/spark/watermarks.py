@@ -110,8 +110,8 @@ def with_watermark(
     )
     names = frame.columns
     columns: dict[str, Node] = {one: Column(one) for one in names}
-    # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an error
-    # is a nullable value; with the last operand, which is never reached, the column is not nullable.
+    # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
+    # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
     columns[name] = call("coalesce", columns[name], missing, start)
     frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
     return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
