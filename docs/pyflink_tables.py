@@ -111,6 +111,7 @@ def callable_status(written: str, value: object, bound: bool) -> tuple[str, str]
 
 def member_status(written: object, owner: type, name: str) -> tuple[str, str]:
     """Compare one member of a class."""
+    getattr(owner, name, None)  # the methods of a dataclass are generated when they are read
     try:
         value = inspect.getattr_static(owner, name)
     except AttributeError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import getmembers, isfunction, signature
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -117,6 +116,8 @@ def validate_arguments(
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        from inspect import signature
+
         return _validated(function, tuple(signature(function).parameters), kinds)
 
     return decorate
@@ -130,6 +131,8 @@ def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
     """
 
     def decorate(implementation: Class) -> Class:
+        from inspect import getmembers, isfunction, signature
+
         for name, method in getmembers(interface, isfunction):
             if name.startswith("_"):
                 continue

@@ -8,14 +8,14 @@ that a span becomes a line, a column and a caret.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import field
 from functools import lru_cache, partial
 from heapq import nlargest
 from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_text
 from schema_core.text import Span, line_starts, position
 
@@ -499,6 +499,8 @@ def close_matches(name: str, known: Sequence[str], likeness: float, count: int =
     if len(names) > MAX_COMPARED:
         own = _pairs(name)
         names = nlargest(MAX_COMPARED, names, key=lambda one: len(own & _pairs(one)))
+    from difflib import get_close_matches
+
     return get_close_matches(name, names, n=count, cutoff=likeness)
 
 

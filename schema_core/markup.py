@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from schema_core.text import escaped
 
@@ -14,6 +13,8 @@ def text(value: object) -> str:
     >>> text("<b>'&'</b>")
     '&lt;b&gt;&#x27;&amp;&#x27;&lt;/b&gt;'
     """
+    from html import escape
+
     return escape(escaped(str(value)), quote=True)
 
 

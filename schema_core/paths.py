@@ -7,12 +7,12 @@ SQL does not allow.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
 from schema_core.cursor import Cursor, check_size
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import LETTERS, is_blank, quote_identifier, show
 from schema_core.tokenizer import Token, tokenize
 

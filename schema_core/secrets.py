@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from urllib.parse import unquote
 
 #: What is shown in place of a secret.
 HIDDEN = "******"
@@ -146,6 +145,8 @@ def _without_userinfo(value: str) -> str:
 
 def _is_encoded_credential(value: str) -> bool:
     """Whether credentials appear once the value is decoded (``%3D`` for ``=``)."""
+    from urllib.parse import unquote
+
     for _ in range(_DECODINGS):
         decoded = unquote(value)
         if decoded == value:

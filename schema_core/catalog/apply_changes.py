@@ -6,7 +6,7 @@ Law: ``apply(diff(a, b), a)`` equals ``b`` in normal form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
 from schema_core.arguments import require_instance, require_sequence
@@ -51,6 +51,7 @@ from schema_core.catalog.table_changes import (
     print_path,
 )
 from schema_core.errors import SchemaCoreError, SchemaError, at, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     ResolvedExpression,
     SqlExpression,

@@ -12,7 +12,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import RLock
 
@@ -28,6 +28,7 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import mask
 from schema_core.text import show
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from schema_core.catalog.apply_changes import normal_type, steps_of
@@ -34,6 +34,7 @@ from schema_core.catalog.table_changes import (
     print_path,
 )
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedPhysicalColumn
 from schema_core.types import DataType, RowType
 

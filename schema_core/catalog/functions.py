@@ -7,7 +7,7 @@ function names is never imported: its signatures are declared in a table of clas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from importlib import import_module
 from threading import RLock
@@ -27,6 +27,7 @@ from schema_core.expressions.user_functions import (
     UserFunction,
     user_function,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot

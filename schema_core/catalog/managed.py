@@ -13,12 +13,13 @@ import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import ExternalError, SchemaError
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogBaseTable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
@@ -61,6 +61,7 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.secrets import NO_KEYS
 from schema_core.types import DataType, DataTypes, UnresolvedType

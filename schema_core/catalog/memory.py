@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import RLock
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +22,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import origin
 from schema_core.catalog.stored_catalog import StoredCatalog, partition_key, table_key
 from schema_core.catalog.temporary import ResolvedTable, TemporaryStore
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectPath
 
 #: Kinds of objects that have an unresolved form.

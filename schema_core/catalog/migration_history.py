@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, Self
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from schema_core.catalog.objects import CatalogPartitionSpec, TableKind
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectPath
 from schema_core.text import is_blank
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType, NoneType
 from typing import Any, Self
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import NotFoundError, SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import QueryText
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema

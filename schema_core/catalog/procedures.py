@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import show
 from schema_core.types import DataType, RowType, parse_type
 from schema_core.types.values import reject_reason

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -23,6 +22,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.extras import extra_of, install_hint
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from types import NoneType
 from typing import ClassVar, TypeAlias, get_args
 
 from schema_core.arguments import require_instance, require_names
 from schema_core.catalog.objects import TableDistribution
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedImmutableColumns,

@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import re
 import socket
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogBaseTable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -19,6 +18,7 @@ from rich.text import Text
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.errors import SchemaCoreError, SchemaError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.compatibility import (
     Acceptance,
     CompatibilityMode,

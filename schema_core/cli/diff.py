@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +16,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.table_changes import TableChange
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.errors import SchemaCoreError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.text import escaped

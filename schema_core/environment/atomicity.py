@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -15,6 +14,7 @@ from schema_core.environment.connector import (
 )
 from schema_core.environment.options import ATOMICITY
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 
 
 class AtomicityLevel(Enum):

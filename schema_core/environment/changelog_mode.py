@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from schema_core.arguments import require_instance, require_sequence
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types.row_value import RowKind
 
 

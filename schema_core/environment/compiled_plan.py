@@ -17,7 +17,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -32,6 +32,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import HIDDEN, masked_value
 from schema_core.text import show
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from enum import Enum
 from types import NoneType
@@ -27,6 +27,7 @@ from schema_core.environment.options import (
     string_list,
 )
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import mask
 from schema_core.text import show
 

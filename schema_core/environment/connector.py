@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -35,6 +34,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import MetadataColumn
 from schema_core.secrets import without_secrets
 from schema_core.types import supports_explicit_cast

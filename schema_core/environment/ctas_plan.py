@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Visibility
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogTable

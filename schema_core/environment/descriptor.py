@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 from schema_core.arguments import require_instance, require_names
@@ -15,6 +15,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.unresolved import Schema
 from schema_core.text import quote_identifier, quote_string, show
 

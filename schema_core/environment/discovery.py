@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +20,7 @@ from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.user_functions import UserDefinedFunction, UserFunction
 from schema_core.extras import extra_of, install_hint
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import show
 
 if TYPE_CHECKING:

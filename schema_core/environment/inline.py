@@ -6,12 +6,13 @@ Such a table has no path and no connector. Its rows belong to the planner, and l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.planner import Planner
 from schema_core.errors import UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import UNKNOWN, ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve

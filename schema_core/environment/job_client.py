@@ -5,13 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from schema_core.environment.job_execution import JobRun, Locating

@@ -9,7 +9,6 @@ transaction of the `JobExecution`: `begin` precedes `on_created`, `abort` preced
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from schema_core.arguments import require_instance
@@ -22,6 +21,7 @@ from schema_core.errors import (
     similar,
     with_notes,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.text import is_blank
 

@@ -11,12 +11,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, at, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
 from schema_core.text import show
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from schema_core.environment.discovery import PLANNERS, require
 from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Self
 
 from schema_core.environment.job_client import JobClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,6 +21,7 @@ from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.columns import plain

@@ -7,7 +7,7 @@ or SESSION in GROUP BY, a window over rows a definition in WINDOW.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from schema_core.arguments import require_instance
 from schema_core.environment.relational import (
@@ -27,6 +27,7 @@ from schema_core.expressions.fluent_functions import (
     UNBOUNDED_RANGE,
     UNBOUNDED_ROW,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Frame, Name, Query, SortKey, Symbol, rewrite

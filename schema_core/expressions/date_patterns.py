@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import is_blank
 
 # --- patterns -------------------------------------------------------------------------------------
@@ -200,6 +199,8 @@ def _is_offset(text: str) -> bool:
 
 
 def _in_database(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
     try:
         return ZoneInfo(name).key == name
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.literals import PythonValue, literal
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName, size

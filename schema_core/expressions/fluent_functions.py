@@ -6,7 +6,6 @@ Functions over one expression are methods of `Expression`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import reduce
 
 from schema_core.arguments import require_instance
@@ -23,6 +22,7 @@ from schema_core.expressions.fluent import (
     to_tree,
 )
 from schema_core.expressions.literals import literal
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name, Symbol
 from schema_core.text import show

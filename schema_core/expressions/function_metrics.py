@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from schema_core.arguments import require_instance
+from schema_core.lazy_dataclass import dataclass
 
 
 class Measured(ABC):

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from types import EllipsisType
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

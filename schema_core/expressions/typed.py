@@ -6,9 +6,10 @@ prints an expression (NULLIF to CASE, YEAR to EXTRACT) are done.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.left_deep import Chain
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE

@@ -21,7 +21,7 @@ import inspect
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from functools import partial
 from types import NoneType
@@ -48,6 +48,7 @@ from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
 from schema_core.expressions.signatures import Declared, Function, Kind, Signature
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql.syntax import Call
 from schema_core.text import show
 from schema_core.types import ArrayType, DataType, DataTypes

@@ -8,7 +8,7 @@ returns without exact-type metadata, so a type without losses survives a round t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 from unicodedata import category
@@ -23,6 +23,7 @@ from schema_core.errors import (
     raise_all,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.text import MAX_DEPTH, show

@@ -7,7 +7,7 @@ Functions, models, types and partitions are not compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias
 
 from schema_core.arguments import require_instance, require_sequence
@@ -27,6 +27,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.table_changes import TableChange, print_path
 from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import RenameHints, diff, rename_steps
 from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.schema.resolve import SchemaResolver

@@ -9,7 +9,7 @@ and date.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from enum import Enum
 from types import NoneType
@@ -20,6 +20,7 @@ from schema_core.catalog.apply_changes import steps_of
 from schema_core.catalog.former_names import format_by_name
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import (
     RenameHints,
     diff,

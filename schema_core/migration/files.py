@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
@@ -27,6 +26,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 from schema_core.text import MAX_TEXT, is_blank

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeAlias
@@ -41,6 +41,7 @@ from schema_core.errors import (
 )
 from schema_core.formats.dialects.api import to_ddl
 from schema_core.formats.dialects.printer import block, comment_clause, with_clause
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_query
 from schema_core.migration.catalog_changes import (
     AddDatabase,

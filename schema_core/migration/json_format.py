@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, assert_never
 
 from schema_core.arguments import require_instance, require_sequence
@@ -16,6 +16,7 @@ from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.catalog.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
 from schema_core.cursor import check_size
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     ResolvedExpression,
     SqlExpression,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
@@ -36,6 +36,7 @@ from schema_core.formats.properties.property_map import (
     decode_object,
     encode_object,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_query, mask_text
 from schema_core.migration.catalog_changes import (
     CatalogChange,

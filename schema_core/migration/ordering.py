@@ -7,7 +7,7 @@ dropped before the columns change that it refers to, and added again afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -27,6 +27,7 @@ from schema_core.catalog.table_changes import (
     TableChange,
 )
 from schema_core.formats.dialects.definitions import names_in
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import Path, diff
 from schema_core.schema.columns import (
     ResolvedExpression,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from schema_core.arguments import require_instance, require_names
@@ -45,6 +45,7 @@ from schema_core.formats.dialects.api import ddl_losses
 from schema_core.formats.dialects.schemas import column_ddl
 from schema_core.formats.loss import Loss
 from schema_core.formats.properties.property_map import decode_table, encode_table
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,

@@ -13,10 +13,10 @@ of the real tools.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.casts import CASTS

@@ -8,7 +8,7 @@ PostgreSQL. `RewriteNeeded` reports a change that no ALTER statement of the targ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from schema_core.catalog.objects import CatalogTable
@@ -43,6 +43,7 @@ from schema_core.formats.dialects.printer import expression_text, stored_line
 from schema_core.formats.dialects.schemas import column_ddl, default_key_name
 from schema_core.formats.dialects.types import loss_of, write_type
 from schema_core.formats.loss import Loss
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.ordering import ChangeGroup, changed_column
 from schema_core.migration.rules import FLINK, ICEBERG, SPARK, RuleSet
 from schema_core.schema.columns import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import as_table, normalized
@@ -19,6 +19,7 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import converted, is_stored, sources_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -18,6 +18,7 @@ from schema_core.expressions.typed import (
     Typed,
     children,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column
 from schema_core.query.scope import (

@@ -24,12 +24,13 @@ a result unique as Flink does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Hint, JoinKind, MatchRecognize

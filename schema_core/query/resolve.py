@@ -7,7 +7,7 @@ Flink's types): which queries are valid, and the names and types of their column
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
@@ -17,6 +17,7 @@ from schema_core.expressions.signature_dsl import no_common_type
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.aggregation import (
     Groups,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,7 @@ from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import ArgumentTypes, Function, Kind, Parameter
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from types import NoneType
 from typing import Self, TypeAlias
@@ -13,6 +13,7 @@ from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Typed, children
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql import syntax
 from schema_core.text import Span, quote_identifier, quote_string, show
 from schema_core.types import AnyTimestampType, DataType, TimestampKind, UnresolvedDataType

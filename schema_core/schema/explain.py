@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from schema_core.expressions.typed import (
     Select,
     Typed,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     AnyColumn,
     ComputedColumn,

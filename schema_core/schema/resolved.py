@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any, TypeVar
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     AnyColumn,
     Column,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, DataTypes, RowField, RowType
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType
 from typing import (
     ClassVar,
@@ -26,6 +26,7 @@ from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.rewriting import column_scope, rewritten
 from schema_core.expressions.scope import Scope
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     SqlExpression,
     UnresolvedColumn,

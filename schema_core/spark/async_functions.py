@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import show
 
 if TYPE_CHECKING:

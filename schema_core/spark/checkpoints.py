@@ -13,7 +13,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -23,6 +23,7 @@ from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, ExternalError, SchemaError
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import FunctionCall
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Item, Relation, Select
 from schema_core.spark.commit import Directory

@@ -20,7 +20,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
@@ -28,6 +28,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.environment.job_execution import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
 
 T = TypeVar("T")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import FunctionCall, Typed
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import operands, parts_of, rows_of
 from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn

@@ -14,10 +14,10 @@ import stat
 import time
 import uuid
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect, not_over_connect
 from schema_core.spark.jvm import java_class
 

@@ -8,13 +8,14 @@ else, which needs all rows, is refused before the job.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,

@@ -9,11 +9,12 @@ that is compared with the watermark, and the condition of the join has the bound
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Join, Named, Relation, Scan, Table, result_columns
 from schema_core.query.substitution import substituted

@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from schema_core.errors import NotFoundError
+from schema_core.lazy_dataclass import dataclass
 
 #: The versions that Spark 4 supports.
 VERSIONS = (17, 21, 25)

@@ -13,11 +13,12 @@ orders rows, other than filters that are offered with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple, TypeAlias
 
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import columns_of, expressions_of, operands, rows_of
 from schema_core.query.relation import (
     CommonScan,

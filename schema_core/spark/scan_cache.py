@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schema_core.environment.connector import Ability
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.connectors import SupportsReuse

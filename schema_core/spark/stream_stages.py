@@ -8,9 +8,10 @@ they are returned: see `StreamPlan.rest`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan, Table, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema

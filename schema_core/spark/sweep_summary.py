@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from schema_core.formats.loss import LossKind
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import escaped
 
 #: The version of the report in JSON.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -32,6 +32,7 @@ from schema_core.expressions.user_functions import (
     is_asynchronous,
 )
 from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.async_functions import AsyncCalls, of_batches
 from schema_core.spark.compiler.expression import user_call

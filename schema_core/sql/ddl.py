@@ -7,10 +7,11 @@ Statements").
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from schema_core.errors import ParseError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.sql import literals
 from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
 from schema_core.sql.query import query

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
 from typing import Any, TypeAlias, get_args
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_query
 from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import syntax

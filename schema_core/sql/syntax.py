@@ -15,10 +15,11 @@ Spans are offsets into the parsed text; equality ignores them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.left_deep import Chain
 from schema_core.secrets import masked_value
 from schema_core.text import Span

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.machinery import PathFinder
 from itertools import count
 from pathlib import Path
@@ -28,6 +28,7 @@ from schema_core.environment.connector import Ability, Connector, Visibility
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.connectors import WriteContext
 from schema_core.sql.printer import print_path, print_string
 from schema_core.testing.connector_cases import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types.base import MAX_LENGTH, AtomicType
 from schema_core.types.families import TypeRoot
 

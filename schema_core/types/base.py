@@ -7,12 +7,13 @@ A type is a frozen value; types with equal strings are equal. `str` is its exact
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import show
 from schema_core.types.families import KINDS, TypeFamily, TypeRoot
 

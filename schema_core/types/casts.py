@@ -6,10 +6,11 @@ Lengths, precisions and scales are not compared: ``CHAR(3)`` casts implicitly to
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot

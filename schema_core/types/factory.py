@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, TypeAlias, overload
 
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import quote_string, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType

@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schema_core.cursor import Cursor
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Self, overload
 
 from schema_core.errors import SchemaError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.markup import code, table, text
 from schema_core.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from schema_core.errors import UnsupportedError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import MAX_DEPTH
 from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep

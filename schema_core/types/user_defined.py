@@ -7,11 +7,11 @@ serializer snapshots are opaque strings: nothing they name is ever imported or r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from unicodedata import category
 
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot

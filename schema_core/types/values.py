@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 from schema_core.text import MAX_DEPTH, show
@@ -104,6 +103,8 @@ def _digits(type_: atomic.DecimalType, value: Decimal) -> Rejection | None:
     if not value.is_finite():
         return Rejection(f"{value} is not a finite number")
     if not value or abs(value.adjusted()) < DIGITS:
+        from fractions import Fraction
+
         unscaled = Fraction(value) * 10**type_.scale
         if unscaled.denominator == 1 and abs(unscaled) < 10**type_.precision:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import (
@@ -65,6 +65,7 @@ from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.property_map import encode_table, encode_view
 from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
 from schema_core.formats.spark.table_properties import SOURCES, read_spark_table
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank
 

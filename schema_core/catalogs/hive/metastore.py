@@ -7,8 +7,10 @@ The fields are those that a catalog reads and writes. All others (owners, statis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
+
+from schema_core.lazy_dataclass import dataclass
 
 #: The kinds of tables: a view, a table whose files Hive does not delete, and a table with files.
 VIEW, EXTERNAL, MANAGED = "VIRTUAL_VIEW", "EXTERNAL_TABLE", "MANAGED_TABLE"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance, validate_methods
@@ -19,6 +18,7 @@ from schema_core.catalogs.sql import serialization
 from schema_core.errors import SchemaError, at
 from schema_core.extras import require_modules
 from schema_core.formats.properties.property_map import decode_object
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from schema_core.catalogs.sql.entries import Entries, Entry, EntryStore

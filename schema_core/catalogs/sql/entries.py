@@ -12,7 +12,6 @@ import re
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -22,6 +21,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlc
 
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.extras import install_hint
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for a lock, in seconds.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeGuard
 
@@ -43,6 +42,7 @@ from schema_core.formats.dialects.definitions import (
     table_with,
     with_key_not_null,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (

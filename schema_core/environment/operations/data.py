@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from schema_core.environment.connector import (
@@ -25,6 +24,7 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import UNKNOWN
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from schema_core.catalog.former_names import KEY as FORMER_NAMES
@@ -17,6 +17,7 @@ from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, ExternalError, Gathering, NotFoundError, at
 from schema_core.formats.dialects.definitions import schema_of, table_with
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from schema_core.catalog.api import Capability
@@ -26,6 +25,7 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions.signatures import Function
 from schema_core.formats.dialects.printer import expression_text, extras_of
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema

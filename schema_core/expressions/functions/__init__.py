@@ -9,7 +9,6 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from pickle import PicklingError
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -115,6 +114,8 @@ def _reduce(function: Function) -> tuple[Callable[..., Function], tuple[object, 
     for index, row in enumerate(BUILT_IN.get(function.name, ())):
         if row is function:
             return _built_in, (function.name, index)
+    from pickle import PicklingError
+
     raise PicklingError(f"{function} is not a built-in function and declares no signature")
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +29,7 @@ from schema_core.formats.loss import (
     too_deep,
     widest_day_time,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     ArrayType,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from schema_core.arguments import require_instance, require_names
@@ -32,6 +32,7 @@ from schema_core.formats.dialects.statements import (
 )
 from schema_core.formats.dialects.types import ForeignType, loss_of
 from schema_core.formats.loss import Loss, Policy, enforce
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema

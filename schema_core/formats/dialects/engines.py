@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schema_core.arguments import require_instance
 from schema_core.errors import NotFoundError, UnsupportedError, similar
 from schema_core.formats.dialects import type_rows
+from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

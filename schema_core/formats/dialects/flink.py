@@ -6,7 +6,7 @@ statement is read as the table that it was written from, except for its losses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
@@ -36,6 +36,7 @@ from schema_core.formats.dialects.printer import (
 )
 from schema_core.formats.dialects.schemas import DdlStatements
 from schema_core.formats.dialects.types import Losses, loss_of
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     SqlExpression,
     UnresolvedColumn,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from schema_core.cursor import Cursor, check_digits
 from schema_core.errors import UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_text
 from schema_core.secrets import has_credentials, is_secret
 from schema_core.text import Span, quote_string

@@ -6,10 +6,10 @@ SHOW CREATE TABLE and the dialect `flink` share it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from schema_core.catalog.objects import CatalogMaterializedTable, CatalogTable
 from schema_core.errors import UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_query
 from schema_core.schema.columns import (
     ResolvedExpression,

@@ -8,7 +8,7 @@ all errors of the columns of a table, are reported at once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, assert_never
@@ -29,6 +29,7 @@ from schema_core.formats.dialects.types import (
 )
 from schema_core.formats.exact_types import parse_exact_type
 from schema_core.formats.loss import Loss
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import SqlExpression
 from schema_core.schema.resolved import (
     AnyColumn,

@@ -7,7 +7,7 @@ are not understood. `SKIPPED` lists those that cannot change a table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from schema_core.cursor import Cursor
@@ -29,6 +29,7 @@ from schema_core.formats.dialects.grammar import (
     skip_until,
     string_value,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import Span
 from schema_core.tokenizer import Token
 

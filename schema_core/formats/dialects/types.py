@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +10,7 @@ from schema_core.caching import cached
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.loss import Loss, LossKind, counts
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import MAX_DIGITS
 from schema_core.types import (
     ArrayType,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from schema_core.errors import Diagnostic, SchemaError, at
@@ -23,6 +22,7 @@ from schema_core.formats.properties.sidecar import (
     sidecar_key,
     to_json,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.text import quote_identifier
 from schema_core.types import (
     DataType,

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType
 
 from schema_core.arguments import require_sequence, validate_arguments
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties.keys import Properties
+from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
 

@@ -8,7 +8,6 @@ idempotent.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import NoneType
 from typing import Any, TypeAlias
@@ -54,6 +53,7 @@ from schema_core.formats.properties.property_map import (
 )
 from schema_core.formats.properties.sidecar import check_version
 from schema_core.formats.spark.table_properties import has_spark_schema, read_spark_table
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.types import parse_type

@@ -9,10 +9,11 @@ followed through derived tables, common tables and views.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.relation import (
     Common,
     CommonScan,

@@ -6,7 +6,7 @@ What Spark cannot be made to compute as Flink does is refused, never approximate
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
@@ -23,6 +23,7 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.functions import RULES, datetimes

@@ -9,9 +9,10 @@ that the expressions of one clause may use.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count, islice
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.tree import Aggregate, Column, Fact, Node, UserSql, children
 
 #: Which values may be lifted from a place: none, and what is used twice becomes a lambda (within

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from schema_core.errors import UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.lifting import (
     IF_TOTAL,
     NEVER,

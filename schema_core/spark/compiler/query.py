@@ -7,12 +7,13 @@ optimizer flattens it. What Spark would run with another meaning is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
+from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import rows_of
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (

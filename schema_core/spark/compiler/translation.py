@@ -8,10 +8,11 @@ an interval is a number, as in Flink: months, or milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.template import Template, sql, template
 from schema_core.spark.compiler.tree import (

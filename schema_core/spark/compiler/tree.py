@@ -9,9 +9,10 @@ expressions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from schema_core.errors import UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 
 
 def unsupported(problem: str, hint: str | None = None) -> UnsupportedError:

@@ -8,7 +8,7 @@ casts of metadata, NOT NULL, lengths, the order of columns and ``OPTIONS`` hints
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 from schema_core.environment.connector import (
@@ -22,6 +22,7 @@ from schema_core.environment.connector import (
 )
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.connectors.filters import Filter, FilterResult
 from schema_core.spark.transactions import Stage

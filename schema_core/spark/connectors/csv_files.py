@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import SchemaError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import require_classic
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline

@@ -10,12 +10,13 @@ as a change might not be seen in its status.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from schema_core.caching import Entries
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS

@@ -7,10 +7,10 @@ Flink reads. A field that cannot be parsed fails the job or, on request, is NULL
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
@@ -22,6 +21,7 @@ from urllib.parse import unquote
 from schema_core.caching import Entries
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark, to_struct_field
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.connectors.stored_names import (
     StoredNames,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schema_core.expressions.to_sql import to_sql as flink_sql
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, walk
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.job_execution import interruptible
 from schema_core.errors import ExternalError, NotFoundError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.secrets import mask_urls
 from schema_core.spark.connectors.jdbc_dialects import DatabaseColumn, Dialect
 from schema_core.spark.jvm import has_class, java_class

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,

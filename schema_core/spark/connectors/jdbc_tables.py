@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from schema_core.catalog.unfinished import Owner
+from schema_core.lazy_dataclass import dataclass
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

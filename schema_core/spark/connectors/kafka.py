@@ -7,12 +7,12 @@ options are in `schema_core.spark.connectors.kafka_options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Cast, Node, call

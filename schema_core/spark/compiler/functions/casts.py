@@ -7,9 +7,9 @@ pads strings silently, wraps integers, and returns NULL for a DECIMAL that overf
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.strings_of_values import printed
 from schema_core.spark.compiler.template import inline, sql

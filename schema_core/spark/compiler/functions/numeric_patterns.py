@@ -11,7 +11,6 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from schema_core.expressions.date_patterns import (
@@ -20,6 +19,7 @@ from schema_core.expressions.date_patterns import (
     parse_simple_pattern,
     parse_time_pattern,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions.calendars import (
     DAY,
     any_instant_of,

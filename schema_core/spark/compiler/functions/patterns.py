@@ -7,8 +7,8 @@ checked first, while compiling if the pattern is constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions.strings import escaped_replacement, literal_pattern
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (

@@ -8,9 +8,9 @@ year of Flink's range is representable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.udfs import (
     java_dates,
     java_patterns,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from schema_core.expressions.date_patterns import (
@@ -22,6 +22,7 @@ from schema_core.expressions.date_patterns import (
     parse_simple_pattern,
     parse_time_pattern,
 )
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.udfs.calendars import (
     Calendar,
     Date,

@@ -7,9 +7,10 @@ returns NULL; so patterns are validated before they are used.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 

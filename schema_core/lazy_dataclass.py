@@ -1,0 +1,178 @@
+"""Dataclasses with slots whose methods are generated when one of them is first used.
+
+``dataclasses.dataclass`` compiles up to six methods for each class, which was half of the time of
+an import. A program uses a few of the classes. Type checkers see ``dataclasses.dataclass``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(*, slots: Literal[True], **options: bool) -> Callable[[type], type]:
+        """Return a decorator with the options of ``dataclasses.dataclass``, among them `slots`.
+
+        The class has slots at once. What ``dataclasses`` generates is there when the first instance
+        is created, or when the fields or the signature of the class are read.
+        """
+        return lambda cls: _Generated(cls, **options).cls
+
+
+#: Generating a class reads the fields of its bases, which generates them.
+_LOCK: Final = threading.RLock()
+#: What is read from the class and not called.
+_FACTS: Final = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+class _Generated:
+    """A class with slots and what ``dataclasses`` generates for it."""
+
+    def __init__(self, declared: type, *, weakref_slot: bool = False, **options: bool) -> None:
+        body = dict(vars(declared))
+        for name in ("__dict__", "__weakref__"):
+            body.pop(name, None)
+        annotations = body.get("__annotations__", {})
+        names = [name for name, one in annotations.items() if "ClassVar" not in one]
+        self.options = options
+        self.defaults = {name: body.pop(name) for name in names if name in body}
+        if "__eq__" in body and body.get("__hash__") is None:
+            body.pop("__hash__", None)  # Python adds it to the body of a class with __eq__
+
+        taken = {slot for base in declared.__mro__[1:] for slot in vars(base).get("__slots__", ())}
+        slots = [name for name in names if name not in taken]
+        body["__slots__"] = (*slots, *(["__weakref__"] if weakref_slot else []))
+        #: until they are generated
+        self.pending = {name: one for name, one in self._pending().items() if name not in body}
+        body = self._fixed() | self.pending | body
+        self.cls: Any = type(declared)(declared.__name__, declared.__bases__, body)
+        self.cls.__qualname__ = declared.__qualname__
+        self.is_generated = False
+
+    def _pending(self) -> dict[str, Any]:
+        options = self.options
+        has_eq = options.get("eq", True)
+        wanted = {
+            "__init__": options.get("init", True),
+            "__signature__": options.get("init", True),
+            "__repr__": options.get("repr", True),
+            "__eq__": has_eq,
+            "__hash__": has_eq and options.get("frozen", False),
+            **dict.fromkeys(_ORDER, options.get("order", False)),
+            **dict.fromkeys(_FACTS, True),
+        }
+        kinds = {"__signature__": _Signature}
+        return {name: kinds.get(name, _Pending)(self, name) for name, one in wanted.items() if one}
+
+    def _fixed(self) -> dict[str, Any]:
+        """Return what needs no generation."""
+        if not self.options.get("frozen", False):
+            return {"__hash__": None} if self.options.get("eq", True) else {}
+
+        def is_frozen(instance: object, name: str) -> bool:
+            return type(instance) is self.cls or name in _names(self.cls)
+
+        def set_attribute(instance: Any, name: str, value: object) -> None:
+            if is_frozen(instance, name):
+                raise _frozen(f"cannot assign to field {name!r}")
+            super(self.cls, instance).__setattr__(name, value)
+
+        def delete_attribute(instance: Any, name: str) -> None:
+            if is_frozen(instance, name):
+                raise _frozen(f"cannot delete field {name!r}")
+            super(self.cls, instance).__delattr__(name)
+
+        return {
+            "__setattr__": set_attribute,
+            "__delattr__": delete_attribute,
+            "__getstate__": _state,
+            "__setstate__": _set_state,
+        }
+
+    def generate(self) -> None:
+        """Replace what is pending by what ``dataclasses`` generates for the same fields."""
+        with _LOCK:
+            if self.is_generated:
+                return
+            import dataclasses
+
+            # A class of its own, as the members of slots have the names of the defaults.
+            body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
+            body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
+            body["__doc__"] = "Without a text, `dataclasses` adds the signature."
+            model = type(self.cls.__name__, (_inherited(self.cls),), body)
+            generated = vars(dataclasses.dataclass(slots=True, **self.options)(model))
+            for name in (*self.pending, "__replace__"):
+                if name in generated:
+                    setattr(self.cls, name, generated[name])
+                elif name == "__signature__":
+                    delattr(self.cls, name)
+            self.is_generated = True
+
+
+class _Pending:
+    """An attribute that is generated when it is read or called."""
+
+    def __init__(self, of: _Generated, name: str) -> None:
+        self.of, self.name = of, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self.of.generate()
+        found = vars(self.of.cls)[self.name]
+        return found.__get__(instance, owner) if hasattr(found, "__get__") else found
+
+
+class _Signature(_Pending):
+    """The signature of a class, not that of its subclasses, which ``inspect`` reads here."""
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        self.of.generate()
+        if owner is not self.of.cls:
+            raise AttributeError(self.name)
+        from inspect import signature
+
+        return signature(owner)
+
+
+def _inherited(cls: type) -> type:
+    """Return a class with what ``dataclasses`` reads from the bases of a class."""
+    fields: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    bases: list[Any] = list(cls.__mro__[-1:0:-1])
+    for base in bases:
+        if own := getattr(base, "__dataclass_fields__", None):
+            fields |= own
+            found["__dataclass_params__"] = base.__dataclass_params__
+    if found:
+        found["__dataclass_fields__"] = fields
+    if hasattr(cls, "__post_init__"):
+        found["__post_init__"] = cls.__post_init__
+    return type("Inherited", (), found)
+
+
+def _frozen(problem: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(problem)
+
+
+def _state(instance: Any) -> list[object]:
+    return [getattr(instance, name) for name in _names(type(instance))]
+
+
+def _set_state(instance: Any, state: list[object]) -> None:
+    for name, value in zip(_names(type(instance)), state, strict=True):
+        object.__setattr__(instance, name, value)
+
+
+def _names(cls: type) -> list[str]:
+    from dataclasses import fields
+
+    return [one.name for one in fields(cls)]
