@@ -84,3 +84,6 @@ KNOWN = frozenset(
     CLASSIFIER DESCRIPTOR FIRST HOP LAST MATCH_NUMBER NEXT PREV SESSION TUMBLE
     """.split()
 )
+
+#: First keywords of the statements of a statement set.
+WRITING = ("INSERT", "UPSERT")

@@ -12,7 +12,7 @@ from schema_core.environment.operations.show import SUBJECTS
 from schema_core.environment.result import as_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.parser import SHOW_SUBJECTS
+from schema_core.sql.statement import SHOW_SUBJECTS
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.types import DataTypes
 

@@ -1,0 +1,501 @@
+"""Grammar of statements: queries, changes of data, of the session and of jobs, and listings.
+
+It is that of Flink 2.3 (Flink documentation, "SQL Reference"); `schema_core.sql.ddl` has that of
+definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from schema_core.sql import literals
+from schema_core.sql.ddl import (
+    alter,
+    create,
+    drop,
+    from_or_in,
+    listed,
+    one_of,
+    partition,
+    partition_or_keys,
+    replace_table,
+    with_options,
+)
+from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
+from schema_core.sql.keywords import WRITING
+from schema_core.sql.query import OPENING, alias, hints, query
+from schema_core.sql.statement_syntax import (
+    AnalyzeTable,
+    BeginStatementSet,
+    CallProcedure,
+    CompilePlan,
+    CreateTable,
+    Delete,
+    Describe,
+    DescribeJob,
+    EndStatementSet,
+    Execute,
+    ExecutePlan,
+    Explain,
+    Insert,
+    Jar,
+    LoadModule,
+    ObjectKind,
+    Pattern,
+    ResetOption,
+    SelectStatement,
+    SetOption,
+    Show,
+    ShowCreate,
+    Statement,
+    StatementSet,
+    StopJob,
+    TruncateTable,
+    UnloadModule,
+    Update,
+    UseCatalog,
+    UseDatabase,
+    UseModules,
+)
+from schema_core.sql.syntax import Expression, Name, TypeName
+from schema_core.sql.tokens import (
+    identifier,
+    refuse,
+    separated,
+    string,
+)
+from schema_core.sql.type_name import type_name
+
+DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
+
+
+def statement(cursor: QueryCursor) -> Statement:
+    """Parse a statement, up to the first token that does not belong to it."""
+    read = STATEMENTS.get(cursor.key)
+    if read is None:
+        raise refuse(cursor, "a statement")
+    return read(cursor)
+
+
+# ------------------------------------------------------------------------------------- sessions
+
+
+def _use(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("USE").start
+    if cursor.key == "CATALOG" and cursor.peek().kind in ("word", "name"):
+        cursor.advance()
+        return UseCatalog(simple_name(cursor), cursor.span_from(start))
+    if cursor.accept("MODULES"):
+        return UseModules(separated(cursor, identifier), cursor.span_from(start))
+    return UseDatabase(path_name(cursor), cursor.span_from(start))
+
+
+def _load(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("LOAD").start
+    cursor.expect("MODULE")
+    name = identifier(cursor)
+    return LoadModule(name, with_options(cursor), cursor.span_from(start))
+
+
+def _unload(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("UNLOAD").start
+    cursor.expect("MODULE")
+    return UnloadModule(identifier(cursor), cursor.span_from(start))
+
+
+def _set(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("SET").start
+    if cursor.token.kind == "end" or cursor.key == ";":
+        return SetOption(span=cursor.span_from(start))
+    is_quoted = cursor.token.kind in literals.STRINGS
+    key = _unquoted(cursor, "=")
+    cursor.expect("=")
+    if is_quoted and cursor.token.kind not in literals.STRINGS:
+        raise refuse(cursor, "a string in single quotes")
+    return SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
+
+
+def _reset(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("RESET").start
+    key = None if cursor.token.kind == "end" or cursor.key == ";" else _unquoted(cursor, ";")
+    return ResetOption(key, cursor.span_from(start))
+
+
+def _unquoted(cursor: QueryCursor, before: str) -> str:
+    """Parse a string literal, or the characters before a symbol or a blank."""
+    if cursor.token.kind in literals.STRINGS:
+        return literals.string_in_pieces(cursor)
+    start = stop = cursor.token.start
+    while cursor.token.start == stop and cursor.key != before and cursor.token.kind != "end":
+        if cursor.token.kind == "bad" and cursor.token.value[0] == "'":  # an unterminated string
+            break
+        stop = cursor.advance().stop
+    if stop == start or (cursor.token.kind == "bad" and cursor.token.value[0] == "'"):
+        raise refuse(cursor, "an option or its value")
+    return cursor.text[start:stop]
+
+
+def _jar(cursor: QueryCursor) -> Statement:
+    start, word = cursor.token.start, cursor.advance().key
+    cursor.expect("JAR")
+    return Jar(string(cursor), word == "REMOVE", cursor.span_from(start))
+
+
+# ----------------------------------------------------------------------------------------- data
+
+
+def _select(cursor: QueryCursor) -> SelectStatement:
+    start = cursor.token.start
+    return SelectStatement(query(cursor), cursor.span_from(start))
+
+
+def _insert(cursor: QueryCursor) -> Insert:
+    upsert = cursor.key == "UPSERT"
+    start = cursor.expect("UPSERT" if upsert else "INSERT").start
+    overwrite = one_of(cursor, *(("INTO",) if upsert else ("INTO", "OVERWRITE"))) == "OVERWRITE"
+    path = path_name(cursor)
+    found_hints = hints(cursor)
+    chosen = partition(cursor) if cursor.key == "PARTITION" else None
+    columns: tuple[Name, ...] = ()
+    types: tuple[TypeName, ...] = ()
+    if cursor.key == "(" and cursor.peek().key not in (*OPENING, "("):
+        columns, types = _written_columns(cursor)
+    source = query(cursor)
+    on_conflict = None
+    if cursor.accept("ON"):
+        cursor.expect("CONFLICT", "DO")
+        on_conflict = one_of(cursor, *CONFLICTS)
+    return Insert(
+        path, source, columns, chosen, overwrite, found_hints, on_conflict, types, upsert,
+        cursor.span_from(start),
+    )  # fmt: skip
+
+
+#: What INSERT does with rows whose primary key exists.
+CONFLICTS = ("NOTHING", "ERROR", "DEDUPLICATE")
+
+
+def _written_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeName, ...]]:
+    """Parse the columns of an INSERT: names, or names with types."""
+    types: list[TypeName] = []
+
+    def column(inner: QueryCursor) -> Name:
+        name = path_name(inner)
+        if types or inner.key not in (",", ")"):
+            types.append(type_name(inner))
+        return name
+
+    names = listed(cursor, column)
+    if types and len(types) < len(names):
+        raise cursor.fail("columns with and without types cannot be mixed", span=names[0].span)
+    return names, tuple(types)
+
+
+def _delete(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("DELETE").start
+    cursor.expect("FROM")
+    path = path_name(cursor)
+    name = alias(cursor)
+    condition = expression(cursor) if cursor.accept("WHERE") else None
+    return Delete(path, condition, name, cursor.span_from(start))
+
+
+def _update(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("UPDATE").start
+    path = path_name(cursor)
+    name = alias(cursor)
+    cursor.expect("SET")
+    assignments = separated(cursor, _assignment)
+    condition = expression(cursor) if cursor.accept("WHERE") else None
+    return Update(path, assignments, condition, name, cursor.span_from(start))
+
+
+def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
+    column = simple_name(cursor)
+    cursor.expect("=")
+    return column, expression(cursor)
+
+
+def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
+    """Parse what follows STATEMENT: ``SET BEGIN insert; ... END``."""
+    cursor.expect("SET", "BEGIN")
+    inserts: list[Insert] = []
+    while not inserts or cursor.key in WRITING:
+        inserts.append(_insert(cursor))
+        cursor.expect(";")
+    cursor.expect("END")
+    return StatementSet(tuple(inserts), cursor.span_from(start))
+
+
+def _begin(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("BEGIN").start
+    cursor.expect("STATEMENT", "SET")
+    return BeginStatementSet(cursor.span_from(start))
+
+
+def _end(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("END").start
+    return EndStatementSet(cursor.span_from(start))
+
+
+def _stop(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("STOP").start
+    cursor.expect("JOB")
+    job_id = string(cursor)
+    with_savepoint = cursor.accept("WITH", "SAVEPOINT")
+    with_drain = with_savepoint and cursor.accept("WITH", "DRAIN")
+    return StopJob(job_id, with_savepoint, with_drain, cursor.span_from(start))
+
+
+def _compile(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("COMPILE").start
+    execute = cursor.accept("AND", "EXECUTE")
+    cursor.expect("PLAN")
+    path = literals.string_in_pieces(cursor)
+    if_not_exists = not execute and cursor.accept("IF", "NOT", "EXISTS")
+    cursor.expect("FOR")
+    inner = cursor.token.start
+    if cursor.accept("STATEMENT"):
+        compiled: Insert | StatementSet = _statement_set(cursor, inner)
+    elif cursor.key in WRITING:
+        compiled = _insert(cursor)
+    else:
+        raise refuse(cursor, "INSERT or STATEMENT SET")
+    return CompilePlan(path, compiled, if_not_exists, execute, cursor.span_from(start))
+
+
+def _execute(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("EXECUTE").start
+    if cursor.accept("PLAN"):
+        return ExecutePlan(literals.string_in_pieces(cursor), cursor.span_from(start))
+    if cursor.accept("STATEMENT"):
+        return _statement_set(cursor, start)
+    if cursor.key in WRITING:
+        return Execute(_insert(cursor), cursor.span_from(start))
+    return Execute(_select(cursor), cursor.span_from(start))
+
+
+def _explain(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("EXPLAIN").start
+    details: tuple[str, ...] = ()
+    if not cursor.accept("PLAN", "FOR") and cursor.key in DETAILS:
+        first = cursor.token.start
+        details = separated(cursor, lambda cursor: one_of(cursor, *DETAILS))
+        if len(set(details)) < len(details):
+            raise cursor.fail("a detail is named twice", span=cursor.span_from(first))
+    inner = cursor.token.start
+    if cursor.accept("STATEMENT"):
+        explained: Statement = _statement_set(cursor, inner)
+        return Explain(explained, details, cursor.span_from(start))
+    is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
+    if cursor.key not in EXPLAINED or is_plan:
+        raise refuse(cursor, "a query or a statement that writes")
+    written = statement(cursor)
+    is_definition = not isinstance(written, SelectStatement | Insert | StatementSet | Execute)
+    if is_definition and not _creates_by_query(written):
+        raise cursor.fail(
+            "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
+            code="not-explainable",
+            span=cursor.span_from(inner),
+        )
+    return Explain(written, details, cursor.span_from(start))
+
+
+def _creates_by_query(written: Statement) -> bool:
+    return isinstance(written, CreateTable) and written.query is not None
+
+
+def _analyze(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("ANALYZE").start
+    cursor.expect("TABLE")
+    path = path_name(cursor)
+    chosen = partition_or_keys(cursor) if cursor.key == "PARTITION" else None
+    cursor.expect("COMPUTE", "STATISTICS")
+    columns: tuple[Name, ...] = ()
+    every = False
+    if cursor.accept("FOR"):
+        every = cursor.accept("ALL", "COLUMNS")
+        if not every:
+            cursor.expect("COLUMNS")
+            columns = separated(cursor, simple_name)
+    return AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
+
+
+def _truncate(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("TRUNCATE").start
+    cursor.expect("TABLE")
+    return TruncateTable(path_name(cursor), cursor.span_from(start))
+
+
+def _call(cursor: QueryCursor) -> Statement:
+    start = cursor.expect("CALL").start
+    path = path_name(cursor)
+    if cursor.key != "(":
+        raise refuse(cursor, "the arguments of the procedure")
+    if cursor.peek().key in ("DISTINCT", "ALL", "*"):
+        cursor.index += 1
+        raise refuse(cursor, "an argument or ')'")
+    inner = called(cursor, path.parts, "").arguments
+    return CallProcedure(path, inner, cursor.span_from(start))
+
+
+# --- SHOW and DESCRIBE ----------------------------------------------------------------------------
+
+
+class Subject(NamedTuple):
+    """What may follow ``SHOW words``."""
+
+    words: str
+    place: bool = False  # FROM or IN a path
+    like: tuple[str, ...] = ()  # the words of patterns
+    table: bool = False  # the path of a table, without FROM
+
+
+LIKE, BOTH = ("LIKE",), ("LIKE", "ILIKE")
+
+#: What SHOW can list.   words                   FROM/IN      patterns     a table
+SHOW_SUBJECTS = (
+    Subject("CATALOGS",                           like=BOTH),
+    Subject("CURRENT CATALOG"),
+    Subject("CURRENT DATABASE"),
+    Subject("DATABASES",             place=True,  like=BOTH),
+    Subject("TABLES",                place=True,  like=LIKE),
+    Subject("VIEWS",                 place=True,  like=LIKE),
+    Subject("MATERIALIZED TABLES",   place=True,  like=LIKE),
+    Subject("FUNCTIONS",             place=True,  like=BOTH),
+    Subject("USER FUNCTIONS",        place=True,  like=BOTH),
+    Subject("PROCEDURES",            place=True,  like=BOTH),
+    Subject("MODELS",                place=True,  like=LIKE),
+    Subject("COLUMNS",               place=True,  like=LIKE),
+    Subject("PARTITIONS",                                      table=True),
+    Subject("MODULES"),
+    Subject("FULL MODULES"),
+    Subject("JARS"),
+    Subject("JOBS"),
+    Subject("CONNECTIONS",           place=True,  like=LIKE),
+)  # fmt: skip
+
+#: Kinds of objects of SHOW CREATE.
+PRINTABLE = (
+    ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
+    ObjectKind.MODEL, ObjectKind.CONNECTION,
+)  # fmt: skip
+
+#: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
+DESCRIBED = {
+    "CATALOG": ObjectKind.CATALOG,
+    "DATABASE": ObjectKind.DATABASE,
+    "FUNCTION": ObjectKind.FUNCTION,
+    "MODEL": ObjectKind.MODEL,
+    "CONNECTION": ObjectKind.CONNECTION,
+}
+
+
+def show(cursor: QueryCursor) -> Statement:
+    """Parse a SHOW statement."""
+    start = cursor.expect("SHOW").start
+    if cursor.accept("CREATE"):
+        return _show_create(cursor, start)
+    subject = next((one for one in SHOW_SUBJECTS if cursor.accept(*one.words.split())), None)
+    if subject is None:
+        raise refuse(cursor, "an object of SHOW")
+    preposition, path = from_or_in(cursor) if subject.place else (None, None)
+    if subject.words == "COLUMNS" and path is None:
+        raise refuse(cursor, "FROM or IN")
+    if subject.table:
+        path = path_name(cursor)
+    pattern = _pattern(cursor, subject.like)
+    chosen = partition(cursor) if subject.table and cursor.key == "PARTITION" else None
+    return Show(subject.words, path, preposition, pattern, chosen, cursor.span_from(start))
+
+
+def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> Pattern | None:
+    negated = bool(words) and cursor.peek().key in words and cursor.accept("NOT")
+    for word in words:
+        if cursor.accept(word):
+            return Pattern(string(cursor), word == "ILIKE", negated)
+    return None
+
+
+def _show_create(cursor: QueryCursor, start: int) -> Statement:
+    or_alter = cursor.accept("OR", "ALTER")
+    kinds = (ObjectKind.MATERIALIZED_TABLE,) if or_alter else PRINTABLE
+    for kind in kinds:
+        if cursor.accept(*kind.value.split()):
+            return ShowCreate(kind, path_name(cursor), or_alter, cursor.span_from(start))
+    *first, last = (kind.value for kind in kinds)
+    raise refuse(cursor, f"{', '.join(first)} or {last}" if first else last)
+
+
+def describe(cursor: QueryCursor) -> Statement:
+    """Parse a DESCRIBE or DESC statement."""
+    start = cursor.advance().start
+    if cursor.key == "JOB" and cursor.peek().key != ".":
+        cursor.advance()
+        return DescribeJob(string(cursor), cursor.span_from(start))
+    kind = ObjectKind.TABLE
+    named = cursor.peek().kind in ("word", "name", "reserved")
+    if cursor.key in DESCRIBED and named:
+        kind = DESCRIBED[cursor.advance().key]
+    extended = cursor.accept("EXTENDED")
+    path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
+    return Describe(kind, path, extended, cursor.span_from(start))
+
+
+# --- dispatch -------------------------------------------------------------------------------------
+
+
+#: First keyword of a statement -> parser.
+STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
+    "CREATE":    create,
+    "REPLACE":   replace_table,
+    "DROP":      drop,
+    "ALTER":     alter,
+    "USE":       _use,
+    "SHOW":      show,
+    "DESCRIBE":  describe,
+    "DESC":      describe,
+    "EXPLAIN":   _explain,
+    "SELECT":    _select,
+    "WITH":      _select,
+    "VALUES":    _select,
+    "VALUE":     _select,
+    "TABLE":     _select,
+    "(":         _select,
+    "INSERT":    _insert,
+    "UPSERT":    _insert,
+    "DELETE":    _delete,
+    "UPDATE":    _update,
+    "EXECUTE":   _execute,
+    "COMPILE":   _compile,
+    "ANALYZE":   _analyze,
+    "TRUNCATE":  _truncate,
+    "CALL":      _call,
+    "SET":       _set,
+    "RESET":     _reset,
+    "LOAD":      _load,
+    "UNLOAD":    _unload,
+    "ADD":       _jar,
+    "REMOVE":    _jar,
+    "BEGIN":     _begin,
+    "END":       _end,
+    "STOP":      _stop,
+}  # fmt: skip
+
+#: First keywords of the statements that EXPLAIN accepts.
+EXPLAINED = frozenset(
+    {
+        "SELECT",
+        "WITH",
+        "VALUES",
+        "VALUE",
+        "TABLE",
+        "(",
+        "INSERT",
+        "UPSERT",
+        "EXECUTE",
+        "CREATE",
+        "REPLACE",
+    }
+)
