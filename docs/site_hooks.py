@@ -1,7 +1,7 @@
 """Hooks of MkDocs: pages from outside of `docs`, links to files without a page, and a check.
 
-Sources keep links that work in a checkout. On the site, a link to a file without a page becomes
-the path of the file. A site that loads anything from another host is an error.
+Sources are written for a checkout and the Markdown of GitHub. On the site, a link to a file without
+a page becomes the path of the file. A site that loads anything from another host is an error.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ ERROR_CODES = "reference/error-codes.md"
 
 #: A link: text, target, anchor.
 LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+#: A code span, and the beginning of a list item.
+CODE = re.compile(r"`[^`]+`")
+ITEM = re.compile(r"[-*] |\d+\. ")
 
 #: What a browser would load from another host, in HTML and in style sheets.
 REMOTE = re.compile(
@@ -80,23 +84,46 @@ def with_local_links(text: str, page: str, source: Path) -> str:
     return LINK.sub(replaced, text)
 
 
+def python_markdown(text: str) -> str:
+    """Return the text in the dialect of Python-Markdown.
+
+    It requires four spaces before the parts of a list item, and reads a backslash before a pipe
+    within a code span of a table as itself.
+    """
+    lines, in_list, in_fence = [], False, False
+    for line in text.split("\n"):
+        fence = line.startswith("```")
+        in_fence ^= fence
+        if fence or in_fence:
+            in_list = False
+        elif line and not line.startswith(" "):
+            in_list = ITEM.match(line) is not None
+        if in_list and line.startswith("  "):
+            lines.append(f"  {line}")
+        elif line.startswith("|") and not in_fence:
+            lines.append(CODE.sub(lambda code: code[0].replace("\\|", "|"), line))
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages whose files are outside of `docs`."""
     from mkdocs.structure.files import File
 
     for page, file in ADDED.items():
         text = with_local_links(file.read_text(encoding="utf-8"), page, file)
-        files.append(File.generated(config, page, content=text))
+        files.append(File.generated(config, page, content=python_markdown(text)))
     files.append(File.generated(config, ERROR_CODES, content=error_codes()))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Adapt the links of a page of `docs`."""
+    """Adapt a page of `docs`."""
     if page.file.generated_by:
         return markdown
     uri = page.file.src_uri
-    return with_local_links(markdown, uri, DOCS / uri)
+    return python_markdown(with_local_links(markdown, uri, DOCS / uri))
 
 
 def remote_references(site: Path) -> list[str]:

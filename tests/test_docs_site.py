@@ -93,6 +93,20 @@ def test_links_to_files_without_a_page(page: str, written: str, expected: str) -
 
 
 @pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("- a\n  b\n\n  c", "- a\n    b\n\n    c"),
+        ("1. a\n\n   b\nc\n  d", "1. a\n\n     b\nc\n  d"),
+        ("```\n- a\n  b\n```", "```\n- a\n  b\n```"),
+        ("- a\n\n  ```\n  b\n    c\n  ```", "- a\n\n    ```\n    b\n      c\n    ```"),
+        (r"| `a \| b` | c \| d |", r"| `a | b` | c \| d |"),
+    ],
+)
+def test_markdown_of_the_site(written: str, expected: str) -> None:
+    assert expected == site_hooks.python_markdown(written)
+
+
+@pytest.mark.parametrize(
     ("file", "text", "remote"),
     [
         ("page.html", '<script src="https://host/a.js"></script>', True),
