@@ -1,4 +1,4 @@
-"""What the reference needs to know of the sources, which it reads without importing them.
+"""An extension of griffe, which reads the sources for the reference without importing them.
 
 Packages that load their names at first use (`schema_core.lazy`) export those of their stub, and
 examples in docstrings become blocks of code.
@@ -21,7 +21,7 @@ def fenced(docstring: str) -> str:
 
 
 class SourceExtension(griffe.Extension):  # type: ignore[misc]
-    """Adapts what griffe reads in the package."""
+    """Exports of packages with a stub, and examples in docstrings."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None and ">>> " in obj.docstring.value:

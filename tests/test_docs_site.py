@@ -73,6 +73,25 @@ def test_links_lead_to_pages(page: str) -> None:
     ]
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"(?m)^#+ (.*)$", text)
+    return {re.sub(r"[^\w -]", "", one).strip().lower().replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CONTRIBUTING.md"])
+def test_anchors_exist(page: str) -> None:
+    source = DOCS / page
+    links = re.findall(r"\]\((?![a-z]+:)([^)#\s]*)#([^)\s]+)\)", source.read_text(encoding="utf-8"))
+
+    assert [] == [
+        f"{target}#{anchor}"
+        for target, anchor in links
+        if anchor not in anchors(source.parent / target if target else source)
+    ]
+
+
 @pytest.mark.parametrize(
     ("page", "written", "expected"),
     [
