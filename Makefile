@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test env lint format types agreement postgresql pytest floors lock fuzz oracle clean
+.PHONY: demo test env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -69,12 +69,17 @@ pytest: $(INSTALLED) postgresql
 lock:
 	rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet --editable '.[all,dev,demo]'
+	$(VENV)-lock/bin/python -m pip install --quiet --editable '.[all,dev,demo,docs]'
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable > requirements.lock.new
 	rm -rf $(VENV)-lock
 	{ echo '# Written by `make lock`: exact versions of all extras. Edit pyproject.toml instead.'; \
 	  cat requirements.lock.new; } > requirements.lock
 	rm requirements.lock.new
+
+# The site in `site`: `python -m http.server --directory site` serves it. Neither this nor the pages
+# use the network. Strict: a warning, such as that of a dead link, is an error.
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Every target in turn, a minute each: for target in fuzz/fuzz_*.py.
 SECONDS ?= 60
@@ -86,5 +91,5 @@ oracle: $(INSTALLED)
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 
 clean:
-	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse
+	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

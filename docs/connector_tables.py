@@ -10,6 +10,8 @@ from docs.mapping_tables import code, table
 from schema_core.environment.options import ConfigOption
 from schema_core.spark.connectors.avro_files import AVRO
 from schema_core.spark.connectors.datagen import DatagenConnector
+from schema_core.spark.connectors.file_formats import CSV, JSON
+from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.connectors.printing import PrintConnector
 from schema_core.spark.connectors.python_source import PythonSourceConnector
 from schema_core.spark.connectors.rate import RateConnector
@@ -36,6 +38,10 @@ def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
     return lambda: table(("option", "default", "meaning"), rows) + "\n"
 
 
+#: How the description of an option begins that Flink has and a job of Spark does not need.
+WITHOUT_EFFECT = "no effect"
+
+
 #: Name of a part -> what writes it.
 PARTS: dict[str, Callable[[], str]] = {
     "options_of_datagen": options(DatagenConnector.options),
@@ -46,4 +52,11 @@ PARTS: dict[str, Callable[[], str]] = {
     "options_of_python": options(PythonSourceConnector.options),
     "options_of_avro": options(AVRO.options),
     "options_of_raw": options(RAW.options),
+    "options_of_filesystem": options(
+        one
+        for one in FilesystemConnector().declared({})
+        if not one.description.startswith(WITHOUT_EFFECT)
+    ),
+    "options_of_csv": options(CSV.options),
+    "options_of_json": options(JSON.options),
 }

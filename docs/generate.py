@@ -7,6 +7,7 @@ A part stands between ``<!-- generated: name -->`` and ``<!-- end -->``; its nam
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from docs import (
     mapping_tables,
     property_tables,
     pyflink_tables,
+    site_tables,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -57,8 +59,26 @@ def files() -> str:
     return "\n".join(lines)
 
 
+def agreement() -> str:
+    """A table with the sums of properties/floors.json."""
+    floors = json.loads((ROOT / "properties" / "floors.json").read_text(encoding="utf-8"))
+    cases, meaning, exact = (
+        sum(one[key] for one in floors.values()) for key in ("cases", "meaning", "exact")
+    )
+    headings = (
+        "| recorded answers | the same in meaning | the same in every character |\n|---|---|---|"
+    )
+    return f"{headings}\n| {cases:,} | {share(meaning, cases)} | {share(exact, cases)} |\n"
+
+
+def share(part: int, whole: int) -> str:
+    """A number with its percentage, rounded down: only all of them are 100 %."""
+    return f"{part:,} ({part * 1000 // whole / 10} %)"
+
+
 #: Name of a part -> what writes it.
 PARTS: dict[str, Callable[[], str]] = {
+    "agreement": agreement,
     "files": files,
     "mappings": mapping_tables.tables,
     "dialects": dialect_tables.tables,
@@ -67,6 +87,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "functions": function_tables.tables,
     **compatibility_tables.PARTS,
     **connector_tables.PARTS,
+    **site_tables.PARTS,
 }
 
 

@@ -84,7 +84,7 @@ def test_stubs_only_export_names_from_modules(stub: Path) -> None:
 
 # --- documentation -------------------------------------------------------------------------------
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

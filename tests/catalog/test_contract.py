@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.testing.catalog_contract import CatalogContract
 from tests.catalog.postgresql import postgres_catalog
+from tests.test_docs import ROOT, blocks
 
 
 class TestInMemoryCatalog(CatalogContract):
@@ -25,6 +27,19 @@ class TestSqlCatalog(CatalogContract):
 
     def make_catalog(self, directory: Path) -> Catalog:
         return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db")
+
+
+def tutorial() -> dict[str, Any]:
+    """Return what the tutorial defines, without its examples."""
+    names: dict[str, Any] = {"__name__": "__example__"}
+    for _, code in blocks(ROOT / "docs" / "tutorials" / "catalog.md"):
+        if ">>>" not in code:
+            exec(code, names)
+    return names
+
+
+class TestTutorial(tutorial()["TestJsonCatalog"]):  # type: ignore[misc]
+    """The catalog of the tutorial."""
 
 
 class TestSqlCatalogOnPostgreSQL(CatalogContract):

@@ -98,17 +98,26 @@ class TestCsv(FormatContract):
         return {**super().options(directory), "csv.null-literal": "\\N"}
 
 
-def documented() -> dict[str, Any]:
-    """Return what the examples of docs/connectors.md define."""
+def documented(page: str) -> dict[str, Any]:
+    """Return what the examples of a page define."""
     names: dict[str, Any] = {"__name__": "__example__"}
-    for _, code in blocks(ROOT / "docs" / "connectors.md"):
+    for _, code in blocks(ROOT / "docs" / page):
         if ">>>" not in code:
             exec(code, names)
     return names
 
 
-class TestDocumentedConnector(documented()["TestSqlite"]):  # type: ignore[misc]
+class TestTutorial(documented("tutorials/connector.md")["TestJsonLines"]):  # type: ignore[misc]
     """The connector of the tutorial."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def spark_session(cls, spark: SparkSession) -> SparkSession:
+        return spark
+
+
+class TestDocumentedConnector(documented("connectors.md")["TestSqlite"]):  # type: ignore[misc]
+    """The connector with push-down and upserts."""
 
     @pytest.fixture(scope="class")
     @classmethod
