@@ -90,13 +90,8 @@ def resolve(
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
     found: dict[str, str] = {}
 
-    def keep(session: Session, statement: Statement) -> None:
-        if isinstance(statement, CreateTable | CreateView):
-            name, shown = described(session, statement.path, form)
-            found[name] = shown
-
     with trial_session(settings(batch=batch), checks_connectors=False) as session:
-        findings = findings_of(file, check(session, text, keep))
+        findings = findings_of(file, check(session, text, describing(form, found)))
     report = FindingReport("resolve", findings, [str(file)])
     document = json.loads(as_json(report)) | {"tables": found}
     finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
@@ -301,6 +296,17 @@ def check_connector(
             one.text, one.span = text, next(iter(named), path.span)
         return [error]
     return []
+
+
+def describing(form: Form, found: dict[str, str]) -> Callable[[Session, Statement], None]:
+    """Return a function that adds the schema of a created table or view to those found."""
+
+    def add(session: Session, statement: Statement) -> None:
+        if isinstance(statement, CreateTable | CreateView):
+            name, shown = described(session, statement.path, form)
+            found[name] = shown
+
+    return add
 
 
 def described(session: Session, path: Name, form: Form) -> tuple[str, str]:
