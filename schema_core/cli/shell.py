@@ -67,10 +67,19 @@ def sql(
         except SchemaCoreError as error:
             script.show(errors, setup, error.diagnostics)
             raise script.unable("the setup failed") from None
-    if sys.stdin is not None and sys.stdin.isatty():
-        interact(environment, prompt_session(environment, history or history_file()), Console())
+    if is_interactive():
+        try:
+            session = prompt_session(environment, history or history_file())
+        except SchemaCoreError as error:
+            raise script.unable(error.problem, error.hint) from None
+        interact(environment, session, Console())
     elif not run_text(environment, script.read_text(Path(DASH)), Console(), errors):
         raise typer.Exit(WRONG)
+
+
+def is_interactive() -> bool:
+    """Return whether stdin is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def run_text(environment: TableEnvironment, text: str, output: Console, errors: Console) -> bool:

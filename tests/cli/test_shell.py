@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,3 +152,12 @@ def test_ctrl_c_cancels_a_statement(
 def test_the_history_is_in_the_state_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
     assert Path("/state/schema-core/history") == shell.history_file()
+
+
+def test_the_prompt_requires_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "is_interactive", lambda: True)
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    done = piped("SHOW TABLES")
+
+    assert (2, "") == (done.exit_code, done.stdout)
+    assert "hint: pip install 'schema-core[cli]'" in done.stderr
