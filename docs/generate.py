@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from docs import (
+    command_line_tables,
     compatibility_tables,
     connector_tables,
     dialect_tables,
@@ -85,6 +86,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "properties": property_tables.tables,
     "pyflink": pyflink_tables.tables,
     "functions": function_tables.tables,
+    **command_line_tables.PARTS,
     **compatibility_tables.PARTS,
     **connector_tables.PARTS,
     **site_tables.PARTS,

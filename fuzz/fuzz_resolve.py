@@ -7,20 +7,18 @@ created is listed, described, printed and encoded.
 
 from __future__ import annotations
 
-import io
 import zlib
 from contextlib import suppress
 from functools import cache
 
-from rich.console import Console
-
 from fuzz import driver
-from schema_core.cli.resolve import Form, check
+from schema_core.cli.resolve import Form, check, describing
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.environment.trial import trial_session
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.property_map import encode_object
 from schema_core.spark.compiler.query import query_text
@@ -47,12 +45,19 @@ def setup() -> tuple[tuple[str, Statement], ...]:
     return tuple((text, parse_statement(text)) for text in SETUP)
 
 
+def settings(*, batch: bool) -> EnvironmentSettings:
+    if batch:
+        return EnvironmentSettings.in_batch_mode()
+    return EnvironmentSettings.in_streaming_mode()
+
+
 def new_session(*, batch: bool) -> Session:
     """A session with tables and a view in it, whose planner runs nothing."""
-    settings = (
-        EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
-    )
-    session = Session(settings, DryRunPlanner())
+    return prepared(Session(settings(batch=batch), DryRunPlanner()))
+
+
+def prepared(session: Session) -> Session:
+    """Create the tables and the view of the setup in a session."""
     environment = TableEnvironment(session)
     for text, statement in setup():
         environment.execute_statement(statement, text)
@@ -62,14 +67,17 @@ def new_session(*, batch: bool) -> Session:
 def target(text: str) -> None:
     """Check the text as a script; then use its queries and what it created."""
     chosen = zlib.crc32(text.encode("utf-8", "surrogatepass"))
-    session = new_session(batch=chosen % 2 == 0)
-    check(session, text, Console(file=io.StringIO()), FORMS[chosen % len(FORMS)])
-    with suppress(SchemaCoreError):
-        for statement in read_statements(text):
-            if isinstance(statement, SelectStatement):
-                with suppress(SchemaCoreError):
-                    use_query(of_query(session, statement.query, text))
-    use_objects(TableEnvironment(session))
+    strict = chosen % 5 == 0
+    with trial_session(settings(batch=chosen % 2 == 0), checks_connectors=strict) as session:
+        prepared(session)
+        add = describing(FORMS[chosen % len(FORMS)], {})
+        check(session, text, add, definitions=strict)
+        with suppress(SchemaCoreError):
+            for statement in read_statements(text):
+                if isinstance(statement, SelectStatement):
+                    with suppress(SchemaCoreError):
+                        use_query(of_query(session, statement.query, text))
+        use_objects(TableEnvironment(session))
 
 
 def use_query(table: Table) -> None:

@@ -26,7 +26,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "sql":        {"sqlalchemy": "SQLAlchemy"},
     "postgresql": {"sqlalchemy": "SQLAlchemy", "psycopg": "psycopg"},
     "dialects":   {"sqlglot": "sqlglot"},
-    "cli":        {"typer": "typer", "rich": "rich"},
+    "cli":        {"typer": "typer", "rich": "rich", "prompt_toolkit": "prompt_toolkit"},
     "testing":    {"pytest": "pytest", "hypothesis": "hypothesis"},
 }  # fmt: skip
 

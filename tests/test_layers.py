@@ -99,6 +99,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("catalogs/sql/entries.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),
+    "prompt_toolkit": ("cli/shell.py",),
     "hypothesis": ("testing/",),
     "pytest":     ("testing/",),
 }  # fmt: skip

@@ -261,6 +261,7 @@ class CatalogRegistry:
         self._lock = RLock()
         self.current_path: CurrentPath = (name, built_in.get_default_database())
         self._resolver: SchemaResolver | None = None
+        self._substitute: Callable[[Catalog], Catalog] = lambda catalog: catalog
         self._store.open()
         built_in.open()
 
@@ -276,7 +277,11 @@ class CatalogRegistry:
         catalog.open()
         if self._resolver is not None:
             catalog.use_resolver(self._resolver)
-        return catalog
+        return self._substitute(catalog)
+
+    def substitute(self, function: Callable[[Catalog], Catalog]) -> None:
+        """Use what a function returns instead of each catalog that is opened from now on."""
+        self._substitute = function
 
     @property
     def current_catalog(self) -> str | None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+
+from schema_core.cli import UNREADABLE
+from schema_core.cli.config import FILE, PREFIX, Configuration, load
+from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -35,6 +43,11 @@ COMMANDS = {
     "run": Entry(
         "run", "run", "Run a script in batch mode and print the results of its statements."
     ),
+    "sql": Entry(
+        "shell",
+        "sql",
+        "Run statements one by one: from a prompt, or from stdin if it is not a terminal.",
+    ),
     "compile-plan": Entry(
         "run",
         "compile_plan",
@@ -45,6 +58,7 @@ COMMANDS = {
         "run_plan",
         "Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.",
     ),
+    "ctas": Entry("ctas", "ctas", "Create a table from the rows of a query, and wait for the job."),
     "recover": Entry(
         "recover",
         "recover",
@@ -73,7 +87,35 @@ COMMANDS = {
     "check": Entry(
         "resolve",
         "check_script",
-        "Check every statement of a script, and the options of its tables, without running it.",
+        "Check every statement of scripts, and the options of their tables, without running them.",
+    ),
+    "show": Entry(
+        "tables",
+        "show",
+        "Print the tables and views that a script leaves in its current catalog.",
+    ),
+    "snapshot": Entry(
+        "tables",
+        "snapshot",
+        "Write the tables and views of a catalog as files, with one CREATE statement each.",
+    ),
+    "convert": Entry(
+        "tables", "convert", "Convert CREATE TABLE statements from one SQL dialect to another."
+    ),
+    "validate": Entry(
+        "migrate",
+        "validate",
+        "Count the rows that a wanted definition cannot hold, by file, with samples.",
+    ),
+    "drift": Entry(
+        "migrate",
+        "drift",
+        "Report what was changed outside of migrations; exits with 1 if there is something.",
+    ),
+    "init": Entry(
+        "init",
+        "init",
+        "Write the files of a new project: configuration, table, setup and workflow for CI.",
     ),
     "diff": Entry(
         "diff",
@@ -103,9 +145,39 @@ class LazyCommand(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
-        """Import the command, and return the context of its call."""
+        """Import the command, and return the context of its call with the configured defaults."""
         command: Any = loaded(str(self.name))
+        configuration = parent.obj if parent is not None else None
+        if isinstance(configuration, Configuration):
+            with exiting():
+                extra["default_map"] = defaults_of(command, str(self.name), configuration)
         return command.make_context(info_name, args, parent, **extra)  # type: ignore[no-any-return]
+
+
+def defaults_of(command: Any, name: str, configuration: Configuration) -> dict[str, Any]:
+    """Return the configured defaults of a command, or those of each command of a group."""
+    if isinstance(command, TyperGroup):
+        return {
+            one: defaults_of(below, f"{name} {one}", configuration)
+            for one, below in command.commands.items()
+        }
+    options = {
+        option.removeprefix("--"): (str(one.name), bool(getattr(one, "multiple", False)))
+        for one in command.params
+        for option in one.opts
+        if option.startswith("--")
+    }
+    return configuration.defaults(name, options)
+
+
+@contextmanager
+def exiting() -> Iterator[None]:
+    """Report errors of the configuration on stderr and exit with 2."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        print(f"schema-core: error[{error.code}]: {error}", file=sys.stderr)
+        raise typer.Exit(UNREADABLE) from None
 
 
 def loaded(name: str) -> Any:
@@ -144,10 +216,20 @@ def application() -> typer.Typer:
     version_option = typer.Option(
         False, "--version", is_eager=True, callback=print_version, help="Show the version."
     )
+    config_option = typer.Option(
+        None,
+        "--config",
+        envvar=f"{PREFIX}_CONFIG",
+        help=f"The configuration: {FILE}, or a pyproject.toml.",
+    )
 
     @app.callback()
-    def common(version: bool = version_option) -> None:
+    def common(
+        context: typer.Context, version: bool = version_option, config: Path | None = config_option
+    ) -> None:
         """Flink's schemas, resolved exactly and run on Spark."""
+        with exiting():
+            context.obj = load(config, COMMANDS)
 
     return app
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli import UNREADABLE, script
+from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError, SchemaError, similar
 from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.compatibility import (
@@ -36,15 +33,6 @@ VERSION = 1
 MAX_ACCEPTANCES = 1_000_000
 
 
-class Output(Enum):
-    """The format of the findings."""
-
-    TEXT = "text"
-    JSON = "json"
-    GITHUB = "github"
-    JUNIT = "junit"
-
-
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One table of both scripts: its path, its new definition, and the verdict."""
@@ -53,13 +41,13 @@ class Compared:
     new: ResolvedCatalogTable
     report: CompatibilityReport
 
-    def line(self, finding: Finding, text: str) -> int:
-        """Return the line of the column of a finding in the new script, or 0 without one."""
+    def position(self, finding: Finding, text: str) -> tuple[int, int]:
+        """Return line and column of what a finding is about in the new script, or zeros."""
         names = {one.name: one for one in self.new.resolved_schema.get_columns()}
         column = names.get(finding.path[0]) if finding.path else None
         if column is None or column.written is None or column.written.span is None:
-            return 0
-        return position(text, column.written.span.start)[0]
+            return 0, 0
+        return position(text, column.written.span.start)
 
 
 def compat(
@@ -81,7 +69,7 @@ def compat(
     accept: Annotated[
         Path | None, typer.Option(help="A TOML file of intended breaks: [[accept]].")
     ] = None,
-    output: Annotated[Output, typer.Option("--format", help="The output.")] = Output.TEXT,
+    output: Format = Output.TEXT,
 ) -> None:
     """Compare the tables of a script with those of an older one, by path.
 
@@ -114,10 +102,7 @@ def compat(
         raise typer.Exit(UNREADABLE) from None
     reads_old = mode in {CompatibilityMode.NONE, CompatibilityMode.BACKWARD}
     gone = [] if reads_old else sorted(before.keys() - after.keys())
-    for line in FORMATS[output](compared, gone, new, text):
-        Console(highlight=False, markup=False).print(Text(line), soft_wrap=True)
-    if gone or not all(one.report.is_compatible for one in compared):
-        raise typer.Exit(WRONG)
+    finish(report_of(compared, gone, new, text), output)
 
 
 def _levels(options: list[str]) -> dict[str, Severity]:
@@ -189,8 +174,42 @@ def _acceptance(row: Any) -> Acceptance:
 
 # --- output --------------------------------------------------------------------------------------
 
+#: Severity of a finding -> its level in reports; one that is accepted is a note.
+LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARN: Level.WARNING, Severity.ALLOW: Level.NOTE}
 
-def as_text(compared: list[Compared], gone: list[str], file: Path, text: str) -> Iterator[str]:
+
+def report_of(compared: list[Compared], gone: list[str], file: Path, text: str) -> FindingReport:
+    """Return the report of all tables."""
+    findings = [
+        _reported(one, found, file, text) for one in compared for found in one.report.findings
+    ]
+    findings += [
+        ReportedFinding(Level.ERROR, "table-gone", "the table is gone", str(file), subject=path)
+        for path in gone
+    ]
+    return FindingReport(
+        "compat",
+        findings,
+        [*(one.path for one in compared), *gone],
+        text=as_text(compared, gone),
+        document=as_document(compared, gone, text),
+    )
+
+
+def _reported(one: Compared, found: Finding, file: Path, text: str) -> ReportedFinding:
+    accepted = "" if found.accepted is None else f" (accepted: {found.accepted})"
+    return ReportedFinding(
+        Level.NOTE if found.accepted is not None else LEVELS[found.severity],
+        found.kind,
+        f"{found.reason}{accepted}",
+        str(file),
+        *one.position(found, text),
+        subject=one.path,
+        path=(".".join(found.path),) if found.path else (),
+    )
+
+
+def as_text(compared: list[Compared], gone: list[str]) -> Iterator[str]:
     """Yield the verdict and the findings of every table."""
     for one in compared:
         for line in str(one.report).splitlines():
@@ -199,8 +218,8 @@ def as_text(compared: list[Compared], gone: list[str], file: Path, text: str) ->
         yield escaped(f"{path}: incompatible: the table is gone")
 
 
-def as_json(compared: list[Compared], gone: list[str], file: Path, text: str) -> Iterator[str]:
-    """Yield one document with all findings."""
+def as_document(compared: list[Compared], gone: list[str], text: str) -> dict[str, Any]:
+    """Return JSON values with all findings by table."""
     tables = {
         one.path: {
             "compatible": one.report.is_compatible,
@@ -212,7 +231,7 @@ def as_json(compared: list[Compared], gone: list[str], file: Path, text: str) ->
                     "severity": found.severity.value,
                     "reason": found.reason,
                     "accepted": found.accepted,
-                    "line": one.line(found, text),
+                    "line": one.position(found, text)[0],
                 }
                 for found in one.report.findings
             ],
@@ -220,47 +239,4 @@ def as_json(compared: list[Compared], gone: list[str], file: Path, text: str) ->
         for one in compared
     }
     compatible = not gone and all(one.report.is_compatible for one in compared)
-    document = {"version": VERSION, "compatible": compatible, "tables": tables, "gone": gone}
-    yield json.dumps(document, indent=2)
-
-
-#: Severity -> the command of a workflow of GitHub.
-COMMANDS = {Severity.ERROR: "error", Severity.WARN: "warning"}
-
-
-def as_commands(compared: list[Compared], gone: list[str], file: Path, text: str) -> Iterator[str]:
-    """Yield commands of GitHub's workflows, which annotate the lines of the new script."""
-    for one in compared:
-        for found in one.report.findings:
-            if found.severity in COMMANDS and found.accepted is None:
-                line = one.line(found, text)
-                place = f"file={file},line={line}" if line else f"file={file}"
-                message = f"{one.path}: {found}".replace("%", "%25").replace("\n", "%0A")
-                yield f"::{COMMANDS[found.severity]} {place},title={found.kind}::{message}"
-    for path in gone:
-        yield f"::error file={file},title=table-gone::{path}: the table is gone"
-
-
-def as_junit(compared: list[Compared], gone: list[str], file: Path, text: str) -> Iterator[str]:
-    """Yield a report in the format of JUnit: a case for each table, its report as output."""
-    failed = len(gone) + sum(not one.report.is_compatible for one in compared)
-    cases = str(len(compared) + len(gone))
-    suite = Element("testsuite", name="schema-core compat", tests=cases, failures=str(failed))
-    for one in compared:
-        case = SubElement(suite, "testcase", classname=str(file), name=escaped(one.path))
-        for found in one.report.errors:
-            SubElement(case, "failure", type=found.kind, message=escaped(str(found)))
-        lines = map(escaped, str(one.report).splitlines())
-        SubElement(case, "system-out").text = "\n".join(lines)
-    for path in gone:
-        case = SubElement(suite, "testcase", classname=str(file), name=escaped(path))
-        SubElement(case, "failure", type="table-gone", message="the table is gone")
-    yield tostring(suite, encoding="unicode", xml_declaration=True)
-
-
-FORMATS = {
-    Output.TEXT: as_text,
-    Output.JSON: as_json,
-    Output.GITHUB: as_commands,
-    Output.JUNIT: as_junit,
-}
+    return {"version": VERSION, "compatible": compatible, "tables": tables, "gone": gone}

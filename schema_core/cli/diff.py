@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.table_changes import TableChange
-from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli import UNREADABLE, script
+from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.descriptions import describe
@@ -23,13 +22,6 @@ from schema_core.text import escaped
 
 #: The version of the output in JSON.
 VERSION = 1
-
-
-class DiffOutput(Enum):
-    """The format of differences."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 class Status(Enum):
@@ -57,7 +49,7 @@ def diff_tables(
         list[str] | None,
         typer.Option(help="TABLE.COLUMN=NEW: a renamed column, or TABLE.COLUMN.FIELD=NEW."),
     ] = None,
-    output: Annotated[DiffOutput, typer.Option("--format", help="The output.")] = DiffOutput.TEXT,
+    output: Format = Output.TEXT,
 ) -> None:
     """Print the changes between the tables that two scripts leave, by path.
 
@@ -72,10 +64,7 @@ def diff_tables(
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
-    for line in FORMATS[output](found):
-        Console(highlight=False, markup=False).print(Text(line), soft_wrap=True)
-    if found:
-        raise typer.Exit(WRONG)
+    finish(report_of(found, new, after), output)
 
 
 def differences(
@@ -101,6 +90,28 @@ def differences(
 # --- output --------------------------------------------------------------------------------------
 
 
+def report_of(found: list[Difference], file: Path, tables: Iterable[str]) -> FindingReport:
+    """Return the report of differences: an error for each change."""
+    return FindingReport(
+        "diff",
+        [finding for one in found for finding in _findings(one, str(file))],
+        list(dict.fromkeys([*tables, *(one.path for one in found)])),
+        text=as_text(found),
+        document=as_document(found),
+    )
+
+
+def _findings(one: Difference, file: str) -> Iterator[ReportedFinding]:
+    if one.status is not Status.CHANGED:
+        code, message = f"table-{one.status.value}", f"the table is {one.status.value}"
+        yield ReportedFinding(Level.ERROR, code, message, file, subject=one.path)
+    hint = "; ".join(f"if it is a rename, --rename {it}" for it in one.renames) or None
+    for change in one.changes:
+        yield ReportedFinding(
+            Level.ERROR, "table-changed", describe(change), file, hint=hint, subject=one.path
+        )
+
+
 def as_text(found: list[Difference]) -> Iterator[str]:
     """Yield a line for each table, and one for each of its changes."""
     for one in found:
@@ -109,8 +120,8 @@ def as_text(found: list[Difference]) -> Iterator[str]:
         yield from (escaped(f"  hint: if it is a rename, --rename {it}") for it in one.renames)
 
 
-def as_json(found: list[Difference]) -> Iterator[str]:
-    """Yield one document: the kind of each change has the name of its class in Flink."""
+def as_document(found: list[Difference]) -> dict[str, Any]:
+    """Return JSON values: the kind of each change has the name of its class in Flink."""
     tables = {
         one.path: {
             "status": one.status.value,
@@ -122,7 +133,4 @@ def as_json(found: list[Difference]) -> Iterator[str]:
         }
         for one in found
     }
-    yield json.dumps({"version": VERSION, "tables": tables}, indent=2)
-
-
-FORMATS = {DiffOutput.TEXT: as_text, DiffOutput.JSON: as_json}
+    return {"version": VERSION, "tables": tables}

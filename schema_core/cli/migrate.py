@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import Enum
@@ -15,7 +15,8 @@ import typer
 from rich.console import Console
 
 from schema_core.catalog.objects import CatalogTable
-from schema_core.cli import WRONG, script
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.progress import follow
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -78,14 +79,14 @@ def migrations() -> typer.Typer:
 
 
 @contextmanager
-def _reported(directory: Path) -> Iterator[None]:
-    """Show the errors of the block and exit with 1."""
+def _reported(directory: Path, exit_code: int | None = None) -> Iterator[None]:
+    """Show the errors of the block and exit, by default with 1, or 2 for invalid arguments."""
     try:
         yield
     except SchemaCoreError as error:
         errors = Console(stderr=True, highlight=False)
         script.show(errors, directory, error.diagnostics)
-        raise typer.Exit(WRONG) from None
+        raise typer.Exit(exit_code or script.exit_code(error)) from None
 
 
 def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
@@ -93,9 +94,10 @@ def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> 
 
     The command exits with 2 where the script cannot be read.
     """
-    found = MigrationDirectory.read(directory)
     environment = _environment(directory, setup, define)
-    return Migrator(environment, found, variables=script.values(define or []))
+    with _reported(directory, UNREADABLE):
+        found = MigrationDirectory.read(directory)
+        return Migrator(environment, found, variables=script.values(define or []))
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
@@ -104,8 +106,9 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     file = setup or directory / SETUP
     if setup is not None or file.exists():
         text = script.read(file, define)
-        for statement in parse_statements(text):
-            environment.execute_statement(statement, text)
+        with _reported(file, UNREADABLE):
+            for statement in parse_statements(text):
+                environment.execute_statement(statement, text)
     return environment
 
 
@@ -207,9 +210,7 @@ def drift(
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
-    output: Annotated[
-        MigrationOutput, typer.Option("--format", help="The output.")
-    ] = MigrationOutput.TEXT,
+    output: Format = Output.TEXT,
 ) -> None:
     """Report what was changed outside of migrations; exits with 1 if there is something.
 
@@ -217,22 +218,24 @@ def drift(
     """
     with _reported(directory):
         changes = _migrator(directory, setup, define).drift()
-        document = catalog_changes_to_json(changes) if output is MigrationOutput.JSON else None
-    if document is not None:
-        print(document)
-    for change in () if document is not None else changes:
-        for line in _described(change):
-            print(escaped(line))
-    if changes:
-        raise typer.Exit(WRONG)
+        document = catalog_changes_to_json(changes)
+    finish(drift_report(changes, directory, document), output)
 
 
-def _described(change: CatalogChange) -> Iterator[str]:
+def drift_report(changes: Sequence[CatalogChange], directory: Path, document: str) -> FindingReport:
+    """Return the report of what was changed outside of migrations: an error for each change."""
+    found = [pair for change in changes for pair in _described(change)]
+    findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in found]
+    lines = [escaped(f"{path}: {line}" if path else line) for path, line in found]
+    return FindingReport("drift", findings, [str(directory)] if not found else (), lines, document)
+
+
+def _described(change: CatalogChange) -> Iterator[tuple[str, str]]:
+    """Yield the path of the table that changes, if it is one, and a line for each change."""
     if isinstance(change, ModifyTable):
-        for one in change.changes:
-            yield f"{change.path}: {describe(one)}"
+        yield from ((str(change.path), describe(one)) for one in change.changes)
     else:
-        yield str(change)
+        yield "", str(change)
 
 
 def new(
@@ -258,7 +261,8 @@ def merge(
 
 
 def _directory(path: Path) -> MigrationDirectory:
-    return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
+    with _reported(path, UNREADABLE):
+        return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
 
 
 def generate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.cli import UNREADABLE, script
+from schema_core.cli.findings import FindingReport, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.targets import TARGETS
@@ -23,14 +25,8 @@ from schema_core.text import escaped
 VERSION = 1
 
 
-class PlanOutput(Enum):
-    """The format of plans."""
-
-    TEXT = "text"
-    SQL = "sql"
-    JSON = "json"
-
-
+#: The formats of plans: those of findings, and a script.
+PlanOutput = Enum("PlanOutput", {"SQL": "sql"} | {one.name: one.value for one in Output})  # type: ignore[misc]
 PlanTarget = Enum("PlanTarget", {name: name for name in TARGETS})  # type: ignore[misc]
 
 
@@ -46,15 +42,16 @@ def plan_tables(
     rows: Annotated[
         list[str] | None, typer.Option(help="TABLE=COUNT: how many rows a table has.")
     ] = None,
-    output: Annotated[PlanOutput, typer.Option("--format", help="The output.")] = PlanOutput.TEXT,
+    output: Annotated[
+        PlanOutput, typer.Option("--format", help="The format of the output.")
+    ] = PlanOutput.TEXT,  # type: ignore[attr-defined]
 ) -> None:
     """Plan the migration of the tables that both scripts have, by path.
 
     Tables that only one script has are reported, not created or dropped. With `--rows` the plan
-    has the number of rows that a step reads or writes. Exits with 2 if a script cannot be read or
-    resolved.
+    has the number of rows that a step reads or writes. Exits with 1 if a part of a new definition
+    is not reached, with 2 if a script cannot be read or resolved.
     """
-    console = Console(highlight=False, markup=False)
     errors = Console(stderr=True, highlight=False)
     try:
         before, _ = script.tables(old)
@@ -78,17 +75,39 @@ def plan_tables(
     for path in sorted(before.keys() ^ after.keys()):
         where = "old" if path in before else "new"
         errors.print(Text(escaped(f"{path}: only in the {where} script")), soft_wrap=True)
-    for line in FORMATS[output](plans):
-        console.print(Text(line), soft_wrap=True)
+    report = report_of(plans, new)
+    if output.value == "sql":
+        finish(replace(report, text=as_sql(plans)), Output.TEXT)
+    else:
+        finish(report, Output(output.value))
 
 
 # --- output --------------------------------------------------------------------------------------
 
 
-def as_text(plans: dict[str, MigrationPlan]) -> Iterator[str]:
-    """Yield the report of each plan."""
-    for one in plans.values():
-        yield from map(escaped, str(one).splitlines())
+def report_of(plans: dict[str, MigrationPlan], file: Path) -> FindingReport:
+    """Return the report of plans: data at risk is a warning, what is not reached an error."""
+    findings = [finding for path, one in plans.items() for finding in _findings(path, one, file)]
+    documents = {path: json.loads(one.to_json()) for path, one in plans.items()}
+    return FindingReport(
+        "plan",
+        findings,
+        list(plans),
+        text=[escaped(line) for one in plans.values() for line in str(one).splitlines()],
+        document={"version": VERSION, "plans": documents},
+    )
+
+
+def _findings(path: str, plan: MigrationPlan, file: Path) -> Iterator[ReportedFinding]:
+    for step in plan.steps:
+        for risk in step.risks:
+            yield ReportedFinding(
+                Level.WARNING, risk.kind, f"data at risk: {risk.reason}", str(file), subject=path,
+                path=(".".join(risk.path),),
+            )  # fmt: skip
+    for loss in plan.losses:
+        message = f"not reached: {loss}"
+        yield ReportedFinding(Level.ERROR, "not-reached", message, str(file), subject=path)
 
 
 def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:
@@ -101,12 +120,3 @@ def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:
                 yield f"{text};"
         for loss in one.losses:
             yield escaped(f"-- not reached: {loss}")
-
-
-def as_json(plans: dict[str, MigrationPlan]) -> Iterator[str]:
-    """Yield one document with all plans, each as `MigrationPlan.from_json` reads it."""
-    found = {path: json.loads(one.to_json()) for path, one in plans.items()}
-    yield json.dumps({"version": VERSION, "plans": found}, indent=2)
-
-
-FORMATS = {PlanOutput.TEXT: as_text, PlanOutput.SQL: as_sql, PlanOutput.JSON: as_json}

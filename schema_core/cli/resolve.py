@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from enum import Enum
+from pathlib import Path
 from textwrap import indent
 from typing import Annotated, TypeAlias, assert_never
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.cli import WRONG, script
+from schema_core.cli import script
+from schema_core.cli.findings import (
+    FindingReport,
+    Format,
+    Level,
+    Output,
+    ReportedFinding,
+    as_json,
+    as_text,
+    finish,
+    of_diagnostics,
+)
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
-from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
+from schema_core.environment.trial import trial_session, try_statement
 from schema_core.errors import (
     MAX_ERRORS,
     AlreadyExistsError,
@@ -40,6 +52,7 @@ from schema_core.sql.statement_syntax import (
     RenameTo,
     Statement,
 )
+from schema_core.sql.syntax import Name
 from schema_core.text import escaped
 
 
@@ -51,9 +64,12 @@ class Form(Enum):
     MERMAID = "mermaid"
 
 
+Batch = Annotated[bool, typer.Option("--batch", help="Without time attributes.")]
+
+
 def resolve(
     file: script.File,
-    batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
+    batch: Batch = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the origin of every type.")
     ] = False,
@@ -62,67 +78,102 @@ def resolve(
         typer.Option("--mermaid", help="Print the dependencies of columns as Mermaid diagrams."),
     ] = False,
     define: script.Define = None,
+    output: Format = Output.TEXT,
 ) -> None:
     """Check every statement of a script without running it, and print the resolved schemas.
 
     All errors are printed with their positions. A statement that fails only because an earlier one
-    failed is not reported. Exits with 1 if there are errors, with 2 if the file cannot be read.
+    failed is not reported. Nothing is changed, also in catalogs that the script opens. Exits with 1
+    if there are errors, with 2 if the file cannot be read.
     """
     text = script.read(file, define)
-    console = Console(highlight=False)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    report(file, check(_session(batch=batch), text, console, form), console)
+    found: dict[str, str] = {}
+
+    with trial_session(settings(batch=batch), checks_connectors=False) as session:
+        findings = findings_of(file, check(session, text, describing(form, found)))
+    report = FindingReport("resolve", findings, [str(file)])
+    document = json.loads(as_json(report)) | {"tables": found}
+    finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
 
 
 def check_script(
-    file: script.File,
-    batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scripts; - reads one from stdin.")
+    ],
+    setup: Annotated[
+        Path | None,
+        typer.Option(help="A script whose statements precede those of each file."),
+    ] = None,
+    batch: Batch = False,
     define: script.Define = None,
+    output: Format = Output.TEXT,
 ) -> None:
-    """Check every statement of a script, and the options of its tables, without running it.
+    """Check every statement of scripts, and the options of their tables, without running them.
 
     Beyond the errors of `resolve` it reports what would fail when a table is first used: a
-    connector or format that is not installed, options that are missing, unknown or invalid. Exits
-    with 1 if there are errors, with 2 if the file cannot be read.
+    connector or format that is not installed, options that are missing, unknown or invalid, and
+    metadata columns that the connector does not have. Each file is a session of its own. Nothing is
+    changed, also in catalogs that a script opens. Exits with 1 if there are errors, with 2 if a
+    file cannot be read.
     """
-    text = script.read(file, define)
-    errors = check(_session(batch=batch), text, Console(highlight=False), None)
-    report(file, errors, Console(highlight=False))
+    before = None if setup is None else script.read(setup, define)
+    texts = [(file, script.read(file, define)) for file in files]
+    findings: dict[ReportedFinding, None] = {}  # errors of the setup are those of every file
+    for file, text in texts:
+        with trial_session(settings(batch=batch)) as session:
+            if setup is not None and before is not None:
+                errors = check(session, before, definitions=True)
+                findings |= dict.fromkeys(findings_of(setup, errors))
+            findings |= dict.fromkeys(findings_of(file, check(session, text, definitions=True)))
+    finish(FindingReport("check", list(findings), [str(file) for file in files]), output)
 
 
-def _session(*, batch: bool) -> Session:
-    settings = (
-        EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
-    )
-    return Session(settings, DryRunPlanner())
+def settings(*, batch: bool) -> EnvironmentSettings:
+    """Return the settings of a session in batch or streaming mode."""
+    if batch:
+        return EnvironmentSettings.in_batch_mode()
+    return EnvironmentSettings.in_streaming_mode()
 
 
-def report(file: script.File, errors: list[SchemaCoreError], console: Console) -> None:
-    """Print errors and their number; exit with 1 if there are any."""
-    script.show(console, file, [one for error in errors for one in error.diagnostics])
-    if errors:
-        count = sum(len(error.diagnostics) for error in errors)
-        console.print(f"{count} error{'s' if count > 1 else ''}")
-        raise typer.Exit(WRONG)
+def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedFinding]:
+    """Return the diagnostics of errors as findings; that something is not checked is a note."""
+    return [
+        finding
+        for error in errors
+        for finding in of_diagnostics(file, error.diagnostics, LEVELS.get(error.code, Level.ERROR))
+    ]
 
+
+#: Code -> the level of a finding that is not an error.
+LEVELS = {"not-checked": Level.NOTE}
 
 #: The full path of an object (catalog, database, name), or a prefix of it.
 Names: TypeAlias = tuple[str, ...]
 
 
 def check(
-    session: Session, text: str, console: Console, form: Form | None = Form.LISTING
+    session: Session,
+    text: str,
+    keep: Callable[[Session, Statement], None] = lambda *_: None,
+    *,
+    definitions: bool = False,
 ) -> list[SchemaCoreError]:
-    """Execute every statement in the session, print created schemas, and return the errors.
-
-    Without a form no schema is printed; the connectors of tables are checked instead.
+    """Execute every statement in the session of a trial, and return the errors.
 
     An error that only reports as missing what an earlier, failed statement would have created is
     omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
     checked, and the last error reports this.
+
+    Args:
+        session: A session of `trial_session`.
+        text: The script.
+        keep: Called after each statement without errors.
+        definitions: Whether tables are checked against their connectors when they are defined.
     """
     errors: list[SchemaCoreError] = []
     missing: set[Names] = set()
+    unusable: set[str] = set()
     try:
         for statement in read_statements(text):
             if len(errors) >= MAX_ERRORS:
@@ -133,21 +184,29 @@ def check(
                 continue
             touched = affected(session, statement)
             try:
-                run(session, statement, text)
+                try_statement(session, statement, text)
                 missing -= touched
-                if form is None:
-                    check_connector(session, statement, text)
-                else:
-                    described(session, statement, console, form)
+                keep(session, statement)
             except SchemaCoreError as error:
-                if not follows(error, missing):
+                if not (follows(error, missing) or concerns(error, unusable)):
                     errors.append(error)
+                if error.code == "not-checked":
+                    return errors
                 if not isinstance(error, AlreadyExistsError):
                     missing |= created(session, statement)
+                continue
+            if definitions:
+                errors += check_connector(session, statement, text, unusable)
         require_closed(session)
     except SchemaCoreError as error:
         errors.append(error)
     return errors
+
+
+def concerns(error: SchemaCoreError, tables: set[str]) -> bool:
+    """Return whether an error is one of the use of tables that are reported already."""
+    used = error.path[0].split(" table ", 1)[-1] if error.path else ""
+    return used in tables
 
 
 def _too_many() -> SchemaCoreError:
@@ -203,38 +262,56 @@ def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
     )
 
 
-def check_connector(session: Session, statement: Statement, text: str) -> None:
-    """Check a table that was created or altered against its connector.
+def check_connector(
+    session: Session, statement: Statement, text: str, unusable: set[str]
+) -> list[SchemaCoreError]:
+    """Check a table that was created or altered against its connector; return the errors.
 
-    Errors are placed at the option that they name, else at the statement.
+    Errors are placed at the option or column that they name, else at the name of the table, which
+    is added to the unusable ones.
     """
     match statement:
-        case CreateTable(path=path, options=options):
+        case CreateTable(path=path, options=options, elements=elements):
             spans = {one.key: one.span for one in options}
+            columns = {one.name: one.span for one in elements.columns}
         case Alter(kind=ObjectKind.TABLE, path=path) if not isinstance(statement.change, RenameTo):
-            spans = {}
+            spans, columns = {}, {}
         case _:
-            return
+            return []
     found = session.found(path)
     if not isinstance(found.table, ResolvedCatalogTable):
-        return
+        return []
+    name = found.identifier.as_summary_string()
+    unusable.discard(name)
     try:
-        check_definition(found.identifier, found.table)
+        check_definition(found.identifier, session.bound_as_found(found).table)
     except SchemaCoreError as error:
+        unusable.add(name)
         for one in (error, *error.others):
             place = f"{one.problem} {' '.join(one.path)}"
-            named = (span for key, span in spans.items() if key in place)
+            named = [span for key, span in spans.items() if key in place]
+            named += [span for key, span in columns.items() if f"'{key}'" in place]
             if one.code == "not-discovered":
-                named = (spans[key] for key in ("format", "connector") if key in spans)
-            one.text, one.span = text, next(named, path.span)
-        raise
+                named = [spans[key] for key in ("format", "connector") if key in spans]
+            one.text, one.span = text, next(iter(named), path.span)
+        return [error]
+    return []
 
 
-def described(session: Session, statement: Statement, console: Console, form: Form) -> None:
-    """Print the resolved schema of a created table or view."""
-    if not isinstance(statement, CreateTable | CreateView):
-        return
-    found = session.found(statement.path)
+def describing(form: Form, found: dict[str, str]) -> Callable[[Session, Statement], None]:
+    """Return a function that adds the schema of a created table or view to those found."""
+
+    def add(session: Session, statement: Statement) -> None:
+        if isinstance(statement, CreateTable | CreateView):
+            name, shown = described(session, statement.path, form)
+            found[name] = shown
+
+    return add
+
+
+def described(session: Session, path: Name, form: Form) -> tuple[str, str]:
+    """Return the path of a table or view, and its resolved schema."""
+    found = session.found(path)
     name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
     match form:
         case Form.LISTING:
@@ -245,4 +322,4 @@ def described(session: Session, statement: Statement, console: Console, form: Fo
             shown = f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
         case _:
             assert_never(form)
-    console.print(Text(shown), soft_wrap=True)
+    return name, shown

@@ -10,7 +10,9 @@ import typer
 from rich.console import Console
 
 from schema_core.cli import WRONG, script
+from schema_core.cli.findings import FindingReport, Level, as_text
 from schema_core.cli.progress import follow
+from schema_core.cli.resolve import check, findings_of
 from schema_core.environment.compiled_plan import (
     MAX_PLAN,
     PlanDocument,
@@ -24,21 +26,33 @@ from schema_core.environment.operations.dispatch import of
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
+from schema_core.environment.trial import trial_session
 from schema_core.errors import SchemaCoreError, within
 from schema_core.sql.parser import parse_statements
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
 
 
-def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -> None:
+def run(
+    file: script.File,
+    define: script.Define = None,
+    quiet: Quiet = False,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Run the script without checking all of it first.")
+    ] = False,
+) -> None:
     """Run a script in batch mode and print the results of its statements.
 
-    Each statement waits for its job, whose progress is shown on stderr; Ctrl-C cancels it. Nothing
-    is run if a statement cannot be parsed. Exits with 1 at the first statement that fails, with 2
-    if the file cannot be read, with 130 after Ctrl-C.
+    The whole script is checked before its first statement is run: nothing is run if a statement
+    cannot be resolved, or if a table that it reads or writes has invalid options. Each statement
+    waits for its job, whose progress is shown on stderr; Ctrl-C cancels it. Exits with 1 for errors
+    of the check, or at the first statement that fails, with 2 if the file cannot be read, with 130
+    after Ctrl-C.
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
+    if not no_check:
+        require_valid(file, text, errors)
     try:
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
@@ -52,6 +66,18 @@ def run(file: script.File, define: script.Define = None, quiet: Quiet = False) -
         raise typer.Exit(WRONG) from None
     except KeyboardInterrupt as interrupt:
         raise script.interrupted(errors, interrupt) from None
+
+
+def require_valid(file: Path, text: str, console: Console) -> None:
+    """Check a script in a trial; print its errors on stderr and exit with 1 if there are some."""
+    with trial_session(EnvironmentSettings.in_batch_mode()) as session:
+        findings = findings_of(file, check(session, text))
+    report = FindingReport("run", [one for one in findings if one.level is Level.ERROR])
+    if report.findings:
+        for line in as_text(report):
+            console.print(line, soft_wrap=True)
+        console.print("nothing was run")
+        raise typer.Exit(WRONG)
 
 
 # --- plans ----------------------------------------------------------------------------------------

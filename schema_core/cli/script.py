@@ -11,21 +11,16 @@ from typing import Annotated, BinaryIO
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.cli import INTERRUPTED, UNREADABLE
+from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
+from schema_core.cli.findings import DASH, STDIN, of_diagnostics, text_lines
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.operations.dispatch import run
-from schema_core.environment.session import Session
-from schema_core.errors import Diagnostic, SchemaError, caret, similar
+from schema_core.environment.trial import trial_session, try_statement
+from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import CreateTable
-from schema_core.text import MAX_TEXT, escaped, is_blank
-
-#: The name of stdin in messages.
-STDIN = "<stdin>"
+from schema_core.text import MAX_TEXT, is_blank
 
 File = Annotated[
     Path, typer.Argument(help="SQL statements, separated by semicolons; - reads them from stdin.")
@@ -61,19 +56,20 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 def tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
     """Return the tables that a script leaves, by full path, and its text."""
     text = read(file)
-    session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
-    paths = []
-    for statement in parse_statements(text):
-        run(session, statement, text)
-        if isinstance(statement, CreateTable):
-            paths.append(session.found(statement.path).identifier)
-    left = ((one, session.tables.find(one)) for one in paths)
-    found = {
-        identifier.as_summary_string(): one.table
-        for identifier, one in left
-        if one is not None and isinstance(one.table, ResolvedCatalogTable)
-    }
-    return found, text
+    settings = EnvironmentSettings.in_streaming_mode()
+    with trial_session(settings, checks_connectors=False) as session:
+        paths = []
+        for statement in parse_statements(text):
+            try_statement(session, statement, text)
+            if isinstance(statement, CreateTable):
+                paths.append(session.found(statement.path).identifier)
+        left = ((one, session.tables.find(one)) for one in paths)
+        found = {
+            identifier.as_summary_string(): one.table
+            for identifier, one in left
+            if one is not None and isinstance(one.table, ResolvedCatalogTable)
+        }
+        return found, text
 
 
 def renames(options: list[str], paths: Iterable[str]) -> dict[str, dict[tuple[str, ...], str]]:
@@ -131,7 +127,7 @@ def _tables_named(table: str, paths: Collection[str], option: str) -> list[str]:
 
 def is_stdin(path: Path) -> bool:
     """Return whether the path denotes stdin."""
-    return str(path) == "-"
+    return str(path) == DASH
 
 
 def shown(path: Path) -> str:
@@ -142,6 +138,23 @@ def shown(path: Path) -> str:
 def refused(path: Path, reason: str) -> typer.Exit:
     """Report on stderr why the script cannot be read; return the exit to raise."""
     print(f"schema-core: cannot read {shown(path)}: {reason}", file=sys.stderr)
+    return typer.Exit(UNREADABLE)
+
+
+#: Codes of errors that are not about the input, but about the arguments.
+ARGUMENTS = frozenset({"wrong-argument", "unknown-dialect", "invalid-configuration"})
+
+
+def exit_code(error: SchemaCoreError) -> int:
+    """Return the exit code of an error: 2 if it is about the arguments, else 1."""
+    return UNREADABLE if error.code in ARGUMENTS else WRONG
+
+
+def unable(reason: str, hint: str | None = None) -> typer.Exit:
+    """Report on stderr why the command cannot run; return the exit to raise."""
+    print(f"schema-core: {reason}", file=sys.stderr)
+    if hint:
+        print(f"  hint: {hint}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
 
 
@@ -209,32 +222,7 @@ def values(definitions: list[str]) -> dict[str, str]:
     return pairs
 
 
-def printable(line: str) -> str:
-    """Return the line with control characters replaced."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
-
-
 def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics as compilers do: position, code, message, the line with carets, a hint.
-
-    Those about a directory have no position, since their statements may be of no file of it. The
-    last line is the command that explains their codes.
-    """
-    codes: dict[str, None] = {}
-    for one in diagnostics:
-        codes[one.code] = None
-        has_line = one.line and not path.is_dir()
-        place = f"{shown(path)}:{one.line}:{one.column}" if has_line else shown(path)
-        console.print(Text.assemble((place, "bold"), ": ", (f"error[{one.code}]", "bold red"), ": ",
-                                    escaped(one.message)), soft_wrap=True)  # fmt: skip
-        if one.path:
-            console.print(Text(f"  in {escaped(', '.join(one.path))}"), soft_wrap=True)
-        if one.text is not None and one.span is not None:
-            line, marks = caret(one.text, one.span)
-            console.print(Text(f"    {printable(line)}"), soft_wrap=True)
-            console.print(Text(f"    {marks}", "red"), soft_wrap=True)
-        if one.hint:
-            console.print(Text.assemble(("  hint: ", "cyan"), escaped(one.hint)), soft_wrap=True)
-    if codes:
-        code = next(iter(codes)) if len(codes) == 1 else "CODE"
-        console.print(Text(f"more about it: schema-core explain {code}", "dim"), soft_wrap=True)
+    """Print diagnostics as compilers do: position, code, message, the line with carets, a hint."""
+    for line in text_lines(of_diagnostics(path, diagnostics)):
+        console.print(line, soft_wrap=True)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.registry import make_catalog
 from schema_core.catalogs.hive.catalog import HiveCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli import UNREADABLE, script
+from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.progress import follow
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobGraph
 from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.secrets import mask_credentials
 from schema_core.spark.jobs import SparkJob
 from schema_core.spark.session import JobSession
 from schema_core.spark.sweep import (
@@ -45,13 +45,6 @@ HIVE = "hive:"
 CHUNK = 20_000
 
 
-class Output(Enum):
-    """The format of the report."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def sweep_catalog(
     source: Annotated[
         str,
@@ -68,7 +61,7 @@ def sweep_catalog(
         Path | None,
         typer.Option("--results", help="A new directory for the results, as Parquet files."),
     ] = None,
-    output: Annotated[Output, typer.Option("--format", help="The report.")] = Output.TEXT,
+    output: Format = Output.TEXT,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")
     ] = False,
@@ -93,10 +86,24 @@ def sweep_catalog(
         raise typer.Exit(UNREADABLE) from None
     except KeyboardInterrupt as interrupt:
         raise script.interrupted(errors, interrupt) from None
-    text = report.to_json() if output is Output.JSON else str(report)
-    Console(highlight=False, markup=False).print(Text(text), soft_wrap=True)
-    if report.has_findings:
-        raise typer.Exit(WRONG)
+    finish(findings_of(report, source), output)
+
+
+def findings_of(report: SweepReport, source: str) -> FindingReport:
+    """Return a report with an error for each code, of which the examples are in the message."""
+    findings = []
+    for code, tally in sorted(report.findings.items()):
+        examples = "; ".join(
+            f"{path}{f' ({location})' if location else ''}: {message}"
+            for path, location, message in tally.examples
+        )
+        count = f"{tally.count:,} definition{'s' if tally.count > 1 else ''}"
+        message = f"{count}, such as {examples}"
+        findings.append(
+            ReportedFinding(Level.ERROR, code, message, subject=mask_credentials(source))
+        )
+    subjects = [mask_credentials(source)]
+    return FindingReport("sweep", findings, subjects, text=[str(report)], document=report.to_json())
 
 
 def _action(

@@ -106,6 +106,9 @@ class Session:
     the options and the temporary objects, is shared by all of them.
     """
 
+    #: whether the folder of a managed table is created when the table is first used
+    makes_folders = True
+
     def __init__(
         self,
         settings: EnvironmentSettings,
@@ -583,7 +586,7 @@ class Session:
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        if found.derived is not None:
+        if found.derived is not None and self.makes_folders:
             ensure_folder(found.derived)
         if found.derived is None and not found.hidden:
             return BoundTable(identifier, found.table, found.is_temporary)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, WRONG
 from schema_core.cli.commands import application
 
@@ -55,3 +58,113 @@ def test_a_correct_script_has_no_findings(tmp_path: Path) -> None:
         "CREATE TABLE t (x INT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '/p');"
     )
     assert (GOOD, []) == check(tmp_path / "good.sql", f"{good}\nINSERT INTO t VALUES (1);")
+
+
+#: What is wrong in a script -> its errors with their positions.
+MISTAKES: dict[str, tuple[str, list[str]]] = {
+    "a misspelt connector": (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesistem', 'path' = '/p')",
+        ["1:30: error[not-discovered]: no connector 'filesistem' is installed"],
+    ),
+    "an unknown option": (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'rows-per-secnd' = '1')",
+        ["1:55: error[unknown-option]: unsupported option: rows-per-secnd"],
+    ),
+    "a missing option": (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv')",
+        ["1:14: error[missing-option]: required options are missing: path"],
+    ),
+    "an unknown format": (
+        "CREATE TABLE t (a INT)\nWITH ('connector' = 'filesystem', 'path' = '', 'format' = 'jsn')",
+        ["2:48: error[unknown-format]: no file format 'jsn' is installed"],
+    ),
+    "a wrong metadata column": (
+        (
+            "CREATE TABLE t (a INT, k STRING METADATA FROM 'file.pth')\n"
+            "WITH ('connector' = 'filesystem', 'path' = '/p', 'format' = 'csv')"
+        ),
+        [
+            (
+                "1:24: error[unknown-metadata]: connector 'filesystem' has no metadata 'file.pth'; "
+                "it has: 'file.path', 'file.name', 'file.size', 'file.modification-time'"
+            )
+        ],
+    ),
+    "a query in the middle": (
+        (
+            "CREATE TABLE t (a INT) WITH ('connector' = 'datagen');\n"
+            "SELECT a + nope FROM t;\nCREATE VIEW v AS SELECT a FROM t;\nSELECT a FROM v"
+        ),
+        ["2:12: error[unknown-column]: there is no column 'nope'"],
+    ),
+    "a table that cannot be written": (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'datagen');\nINSERT INTO t SELECT 1",
+        ["2:1: error[unsupported-direction]: the connector 'datagen' cannot write tables"],
+    ),
+    "several at once": (
+        (
+            "CREATE TABLE t (a INT, b NOPE) WITH ('connector' = 'filesistem');\n"
+            "CREATE TABLE u (a INT) WITH ('connector' = 'filesistem');\n"
+            "SELECT a FROM u;\nSELECT FROM;\nSELECT UPER('x')"
+        ),
+        [
+            "1:24: error[unknown-type]: unknown type `NOPE`",
+            "2:30: error[not-discovered]: no connector 'filesistem' is installed",
+            "4:8: error[syntax]: expected an expression, found 'FROM'",
+            "5:8: error[unknown-function]: there is no function UPER",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_reported_where_they_are(tmp_path: Path, mistake: str) -> None:
+    text, expected = MISTAKES[mistake]
+
+    assert (WRONG, expected) == check(tmp_path / "script.sql", text)
+
+
+def test_managed_tables_need_no_connector(tmp_path: Path) -> None:
+    text = (
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}', "
+        f"'warehouse' = '{tmp_path / 'w'}'); CREATE TABLE c.`default`.t (a INT); "
+        "INSERT INTO c.`default`.t SELECT 1"
+    )
+    assert (GOOD, []) == check(tmp_path / "script.sql", text)
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_setup_precedes_each_file(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("setup.sql", "a.sql", "b.sql")]
+    texts = (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesistem'); CREATE DATABASE d",
+        "CREATE TABLE d.t (a INT) WITH ('connector' = 'datagen'); SELECT b FROM d.t",
+        "CREATE TABLE d.t (a INT) WITH ('connector' = 'datagen'); SELECT a FROM d.t",
+    )
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    setup, *scripts = map(str, files)
+    done = CliRunner().invoke(
+        application(), ["check", "--format", "json", "--setup", setup, *scripts]
+    )
+
+    assert WRONG == done.exit_code
+    found = json.loads(done.stdout)
+    assert [(setup, "not-discovered"), (scripts[0], "unknown-column")] == [
+        (one["file"], one["code"]) for one in found["findings"]
+    ]
+    assert {*scripts, setup} == set(found["subjects"])
+
+
+def test_a_note_does_not_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SqlCatalog, "capabilities", frozenset())
+    path = tmp_path / "script.sql"
+    path.write_text(
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}');"
+        "CREATE TABLE c.`default`.t (a INT) WITH ('connector' = 'print'); SELECT nope"
+    )
+    done = CliRunner().invoke(application(), ["check", str(path)])
+
+    assert GOOD == done.exit_code
+    assert "note[not-checked]" in done.stdout
+    assert done.stdout.endswith("1 note\n")

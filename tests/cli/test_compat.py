@@ -67,7 +67,7 @@ def test_json_and_annotations_have_the_line_of_the_column(tmp_path: Path) -> Non
     assert (1, "type-changed", ["id"], 2) == (code, found["kind"], found["path"], found["line"])
     _, annotations = run(tmp_path, ORDERS, CHANGED, "--format", "github")
     assert annotations.startswith(
-        f"::error file={tmp_path / 'new.sql'},line=2,title=type-changed::"
+        f"::error file={tmp_path / 'new.sql'},line=2,col=3,title=type-changed::"
     )
 
 

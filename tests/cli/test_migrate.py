@@ -84,7 +84,7 @@ def test_renames(shell: Shell) -> None:
     assert "RENAME TO `u`" in text
     assert "RENAME `a` TO `b`" in text
     for wrong in ("t=u", "default.t", "default.t="):
-        shell.run("autogenerate", "c", "--from", wanted, "--rename", wrong, status=1)
+        shell.run("autogenerate", "c", "--from", wanted, "--rename", wrong, status=2)
 
 
 def test_branches_are_merged(shell: Shell) -> None:
@@ -123,14 +123,23 @@ def test_drift_is_a_finding(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [("upgrade", "9"), ("downgrade", "9"), ("stamp", "9"), ("autogenerate", "x"),
-     ("autogenerate", "x", "--from", "a.sql", "--module", "a:b"), ("new", "Not A Name")],
+    ("status", "options"),
+    [(1, ("upgrade", "9")), (1, ("downgrade", "9")), (1, ("stamp", "9")),
+     (1, ("new", "Not A Name")), (2, ("autogenerate", "x")),
+     (2, ("autogenerate", "x", "--from", "a.sql", "--module", "a:b"))],
 )  # fmt: skip
-def test_wrong_input_ends_with_1(shell: Shell, options: tuple[str, ...]) -> None:
-    shell.run(*options, status=1)
+def test_wrong_input_is_reported(shell: Shell, status: int, options: tuple[str, ...]) -> None:
+    shell.run(*options, status=status)
 
     assert "error[" in shell.errors
+
+
+@pytest.mark.parametrize("text", ["SELEC", "USE CATALOG nowhere"])
+def test_a_setup_script_that_fails_ends_with_2(shell: Shell, text: str) -> None:
+    (shell.folder / "migrations" / "setup.sql").write_text(text)
+
+    for command in ("history", "upgrade", "drift"):
+        shell.run(command, status=2)
 
 
 def test_a_setup_script_that_cannot_be_read_ends_with_2(shell: Shell) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.commands import application
 from schema_core.cli.resolve import check
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.session import Session
+from schema_core.environment.trial import trial_session
 from schema_core.errors import MAX_ERRORS
 
 FIVE = """\
@@ -201,9 +198,9 @@ def test_a_sum_of_thousands_of_terms_is_not_nested(tmp_path: Path) -> None:
 
 
 def test_errors_beyond_the_maximum_are_not_listed() -> None:
-    console = Console(file=io.StringIO())
     text = ";\n".join(f"SELECT u{number}(1)" for number in range(MAX_ERRORS + 10))
-    errors = check(Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner()), text, console)
+    with trial_session(EnvironmentSettings.in_batch_mode()) as session:
+        errors = check(session, text)
 
     assert len(errors) == MAX_ERRORS + 1
     assert {one.code for one in errors[:-1]} == {"unknown-function"}

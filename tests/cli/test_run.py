@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, INTERRUPTED, WRONG, progress
 from schema_core.cli import run as run_commands
 from schema_core.cli.commands import application
@@ -142,3 +143,43 @@ def test_ctrl_c_ends_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
 
     assert INTERRUPTED == result.exit_code
     assert f"schema-core: interrupted{note and ': '}{note}\n" == result.stderr
+
+
+def listed(file: Path) -> list[str]:
+    """Return the tables of the catalog that a script has created beside itself."""
+    catalog = SqlCatalog("c", f"sqlite:///{file.parent / 'c.db'}")
+    catalog.open()
+    try:
+        return catalog.list_tables("default")
+    finally:
+        catalog.close()
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "SELECT nope FROM t",
+        "SELEC",
+        "INSERT INTO t SELECT 'x', 2",
+        "CREATE TABLE u (a INT) WITH ('connector' = 'filesistem'); SELECT a FROM u",
+        "BEGIN STATEMENT SET; INSERT INTO t SELECT 1",
+    ],
+)
+def test_nothing_is_run_if_any_statement_is_invalid(tmp_path: Path, last: str) -> None:
+    file = tmp_path / "script.sql"
+    first = (
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}');\n"
+        "USE CATALOG c; CREATE TABLE t (a INT) WITH ('connector' = 'blackhole');\n"
+    )
+    file.write_text(f"{first}{last};")
+    done = CliRunner().invoke(application(), ["run", str(file)])
+
+    assert WRONG == done.exit_code
+    assert "" == done.stdout
+    assert done.stderr.endswith("1 error\nnothing was run\n")
+    assert [] == listed(file)
+
+    file.write_text(f"{first}{last if 'SELEC' not in last else 'USE nowhere'};")
+    done = CliRunner().invoke(application(), ["run", "--no-check", str(file)])
+    assert WRONG == done.exit_code
+    assert "t" in listed(file)

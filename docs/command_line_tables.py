@@ -1,0 +1,42 @@
+"""The tables of docs/command-line.md, printed from the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from docs.mapping_tables import code, table
+from schema_core.cli.commands import COMMANDS
+from schema_core.cli.config import COMMON
+from schema_core.cli.exit_codes import EXIT_CODES
+from schema_core.cli.findings import Output
+
+
+def commands() -> str:
+    """The commands with their summaries."""
+    rows = [(code(name), one.summary) for name, one in COMMANDS.items()]
+    return table(("command", "effect"), rows) + "\n"
+
+
+def exit_codes() -> str:
+    """The meanings of the exit codes of each command."""
+    rows = [(code(name), *meaning) for name, meaning in EXIT_CODES.items()]
+    return table(("command", "0", "1", "2"), rows) + "\n"
+
+
+def formats() -> str:
+    """The names of the formats."""
+    return ", ".join(code(one.value) for one in Output) + "\n"
+
+
+def common() -> str:
+    """The keys outside of sections."""
+    return ", ".join(map(code, COMMON)) + "\n"
+
+
+#: Name of a part -> what writes it.
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "exit_codes": exit_codes,
+    "finding_formats": formats,
+    "common_keys": common,
+}

@@ -1,0 +1,411 @@
+"""Findings of commands, and the formats in which they are printed on stdout.
+
+A command collects its findings in a `FindingReport`. Text and JSON may be documents of its own, the
+other formats are the same for all commands. Only errors end a command with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from enum import Enum
+from html import escape
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from schema_core.cli import WRONG
+from schema_core.cli.commands import installed
+from schema_core.codes import codes as pages
+from schema_core.errors import Diagnostic, caret
+from schema_core.lazy_dataclass import dataclass
+from schema_core.text import escaped
+
+#: The version of the output in JSON.
+VERSION = 1
+#: The name of stdin in messages, and its path.
+STDIN, DASH = "<stdin>", "-"
+
+
+class Level(Enum):
+    """How severe a finding is. Warnings and notes do not end a command with 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Output(Enum):
+    """The format of findings."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+    GITHUB = "github"
+    SARIF = "sarif"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+Format = Annotated[Output, typer.Option("--format", help="The format of the output.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedFinding:
+    """One finding: how severe it is, what is wrong, and where.
+
+    `rule` is the code of an error, or the kind of the finding. `file` is empty without a file, `-`
+    for stdin. `line` and `column` count from 1, and are 0 where unknown. `subject` is what the
+    finding is about, such as the path of a table; `path` is the location within it. `excerpt` is
+    the line of the file and a line with carets.
+    """
+
+    level: Level
+    rule: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    hint: str | None = None
+    subject: str = ""
+    path: tuple[str, ...] = ()
+    excerpt: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The file with line and column, or the subject where there is no file."""
+        file = STDIN if self.file == DASH else self.file
+        numbers = [str(one) for one in (self.line, self.column) if one]
+        return ":".join([file or self.subject, *numbers])
+
+    @property
+    def description(self) -> str:
+        """The message with the location in its subject."""
+        return f"{self.message} (in {', '.join(self.path)})" if self.path else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class FindingReport:
+    """What a command has found.
+
+    Args:
+        command: The name of the command.
+        findings: The findings.
+        subjects: What was checked, also that without findings: files, or paths of tables.
+        text: Lines of text of the command's own; by default the findings as compilers print them.
+        document: A document of the command's own, as JSON values or as JSON; by default a list of
+            the findings.
+    """
+
+    command: str
+    findings: Sequence[ReportedFinding]
+    subjects: Sequence[str] = ()
+    text: Iterable[str | Text] | None = None
+    document: Mapping[str, Any] | str | None = None
+
+    def count(self, level: Level) -> int:
+        """Return the number of findings of a level."""
+        return sum(one.level is level for one in self.findings)
+
+    @property
+    def cases(self) -> dict[str, list[ReportedFinding]]:
+        """The findings by subject, those without findings included."""
+        found: dict[str, list[ReportedFinding]] = {one: [] for one in self.subjects}
+        for one in self.findings:
+            found.setdefault(one.subject or one.file or self.command, []).append(one)
+        return found
+
+
+def of_diagnostics(
+    path: Path, diagnostics: Iterable[Diagnostic], level: Level = Level.ERROR
+) -> list[ReportedFinding]:
+    """Return diagnostics as findings in a file.
+
+    Those about a directory have no position, since their statements may be of no file of it.
+    """
+    is_directory = path.is_dir()
+    return [
+        ReportedFinding(
+            level,
+            one.code,
+            one.message,
+            str(path),
+            0 if is_directory else one.line,
+            0 if is_directory else one.column,
+            one.hint,
+            path=one.path,
+            excerpt=tuple(caret(one.text, one.span)) if one.text and one.span else (),
+        )
+        for one in diagnostics
+    ]
+
+
+def finish(report: FindingReport, output: Output) -> None:
+    """Print a report on stdout; exit with 1 if it has errors."""
+    if output is Output.TEXT:
+        console = Console(highlight=False, markup=False)
+        for line in as_text(report) if report.text is None else report.text:
+            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
+    else:
+        sys.stdout.write(f"{printed}\n" if (printed := FORMATS[output](report)) else "")
+    if report.count(Level.ERROR):
+        raise typer.Exit(WRONG)
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+#: Level -> the style of its name on terminals.
+STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NOTE: "bold cyan"}
+
+
+def as_text(report: FindingReport) -> Iterator[Text]:
+    """Yield the findings as compilers print them, and their number."""
+    yield from text_lines(report.findings)
+    if numbers := counts(report):
+        yield Text(numbers)
+
+
+def counts(report: FindingReport) -> str:
+    """Return the number of findings of each level that has some.
+
+    >>> counts(FindingReport("check", [ReportedFinding(Level.NOTE, "a", "b")] * 2))
+    '2 notes'
+    """
+    found = {level.value: report.count(level) for level in Level}
+    return ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in found.items() if n)
+
+
+def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
+    """Yield findings as compilers print them: position, code, message, the line, a hint.
+
+    The last line is the command that explains their codes.
+    """
+    codes: dict[str, None] = {}
+    explained = frozenset(pages())
+    for one in findings:
+        if one.rule in explained:
+            codes[one.rule] = None
+        label = (f"{one.level.value}[{one.rule}]", STYLES[one.level])
+        yield Text.assemble((escaped(one.place), "bold"), ": ", label, ": ", escaped(one.message))
+        if one.path:
+            yield Text(f"  in {escaped(', '.join(one.path))}")
+        if one.excerpt:
+            line, marks = one.excerpt
+            yield Text(f"    {printable(line)}")
+            yield Text(f"    {marks}", "red")
+        if one.hint:
+            yield Text.assemble(("  hint: ", "cyan"), escaped(one.hint))
+    if codes:
+        code = next(iter(codes)) if len(codes) == 1 else "CODE"
+        yield Text(f"more about it: schema-core explain {code}", "dim")
+
+
+def printable(line: str) -> str:
+    """Return the line with control characters replaced."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+
+
+# --- formats for programs ------------------------------------------------------------------------
+
+
+def as_json(report: FindingReport) -> str:
+    """Return the command's own document, or one with all findings."""
+    if isinstance(report.document, str):
+        return report.document
+    if report.document is not None:
+        return json.dumps(report.document, indent=2)
+    rows = [
+        {
+            "severity": one.level.value,
+            "code": one.rule,
+            "message": one.message,
+            "hint": one.hint,
+            "file": one.file or None,
+            "line": one.line or None,
+            "column": one.column or None,
+            "subject": one.subject or None,
+            "path": list(one.path),
+        }
+        for one in report.findings
+    ]
+    document = {"version": VERSION, "command": report.command, "findings": rows}
+    return json.dumps(document | {"subjects": list(report.cases)}, indent=2)
+
+
+def as_junit(report: FindingReport) -> str:
+    """Return a report in the format of JUnit: a case for each subject, with its errors."""
+    cases = report.cases
+    failed = sum(any(one.level is Level.ERROR for one in found) for found in cases.values())
+    name = f"schema-core {report.command}"
+    numbers = {"tests": str(len(cases)), "failures": str(failed), "errors": "0", "skipped": "0"}
+    suite = Element("testsuite", {"name": name, **numbers})
+    for subject, found in cases.items():
+        file = next((one.file for one in found if one.file), "")
+        case = SubElement(suite, "testcase", classname=escaped(file or name), name=escaped(subject))
+        for one in found:
+            if one.level is Level.ERROR:
+                message = escaped(one.description)
+                failure = SubElement(case, "failure", type=one.rule, message=message)
+                failure.text = "\n".join(line.plain for line in text_lines([one]))
+        others = [escaped(_line(one)) for one in found if one.level is not Level.ERROR]
+        if others:
+            SubElement(case, "system-out").text = "\n".join(others)
+    printed: bytes = tostring(suite, encoding="us-ascii", xml_declaration=True)
+    return printed.decode("ascii")
+
+
+def _line(finding: ReportedFinding) -> str:
+    return f"{finding.level.value}: {finding.description} [{finding.rule}]"
+
+
+#: Level -> the command of a workflow of GitHub.
+COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
+#: What GitHub requires to be escaped in messages, and in properties beside that.
+MESSAGE = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+PROPERTY = {**MESSAGE, ":": "%3A", ",": "%2C"}
+
+
+def as_commands(report: FindingReport) -> str:
+    """Return commands of GitHub's workflows, which annotate the lines of files."""
+    lines = []
+    for one in report.findings:
+        file = "" if one.file == DASH else one.file
+        properties = {"file": file, "line": one.line, "col": one.column, "title": one.rule}
+        places = (f"{k}={_replaced(str(v), PROPERTY)}" for k, v in properties.items() if v)
+        about = f"{one.subject}: " if one.subject else ""
+        hint = f"\nhint: {one.hint}" if one.hint else ""
+        text = "\n".join(map(escaped, f"{about}{one.description}{hint}".split("\n")))
+        message = _replaced(text, MESSAGE)
+        lines.append(f"::{COMMANDS[one.level]} {','.join(places)}::{message}")
+    return "\n".join(lines)
+
+
+def _replaced(text: str, replacements: Mapping[str, str]) -> str:
+    return "".join(replacements.get(one, one) for one in text)
+
+
+def as_sarif(report: FindingReport) -> str:
+    """Return a log of SARIF 2.1.0 (OASIS), with a rule for each code."""
+    rules = list(dict.fromkeys(one.rule for one in report.findings))
+    driver = {
+        "name": "schema-core",
+        "version": installed("schema-core") or "0",
+        "rules": [{"id": rule} for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(one, rules.index(one.rule)) for one in report.findings],
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_result(one: ReportedFinding, rule: int) -> dict[str, Any]:
+    hint = f"\nhint: {one.hint}" if one.hint else ""
+    location: dict[str, Any] = {}
+    if one.file and one.file != DASH:
+        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(one.file)}}
+        region = {"startLine": one.line, "startColumn": one.column}
+        if one.line:
+            location["physicalLocation"]["region"] = {k: v for k, v in region.items() if v}
+    if one.subject:
+        location["logicalLocations"] = [{"fullyQualifiedName": one.subject}]
+    return {
+        "ruleId": one.rule,
+        "ruleIndex": rule,
+        "level": one.level.value,
+        "message": {"text": f"{one.description}{hint}"},
+        "locations": [location] if location else [],
+    }
+
+
+def _uri(file: str) -> str:
+    path = Path(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+# --- formats for people --------------------------------------------------------------------------
+
+#: The columns of tables in Markdown and HTML.
+COLUMNS = ("severity", "place", "code", "message", "hint")
+
+
+def _rows(report: FindingReport) -> Iterator[tuple[str, ...]]:
+    for one in report.findings:
+        about = f"{one.subject}: " if one.subject and one.file else ""
+        row = (one.level.value, one.place, one.rule, f"{about}{one.description}", one.hint or "")
+        yield tuple(map(escaped, row))
+
+
+#: Characters with a meaning in Markdown.
+MARKUP: AbstractSet[str] = frozenset("\\`*_{}[]()#+-!|<>~&")
+
+
+def as_markdown(report: FindingReport) -> str:
+    """Return a table in Markdown, with every character of markup escaped."""
+    title = f"## schema-core {report.command}: {counts(report) or 'no findings'}"
+    if not report.findings:
+        return title
+    lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
+    for row in _rows(report):
+        cells = ("".join(f"\\{c}" if c in MARKUP else c for c in cell) for cell in row)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([title, "", *lines])
+
+
+STYLE = """\
+body { font-family: sans-serif; margin: 2em; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid #bbb; padding: 0.3em 0.6em; text-align: left; vertical-align: top; }
+.error td:first-child { color: #b00020; } .warning td:first-child { color: #8a5a00; }"""
+
+
+def as_html(report: FindingReport) -> str:
+    """Return a page in HTML, which loads nothing and contains no script."""
+    title = escape(f"schema-core {report.command}: {counts(report) or 'no findings'}")
+    head = "".join(f"<th>{one}</th>" for one in COLUMNS)
+    body = "\n".join(
+        f'<tr class="{row[0]}">{"".join(f"<td>{escape(cell)}</td>" for cell in row)}</tr>'
+        for row in _rows(report)
+    )
+    page = f"""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{STYLE}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<table>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</body>
+</html>"""
+    return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+#: Format -> what writes it; text is printed with styles, so it is not among them.
+FORMATS: dict[Output, Callable[[FindingReport], str]] = {
+    Output.JSON: as_json,
+    Output.JUNIT: as_junit,
+    Output.GITHUB: as_commands,
+    Output.SARIF: as_sarif,
+    Output.MARKDOWN: as_markdown,
+    Output.HTML: as_html,
+}

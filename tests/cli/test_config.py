@@ -1,0 +1,119 @@
+"""Defaults of options: their order, unknown keys, and secrets by reference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from schema_core.cli.commands import application
+from schema_core.cli.config import COMMON, load
+
+GOOD = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '${p}')"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "good.sql").write_text(GOOD)
+    monkeypatch.chdir(tmp_path / "below")
+    return tmp_path
+
+
+def check(*options: str, command: str = "check", **variables: str) -> Result:
+    return CliRunner().invoke(application(), [command, *options, "../good.sql"], env=variables)
+
+
+def test_the_command_line_comes_first_then_variables_then_the_file(project: Path) -> None:
+    file = project / "schema-core.toml"
+    assert "" == check().stdout
+    file.write_text('format = "json"\n')
+    assert "check" == json.loads(check().stdout)["command"]
+    file.write_text('format = "json"\n[check]\nformat = "html"\n')
+    assert check().stdout.startswith("<!DOCTYPE html>")
+    assert check(SCHEMA_CORE_FORMAT="markdown").stdout.startswith("## ")
+    assert check(SCHEMA_CORE_CHECK_FORMAT="junit").stdout.startswith("<?xml")
+    assert '"2.1.0"' in check("--format", "sarif", SCHEMA_CORE_CHECK_FORMAT="junit").stdout
+
+
+def test_a_project_has_a_table_in_its_own_file(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.schema-core]\nformat = "markdown"\n')
+    assert check().stdout.startswith("## ")
+    (project / "below" / "pyproject.toml").write_text('[tool.other]\nformat = "json"\n')
+    assert check().stdout.startswith("## ")
+    other = project / "other.toml"
+    other.write_text('[check]\nformat = "html"\n')
+    given = ["--config", str(other), "check", "../good.sql"]
+    assert CliRunner().invoke(application(), given).stdout.startswith("<!DOCTYPE")
+    assert check(SCHEMA_CORE_CONFIG=str(other)).stdout.startswith("<!DOCTYPE")
+
+
+def test_options_of_a_command_in_a_group(project: Path) -> None:
+    (project / "schema-core.toml").write_text(
+        'directory = "../there"\n[migrate.history]\nformat = "json"\n[migrate.new]\n'
+    )
+    done = CliRunner().invoke(application(), ["migrate", "new", "first"])
+
+    assert 0 == done.exit_code, done.output
+    assert "../there/0001_first.sql\n" == done.stdout
+
+
+def test_definitions_are_a_table_or_a_list(project: Path) -> None:
+    file, script = project / "schema-core.toml", project / "good.sql"
+    file.write_text('[define]\np = { env = "PLACE" }\n')
+    assert "path' = '/here'" in check("--format", "sql", command="show", PLACE="/here").stdout
+    file.write_text('define = ["p=/there"]\n')
+    assert "path' = '/there'" in check("--format", "sql", command="show").stdout
+    assert script.read_text() == GOOD
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        ("[chek]", "unknown key 'chek'", "did you mean 'check'?"),
+        ("[check]\nformt = 'json'", "unknown key 'formt'", "did you mean 'format'?"),
+        ("fromat = 'json'", "unknown key 'fromat'", "did you mean 'format'?"),
+        ("check = 1", "'check' must be a table", ""),
+        ("[check]\ndefine = 'a=b'", "'define' must be a list of strings or a table, got str", ""),
+        ("[check]\nformat = ['json']", "'format' must be a string, an integer or a boolean", ""),
+        ("[check]\nformat = {file = 'a'}", "'format' must be a string", ""),
+        ("[define]\np = 1.5", "'p' must be a string or { env = \"NAME\" }, got float", ""),
+        ("[define]\np = {env = 'NOT_SET'}", "variable 'NOT_SET' is not set", "set NOT_SET"),
+        ("[define]\npassword = 'hunter2'", "'password' has a secret", '{ env = "NAME" }'),
+        ("[define]\nurl = 'https://ann:hunter2@host'", "'url' has a secret", '{ env = "NAME" }'),
+        ("= 1", "the file is not TOML", ""),
+        ("#" * 1_000_001, "more than 1,000,000 bytes", ""),
+    ],
+)
+def test_invalid_configurations_end_with_2(
+    project: Path, text: str, problem: str, hint: str
+) -> None:
+    (project / "schema-core.toml").write_text(text)
+    done = check()
+
+    assert 2 == done.exit_code, done.output
+    assert problem in done.stderr
+    assert hint in done.stderr
+    assert "hunter2" not in done.output
+    assert "" == done.stdout
+
+
+def test_a_value_that_the_option_refuses_ends_with_2(project: Path) -> None:
+    (project / "schema-core.toml").write_text('format = "jsn"')
+    done = check()
+
+    assert 2 == done.exit_code
+    assert "'jsn' is not one of" in done.stderr
+
+
+def test_a_missing_configuration_ends_with_2() -> None:
+    done = CliRunner().invoke(application(), ["--config", "absent.toml", "doctor"])
+
+    assert 2 == done.exit_code
+    assert "absent.toml" in done.stderr
+
+
+def test_there_is_nothing_without_a_file() -> None:
+    assert {} == load(None, COMMON).content

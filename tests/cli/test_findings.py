@@ -1,0 +1,234 @@
+"""Formats of findings: each is read by a parser of its kind."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from schema_core.cli import WRONG
+from schema_core.cli.commands import application
+from schema_core.cli.findings import (
+    FORMATS,
+    FindingReport,
+    Level,
+    Output,
+    ReportedFinding,
+    as_text,
+    finish,
+)
+
+NASTY = 'a <b> & "c", 100% | `d`\nsecond line: ::error::x\x1b[31m'
+FINDINGS = [
+    ReportedFinding(Level.ERROR, "unknown-type", NASTY, "my dir/a,b.sql", 3, 7, "use `INT`"),
+    ReportedFinding(Level.WARNING, "slow", "too slow", "-", 1, 1),
+    ReportedFinding(Level.NOTE, "old", "an é", subject="c.d.t", path=("x.y",)),
+]
+REPORT = FindingReport("check", FINDINGS, ["my dir/a,b.sql", "good.sql"])
+EMPTY = FindingReport("check", [], ["good.sql"])
+
+
+def test_every_format_has_a_writer_in_ascii() -> None:
+    assert set(Output) - {Output.TEXT} == set(FORMATS)
+    for write in FORMATS.values():
+        assert "\x1b" not in write(REPORT)
+    for output in (Output.JUNIT, Output.HTML, Output.JSON, Output.SARIF):
+        assert FORMATS[output](REPORT).isascii()
+
+
+def test_text() -> None:
+    lines = [line.plain for line in as_text(REPORT)]
+
+    assert lines[0].startswith("my dir/a,b.sql:3:7: error[unknown-type]: a <b>")
+    assert lines[1:3] == ["  hint: use `INT`", "<stdin>:1:1: warning[slow]: too slow"]
+    assert lines[-1] == "1 error, 1 warning, 1 note"
+    assert [] == list(as_text(EMPTY))
+
+
+def test_json() -> None:
+    document = json.loads(FORMATS[Output.JSON](REPORT))
+
+    assert (1, "check") == (document["version"], document["command"])
+    assert ["my dir/a,b.sql", "good.sql", "-", "c.d.t"] == document["subjects"]
+    first, _, last = document["findings"]
+    assert {
+        "severity": "error",
+        "code": "unknown-type",
+        "message": NASTY,
+        "hint": "use `INT`",
+        "file": "my dir/a,b.sql",
+        "line": 3,
+        "column": 7,
+        "subject": None,
+        "path": [],
+    } == first
+    assert ("c.d.t", ["x.y"], None, None) == (
+        last["subject"], last["path"], last["file"], last["line"],
+    )  # fmt: skip
+
+
+def test_junit_counts_the_subjects_and_those_with_errors() -> None:
+    suite = ET.fromstring(FORMATS[Output.JUNIT](REPORT))
+    cases = {case.get("name"): case for case in suite}
+
+    assert ("4", "1", "0") == (suite.get("tests"), suite.get("failures"), suite.get("errors"))
+    (failure,) = cases["my dir/a,b.sql"].findall("failure")
+    assert "unknown-type" == failure.get("type")
+    assert "a <b> & " in str(failure.get("message"))
+    assert [] == list(cases["good.sql"])
+    assert "warning: too slow [slow]" == cases["-"].findtext("system-out")
+    assert "note: an é (in x.y) [old]" == cases["c.d.t"].findtext("system-out")
+
+
+def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
+    """Read commands of workflows as GitHub's runner does."""
+    found = []
+    for line in text.splitlines():
+        assert line.startswith("::")
+        head, _, message = line[2:].partition("::")
+        name, _, places = head.partition(" ")
+        pairs = dict(one.split("=", 1) for one in places.split(","))
+        for code, char in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
+            pairs = {key: value.replace(code, char) for key, value in pairs.items()}
+            if code not in ("%3A", "%2C"):
+                message = message.replace(code, char)
+        found.append((name, pairs, message))
+    return found
+
+
+def test_commands_of_github_are_escaped() -> None:
+    error, warning, notice = commands(FORMATS[Output.GITHUB](REPORT))
+
+    places = {"file": "my dir/a,b.sql", "line": "3", "col": "7", "title": "unknown-type"}
+    shown = NASTY.replace("\x1b", "\\x1b")
+    assert ("error", places, f"{shown}\nhint: use `INT`") == error
+    assert ("warning", {"line": "1", "col": "1", "title": "slow"}, "too slow") == warning
+    assert ("notice", {"title": "old"}, "c.d.t: an é (in x.y)") == notice
+    assert "" == FORMATS[Output.GITHUB](EMPTY)
+
+
+def test_sarif_has_the_shape_of_its_schema() -> None:
+    log = json.loads(FORMATS[Output.SARIF](REPORT))
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+
+    assert "2.1.0" == log["version"]
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    assert "schema-core" == run["tool"]["driver"]["name"]
+    for one in run["results"]:
+        assert one["level"] in ("none", "note", "warning", "error")
+        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
+        assert one["message"]["text"]
+        assert isinstance(one["locations"], list)
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert {"uri": "my%20dir/a%2Cb.sql"} == place["artifactLocation"]
+    assert {"startLine": 3, "startColumn": 7} == place["region"]
+    logical = run["results"][2]["locations"][0]["logicalLocations"]
+    assert [{"fullyQualifiedName": "c.d.t"}] == logical
+    assert [] == json.loads(FORMATS[Output.SARIF](EMPTY))["runs"][0]["results"]
+
+
+def test_markdown_is_one_table() -> None:
+    lines = FORMATS[Output.MARKDOWN](REPORT).splitlines()
+
+    assert "## schema-core check: 1 error, 1 warning, 1 note" == lines[0]
+    assert 2 + 2 + len(FINDINGS) == len(lines)
+    for row in lines[2:]:
+        assert 6 == row.replace("\\|", "").count("|")
+    assert r"a \<b\> \&" in lines[4]
+    assert ["## schema-core check: no findings"] == FORMATS[Output.MARKDOWN](EMPTY).splitlines()
+
+
+class Page(HTMLParser):
+    """The tags of a page, their attributes, and the text of its cells."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "td":
+            self.cells.append(data)
+
+
+def test_html_is_escaped_and_loads_nothing() -> None:
+    page = Page(FORMATS[Output.HTML](REPORT))
+
+    assert [] == page.open
+    assert not {"script", "link", "img", "a", "b", "iframe"} & set(page.tags)
+    assert not {"src", "href"} & page.attributes
+    assert len(FINDINGS) + 1 == page.tags.count("tr")
+    assert "my dir/a,b.sql:3:7" in page.cells
+    assert any(cell.startswith('a <b> & "c"') for cell in page.cells)
+
+
+@pytest.mark.parametrize("output", Output)
+def test_errors_end_with_1_in_every_format(output: Output) -> None:
+    with pytest.raises(typer.Exit) as caught:
+        finish(REPORT, output)
+    assert WRONG == caught.value.exit_code
+    finish(EMPTY, output)
+    finish(FindingReport("check", FINDINGS[1:]), output)
+
+
+#: The commands that print findings -> arguments for which they have some.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "check": ("{old}",),
+    "resolve": ("{bad}",),
+    "compat": ("{old}", "{new}"),
+    "diff": ("{old}", "{new}"),
+    "plan": ("{old}", "{new}", "--target", "postgres"),
+}
+
+OLD = "CREATE TABLE t (a BIGINT NOT NULL, m MAP<STRING, INT>) WITH ('connector' = 'x');\n"
+NEW = "CREATE TABLE t (a INT NOT NULL, c STRING) WITH ('connector' = 'x');\n"
+
+
+def parse(output: Output, text: str) -> Any:
+    match output:
+        case Output.JSON | Output.SARIF:
+            return json.loads(text)
+        case Output.JUNIT:
+            return ET.fromstring(text)
+        case Output.GITHUB:
+            return commands(text)
+        case Output.HTML:
+            return Page(text).tags
+        case _:
+            return text
+
+
+@pytest.mark.parametrize("output", Output)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_standard_output_has_the_document_only(
+    tmp_path: Path, command: str, output: Output
+) -> None:
+    files = {"old": OLD, "new": NEW, "bad": "SELECT nope FROM t;"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.sql").write_text(text)
+    paths = {name: tmp_path / f"{name}.sql" for name in files}
+    arguments = [one.format(**paths) for one in COMMANDS[command]]
+    done = CliRunner().invoke(application(), [command, *arguments, "--format", output.value])
+
+    assert done.exit_code in (0, 1), done.output
+    assert parse(output, done.stdout)
+    assert "" == done.stderr
