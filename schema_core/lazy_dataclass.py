@@ -61,20 +61,21 @@ class _Generated:
         has_eq = options.get("eq", True)
         wanted = {
             "__init__": options.get("init", True),
-            "__signature__": options.get("init", True),
             "__repr__": options.get("repr", True),
             "__eq__": has_eq,
             "__hash__": has_eq and options.get("frozen", False),
             **dict.fromkeys(_ORDER, options.get("order", False)),
             **dict.fromkeys(_FACTS, True),
         }
-        kinds = {"__signature__": _Signature}
-        return {name: kinds.get(name, _Pending)(self, name) for name, one in wanted.items() if one}
+        return {name: _Pending(self, name) for name, one in wanted.items() if one}
 
     def _fixed(self) -> dict[str, Any]:
-        """Return what needs no generation."""
+        """Return what stays when the others have been generated."""
+        fixed: dict[str, Any] = {}
+        if "__init__" in self.pending:
+            fixed["__signature__"] = _Signature(self)
         if not self.options.get("frozen", False):
-            return {"__hash__": None} if self.options.get("eq", True) else {}
+            return fixed | ({"__hash__": None} if self.options.get("eq", True) else {})
 
         def is_frozen(instance: object, name: str) -> bool:
             return type(instance) is self.cls or name in _names(self.cls)
@@ -89,7 +90,7 @@ class _Generated:
                 raise _frozen(f"cannot delete field {name!r}")
             super(self.cls, instance).__delattr__(name)
 
-        return {
+        return fixed | {
             "__setattr__": set_attribute,
             "__delattr__": delete_attribute,
             "__getstate__": _state,
@@ -112,8 +113,6 @@ class _Generated:
             for name in (*self.pending, "__replace__"):
                 if name in generated:
                     setattr(self.cls, name, generated[name])
-                elif name == "__signature__":
-                    delattr(self.cls, name)
             self.is_generated = True
 
 
@@ -129,16 +128,20 @@ class _Pending:
         return found.__get__(instance, owner) if hasattr(found, "__get__") else found
 
 
-class _Signature(_Pending):
+class _Signature:
     """The signature of a class, not that of its subclasses, which ``inspect`` reads here."""
+
+    def __init__(self, of: _Generated) -> None:
+        self.of = of
 
     def __get__(self, instance: object, owner: type) -> Any:
         self.of.generate()
         if owner is not self.of.cls:
-            raise AttributeError(self.name)
+            raise AttributeError("__signature__")
         from inspect import signature
 
-        return signature(owner)
+        found = signature(vars(owner)["__init__"])
+        return found.replace(parameters=list(found.parameters.values())[1:])
 
 
 def _inherited(cls: type) -> type:
