@@ -23,6 +23,15 @@ def code(value: object) -> str:
     return f"<code>{text(value)}</code>" if value not in (None, "") else ""
 
 
+def lines(value: str) -> str:
+    r"""Return a text of several lines as one HTML code element for each line.
+
+    >>> lines("SELECT 1\nFROM t")
+    '<code>SELECT 1</code><br><code>FROM t</code>'
+    """
+    return "<br>".join(code(line) for line in value.split("\n"))
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """Return an HTML table of cells that `text` and `code` made.
 
@@ -34,18 +43,18 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     </tbody>
     </table>
     """
-    lines = ["<table>"]
+    found = ["<table>"]
     if caption:
-        lines.append(f"<caption>{text(caption)}</caption>")
-    lines.append(f"<thead>{_row('th', map(text, heads))}</thead>")
-    lines += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
-    return "\n".join(lines)
+        found.append(f"<caption>{text(caption)}</caption>")
+    found.append(f"<thead>{_row('th', map(text, heads))}</thead>")
+    found += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
+    return "\n".join(found)
 
 
 def items(values: Iterable[str]) -> str:
     """Return an HTML list of escaped items."""
-    lines = [f"<li>{value}</li>" for value in values]
-    return "\n".join(("<ul>", *lines, "</ul>")) if lines else ""
+    found = [f"<li>{value}</li>" for value in values]
+    return "\n".join(("<ul>", *found, "</ul>")) if found else ""
 
 
 def _row(cell: str, values: Iterable[str]) -> str:

@@ -43,6 +43,7 @@ from schema_core.catalog.table_changes import (
     TableChange,
 )
 from schema_core.errors import SchemaError
+from schema_core.migration.rendering import changes_html
 from schema_core.schema.columns import (
     Column,
     ComputedColumn,
@@ -69,9 +70,22 @@ RenameHints: TypeAlias = Mapping[str, str] | Mapping[Path, str] | Mapping[str | 
 Definition: TypeAlias = Schema | ResolvedSchema | CatalogTable
 
 
-def diff(
-    old: Definition, new: Definition, *, renames: RenameHints | None = None
-) -> tuple[TableChange, ...]:
+class TableChanges(tuple[TableChange, ...]):
+    """The changes of a table, in execution order: a tuple that notebooks show as a table.
+
+    >>> from schema_core import Schema
+    >>> new = Schema.new_builder().column("id", "INT").build()
+    >>> "<code>AddColumn</code>" in diff(Schema(), new)._repr_html_()
+    True
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
+
+
+def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None) -> TableChanges:
     """Return the changes that lead from one definition to another, in execution order.
 
     Both are compared in their normal form: a type string equals the type that it denotes, and
@@ -115,10 +129,10 @@ def diff(
             hint="a rename names a column or field of the old definition, without the table, and "
             "one of the new",
         )
-    return tuple(progress.changes)
+    return TableChanges(progress.changes)
 
 
-def invert(changes: Iterable[TableChange], table: Definition) -> tuple[TableChange, ...]:
+def invert(changes: Iterable[TableChange], table: Definition) -> TableChanges:
     """Return the changes that undo others.
 
     Args:
@@ -141,7 +155,7 @@ def invert(changes: Iterable[TableChange], table: Definition) -> tuple[TableChan
     steps = require_sequence(changes, "the changes")
     old = as_table(table)
     new = apply(steps, old)
-    return tuple(_changes(*_comparable(new, old), _renames_back(steps)).changes)
+    return TableChanges(_changes(*_comparable(new, old), _renames_back(steps)).changes)
 
 
 def likely_renames(old: Definition, new: Definition) -> dict[Path, str]:
