@@ -1,10 +1,11 @@
-"""Schemas and their explanations as HTML tables for notebooks, and as Mermaid flowcharts."""
+"""Schemas and their explanations as HTML tables for notebooks, and as diagrams."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
+from schema_core.diagrams import Arrow, Diagram, Node
 from schema_core.markup import code, items, table, text
 from schema_core.schema.columns import (
     AnyColumn,
@@ -98,64 +99,16 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
     return reads, "<br>".join(map(code, one.leaves))
 
 
-#: Kind of column -> the delimiters of its label, which determine the shape of the node.
-SHAPES: dict[str, tuple[str, str]] = {
-    "physical": ("[", "]"),
-    "metadata": ("[/", "/]"),
-    "computed": ("(", ")"),
-    "watermark": ("{{", "}}"),
-    "key": ("[(", ")]"),
-}
-
-#: Characters that have no meaning within a quoted label, in any combination.
-PLAIN = frozenset(" _.,+")
-
-#: Maximum length of a label.
-MAX_LABEL = 200
-
-
-def label(text: str) -> str:
-    """Return a quoted label; other characters than letters, digits and a few signs are escaped.
-
-    >>> label('a"] --> b')
-    '"a#34;#93; #45;#45;#62; b"'
-    """
-    cut = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
-    return f'"{"".join(map(_sign, cut))}"'
-
-
-def _sign(sign: str) -> str:
-    plain = sign in PLAIN or (sign.isalnum() and sign.isprintable())
-    return sign if plain else f"#{ord(sign)};"
-
-
-def flowchart(explanation: Explanation) -> str:
-    """Return a Mermaid flowchart with an arrow from each column to those that read it."""
-    return "\n".join(("flowchart LR", *(f"    {line}" for line in _lines(explanation))))
-
-
-def _lines(explanation: Explanation) -> Iterator[str]:
-    nodes: dict[str, str] = {}
-    for number, column in enumerate(explanation.columns):
-        nodes.setdefault(column.name, f"c{number}")
-        yield _node(f"c{number}", column.kind, _of_column(column))
-    for number, watermark in enumerate(explanation.watermarks):
-        yield _node(f"w{number}", "watermark", f"watermark AS {watermark.expression}")
-    promoted = [one.name for one in explanation.columns if one.is_promoted()]
+def diagram(explanation: Explanation) -> Diagram:
+    """Return a diagram with an arrow from each column to those that read it."""
+    columns, watermarks = explanation.columns, explanation.watermarks
+    promoted = [one.name for one in columns if one.is_promoted()]
+    nodes = [Node(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
+    for i, watermark in enumerate(watermarks):
+        nodes.append(Node(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))
     if promoted:
-        yield _node("key", "key", "primary key")
-    for number, column in enumerate(explanation.columns):
-        yield from _arrows((one.column for one in column.reads), nodes, f"c{number}")
-    for number, watermark in enumerate(explanation.watermarks):
-        yield from _arrows((one.column for one in watermark.reads), nodes, f"w{number}")
-        if watermark.column in nodes:
-            yield f"w{number} -.-> {nodes[watermark.column]}"
-    yield from (f"key -.-> {nodes[name]}" for name in promoted)
-
-
-def _node(name: str, kind: str, text: str) -> str:
-    opening, closing = SHAPES[kind]
-    return f"{name}{opening}{label(text)}{closing}"
+        nodes.append(Node("key", "key", "primary key"))
+    return Diagram(nodes, list(_arrows(explanation, promoted)))
 
 
 def _of_column(column: ColumnExplanation) -> str:
@@ -163,7 +116,22 @@ def _of_column(column: ColumnExplanation) -> str:
     return text if column.expression is None else f"{text} AS {column.expression}"
 
 
-def _arrows(names: Iterable[str], nodes: dict[str, str], target: str) -> Iterator[str]:
-    for name in dict.fromkeys(names):
-        if name in nodes:
-            yield f"{nodes[name]} --> {target}"
+def _arrows(explanation: Explanation, promoted: Iterable[str]) -> Iterator[Arrow]:
+    ids: dict[str, str] = {}
+    for number, column in enumerate(explanation.columns):
+        ids.setdefault(column.name, f"c{number}")
+    for number, column in enumerate(explanation.columns):
+        yield from _reads(column, ids, f"c{number}")
+    for number, watermark in enumerate(explanation.watermarks):
+        yield from _reads(watermark, ids, f"w{number}")
+        if watermark.column in ids:
+            yield Arrow(f"w{number}", ids[watermark.column], dotted=True)
+    yield from (Arrow("key", ids[name], dotted=True) for name in promoted)
+
+
+def _reads(
+    one: ColumnExplanation | WatermarkExplanation, ids: dict[str, str], target: str
+) -> Iterator[Arrow]:
+    for name in dict.fromkeys(read.column for read in one.reads):
+        if name in ids:
+            yield Arrow(ids[name], target)
