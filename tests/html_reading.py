@@ -7,6 +7,9 @@ from html.parser import HTMLParser
 #: Elements without content.
 VOID = {"br", "meta", "input"}
 
+#: Elements whose content is not text of the document.
+CODE = {"script", "style"}
+
 
 class Reading(HTMLParser):
     """The elements and the text of a document; `problems` are tags that do not match."""
@@ -36,6 +39,8 @@ class Reading(HTMLParser):
             self.problems.append(f"</{tag}> does not match")
 
     def handle_data(self, data: str) -> None:
+        if CODE & set(self._open):
+            return
         self.text += data
         if {"td", "th"} & set(self._open):
             self.cells[-1] += data

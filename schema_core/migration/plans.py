@@ -53,7 +53,7 @@ from schema_core.migration.ordering import (
     renamed_columns,
     with_renames_apart,
 )
-from schema_core.migration.rendering import plan_html, risk_text
+from schema_core.migration.rendering import plan_html, plan_page, risk_text
 from schema_core.migration.rewrites import (
     beside,
     create_statements,
@@ -197,6 +197,14 @@ class MigrationPlan:
         how = "in place" if self.rewrite is None else f"by a rewrite: {self.rewrite}"
         count = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
         return f"{name} ({TARGETS[self.target].title}): {count}, {how}"
+
+    def to_html(self) -> str:
+        """Return a self-contained HTML page: the steps, and both definitions side by side.
+
+        A plan does not record which columns are renamed: the page shows a renamed column as dropped
+        and added, next to the statement that renames it.
+        """
+        return plan_page(self, decode_table(self.old), decode_table(self.new))
 
     def _repr_html_(self) -> str:
         return plan_html(self)

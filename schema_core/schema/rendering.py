@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.diagrams import Arrow, Diagram, Node
-from schema_core.markup import code, items, table, text
+from schema_core.markup import code, details, items, page, scrolled, table, text
 from schema_core.schema.columns import (
     AnyColumn,
     UnresolvedColumn,
@@ -15,6 +15,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     format_metadata,
 )
+from schema_core.types import DataType, MapType, RowType, StructuredType
 
 if TYPE_CHECKING:
     from schema_core.schema.explain import ColumnExplanation, Explanation, WatermarkExplanation
@@ -67,6 +68,70 @@ def _others(schema: Schema | ResolvedSchema) -> tuple[object, ...]:
 def _rest(watermarks: Iterable[object], *members: object) -> str:
     """Return watermarks, keys and indexes as an HTML list."""
     return items(code(one) for one in (*watermarks, *members) if one is not None)
+
+
+PAGE_HEADS = ("column", "type", "key", "how", "reads", "comes from", "comment")
+
+
+def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
+    """Yield the parts of a page: the columns, the other members, and a diagram of the lineage."""
+    key = () if schema.primary_key is None else schema.primary_key.columns
+    explanation = schema.explain()
+    rows = []
+    for column, explained in zip(schema.columns, explanation.columns, strict=True):
+        name, _, in_key, how, comment = _resolved(column, column.name in key)
+        reads = _descent(explained) if explained.expression is not None else ("", "")
+        rows.append((name, folded(column.data_type), in_key, how, *reads, comment))
+    yield scrolled(table(PAGE_HEADS, rows))
+    yield _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
+    drawn = diagram(explanation)
+    if drawn.arrows:
+        yield "<h2>Lineage</h2>"
+        yield scrolled(drawn.to_svg())
+
+
+def schema_page(schema: ResolvedSchema, title: str) -> str:
+    """Return a resolved schema as a self-contained HTML page."""
+    return page(title, *schema_parts(schema))
+
+
+#: Maximum length of the summary of a folded type.
+MAX_SUMMARY = 60
+
+
+def folded(type_: DataType) -> str:
+    """Return a type as HTML; one with fields is folded, its children are below it.
+
+    >>> from schema_core.types import DataTypes
+    >>> folded(DataTypes.INT()), folded(DataTypes.of("ARRAY<ROW<a INT>>")).count("<details>")
+    ('<code>INT</code>', 2)
+    """
+    whole = type_.as_summary_string()
+    if not any(isinstance(one, RowType | StructuredType) for one in type_.walk()):
+        return code(whole)
+    short = whole if len(whole) <= MAX_SUMMARY else f"{whole[: MAX_SUMMARY - 3]}..."
+    names = _child_names(type_)
+    children = zip(names, type_.children(), strict=True)
+    return details(code(short), items(f"{code(name)} {folded(one)}" for name, one in children))
+
+
+def _child_names(type_: DataType) -> list[str]:
+    match type_:
+        case RowType() | StructuredType():
+            return [one.name for one in type_.fields]
+        case MapType():
+            return ["key", "value"]
+        case _:
+            return ["element"] * len(type_.children())
+
+
+def written_column(column: UnresolvedColumn) -> str:
+    """Return an unresolved column in one cell: name, type, clause and comment."""
+    _, how = parts = _written(column)
+    type_ = getattr(column, "data_type", None)
+    shown = folded(type_) if isinstance(type_, DataType) else parts[0]
+    found = (code(column.name), shown, how, text(column.comment or ""))
+    return " ".join(one for one in found if one)
 
 
 COLUMN_HEADS = ("column", "type", "kind", "because", "reads", "comes from")
