@@ -326,13 +326,13 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
             case Access(value=value, name=name):
                 waiting.append((value, (name, *fields)))
             case FunctionCall():
-                waiting += [(part, ()) for part in reversed(tuple(_parts(one)))]
+                waiting += [(part, ()) for part in reversed(tuple(operands(one)))]
             case _:
                 pass
     return tuple(found)
 
 
-def _parts(apply: FunctionCall) -> Iterator[Typed]:
+def operands(apply: FunctionCall) -> Iterator[Typed]:
     """Yield the operands of a call, including those of FILTER and OVER."""
     yield from apply.arguments
     if apply.filter is not None:
@@ -449,7 +449,7 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
             case FunctionCall() as apply:
                 start, stop = apply.span
                 found.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
-                waiting += _parts(apply)
+                waiting += operands(apply)
             case _:
                 pass
     return tuple(reversed(found))
