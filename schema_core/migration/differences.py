@@ -83,9 +83,16 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
     before: CatalogTable
 
     def __new__(cls, changes: Iterable[TableChange], before: CatalogTable) -> Self:
-        """Return the changes of a definition in normal form, which they must fit."""
-        made = super().__new__(cls, changes)
-        made.before = before
+        """Return the changes of a definition in normal form, which they must fit.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but changes and a table.
+        """
+        steps = require_sequence(changes, "the changes")
+        for one in steps:
+            require_instance(one, TableChange, "a change")
+        made = super().__new__(cls, steps)
+        made.before = require_instance(before, CatalogTable, "the definition before the changes")
         return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
