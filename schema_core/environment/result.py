@@ -11,6 +11,7 @@ from schema_core.environment.job_client import JobClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
 from schema_core.lazy_dataclass import dataclass
+from schema_core.markup import code, items, table
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (
@@ -184,6 +185,34 @@ class TableResult:
             names = self.schema.get_column_names()
             text = as_table(names, rows, null=null, max_width=self.max_column_width)
         print(text)  # noqa: T201
+
+    def _repr_html_(self) -> str:
+        """Return rows that are held in memory, or the schema, as HTML for notebooks.
+
+        Rows of a query or of a job are not fetched: they may be read only once, or not have been
+        computed. Their schema is shown instead, with the kind of the result and the job's status.
+        """
+        if self.job is None and isinstance(self.rows, list | tuple):
+            return _rows_html(self)
+        job = () if self.job is None else (f"job {self.job.get_job_id()}", self.job.run.status.name)
+        facts = (f"result: {self.kind.value}", ": ".join(job))
+        return f"{self.schema._repr_html_()}{items(code(one) for one in facts if one)}"
+
+
+#: Maximum number of rows that a notebook shows.
+MAX_HTML_ROWS = 100
+
+
+def _rows_html(result: TableResult) -> str:
+    """Return the first rows of a result, which are in memory."""
+    names, width = result.schema.get_column_names(), result.max_column_width
+    held = list(result.rows)
+    rows = [
+        ["<i>NULL</i>" if (cell := _text(one)) is None else code(_cut(cell, width)) for one in row]
+        for row in held[:MAX_HTML_ROWS]
+    ]
+    more = len(held) - len(rows)
+    return table(names, rows) + items([f"{more:,} more rows"] if more else [])
 
 
 #: DDL that went well.

@@ -216,6 +216,10 @@ class Table:
     def __repr__(self) -> str:
         return str(self._schema)
 
+    def _repr_html_(self) -> str:
+        """Return the resolved schema as an HTML table for notebooks; the query is not run."""
+        return self._schema._repr_html_()
+
     def __getattr__(self, name: str) -> Expression:
         """``table.a`` is the column ``a``, as in PyFlink."""
         if name.startswith("__") or "_schema" not in self.__dict__:

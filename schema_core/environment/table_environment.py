@@ -31,6 +31,7 @@ from schema_core.environment.elements import (
 from schema_core.environment.explain_detail import ExplainDetail, require_details
 from schema_core.environment.inline import data_frame_planner
 from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
+from schema_core.environment.lineage import Lineage, lineage
 from schema_core.environment.modules import ModuleEntry
 from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
@@ -674,6 +675,37 @@ class TableEnvironment:
         )
         """
         return describe_path(self._session, parse_path(path))
+
+    def lineage(self, *paths: str) -> Lineage:
+        """Return which columns of tables and views are computed from which; nothing is run.
+
+        Args:
+            paths: Paths of tables and views, to which all that they read is added. By default those
+                of the current database, temporary ones included.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            SchemaCoreError: for a view whose query does not fit what it reads any more.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE t (a INT, b AS a + 1)")
+        >>> _ = environment.execute_sql("CREATE VIEW v AS SELECT b * 2 AS c FROM t")
+        >>> print(environment.lineage("v").to_mermaid())
+        flowchart LR
+            subgraph g0["v"]
+                c0("c INT")
+            end
+            subgraph g1["t"]
+                c1["a INT"]
+                c2("b INT")
+            end
+            c2 --> c0
+            c1 --> c2
+        """
+        listed = paths or tuple(
+            map(quote_identifier, [*self.list_tables(), *self.list_temporary_tables()])
+        )
+        return lineage(self._session, map(self._identifier, listed))
 
     def list_hidden(self) -> list[str]:
         """Return a sorted list of sentences, one for each object that a temporary one hides."""

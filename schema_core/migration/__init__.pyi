@@ -64,6 +64,7 @@ from schema_core.migration.compatibility import can_read_old_data as can_read_ol
 from schema_core.migration.compatibility import check_compatibility as check_compatibility
 from schema_core.migration.data_rewrite import rewrite_table as rewrite_table
 from schema_core.migration.descriptions import describe as describe
+from schema_core.migration.differences import TableChanges as TableChanges
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert
 from schema_core.migration.differences import likely_renames as likely_renames

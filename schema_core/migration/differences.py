@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.apply_changes import (
@@ -43,6 +43,7 @@ from schema_core.catalog.table_changes import (
     TableChange,
 )
 from schema_core.errors import SchemaError
+from schema_core.migration.rendering import changes_html, changes_page
 from schema_core.schema.columns import (
     Column,
     ComputedColumn,
@@ -69,9 +70,51 @@ RenameHints: TypeAlias = Mapping[str, str] | Mapping[Path, str] | Mapping[str | 
 Definition: TypeAlias = Schema | ResolvedSchema | CatalogTable
 
 
-def diff(
-    old: Definition, new: Definition, *, renames: RenameHints | None = None
-) -> tuple[TableChange, ...]:
+class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses them for tuples
+    """The changes of a table, in execution order: a tuple that notebooks show as a table.
+
+    >>> from schema_core import Schema
+    >>> new = Schema.new_builder().column("id", "INT").build()
+    >>> "<code>AddColumn</code>" in diff(Schema(), new)._repr_html_()
+    True
+    """
+
+    #: the definition that the changes apply to, in normal form
+    before: CatalogTable
+
+    def __new__(cls, changes: Iterable[TableChange], before: CatalogTable) -> Self:
+        """Return the changes of a definition in normal form, which they must fit.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but changes and a table.
+        """
+        steps = require_sequence(changes, "the changes")
+        for one in steps:
+            require_instance(one, TableChange, "a change")
+        made = super().__new__(cls, steps)
+        made.before = require_instance(before, CatalogTable, "the definition before the changes")
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.before
+
+    def to_html(self, title: str = "Changes") -> str:
+        """Return a self-contained HTML page: the definitions side by side, and the changes.
+
+        Secrets are masked: an option whose secret changes is listed with the changes only.
+
+        Args:
+            title: The title of the page.
+        """
+        require_instance(title, str, "the title")
+        renames = {path[0]: name for path, name in _renames_back(self).items() if len(path) == 1}
+        return changes_page(self, self.before, apply(self, self.before), renames, title)
+
+    def _repr_html_(self) -> str:
+        return changes_html(self)
+
+
+def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None) -> TableChanges:
     """Return the changes that lead from one definition to another, in execution order.
 
     Both are compared in their normal form: a type string equals the type that it denotes, and
@@ -115,10 +158,10 @@ def diff(
             hint="a rename names a column or field of the old definition, without the table, and "
             "one of the new",
         )
-    return tuple(progress.changes)
+    return TableChanges(progress.changes, progress.start)
 
 
-def invert(changes: Iterable[TableChange], table: Definition) -> tuple[TableChange, ...]:
+def invert(changes: Iterable[TableChange], table: Definition) -> TableChanges:
     """Return the changes that undo others.
 
     Args:
@@ -141,7 +184,8 @@ def invert(changes: Iterable[TableChange], table: Definition) -> tuple[TableChan
     steps = require_sequence(changes, "the changes")
     old = as_table(table)
     new = apply(steps, old)
-    return tuple(_changes(*_comparable(new, old), _renames_back(steps)).changes)
+    progress = _changes(*_comparable(new, old), _renames_back(steps))
+    return TableChanges(progress.changes, progress.start)
 
 
 def likely_renames(old: Definition, new: Definition) -> dict[Path, str]:
@@ -231,10 +275,10 @@ def renames_by_path(renames: RenameHints | None) -> dict[Path, str]:
 
 
 class Progress:
-    """The changes so far, the table after them, and the renames that they include."""
+    """The table before the changes, the changes so far, the table after them, and used renames."""
 
     def __init__(self, table: CatalogTable, hints: Renames) -> None:
-        self.table = table
+        self.start = self.table = table
         self.hints = hints
         self.changes: list[TableChange] = []
         self.used: set[Path] = set()

@@ -53,6 +53,7 @@ from schema_core.migration.ordering import (
     renamed_columns,
     with_renames_apart,
 )
+from schema_core.migration.rendering import plan_html, plan_page, risk_text
 from schema_core.migration.rewrites import (
     beside,
     create_statements,
@@ -110,6 +111,12 @@ class PlanStep:
     undo: tuple[str, ...] | None = ()
     rewrites: bool = False
     rows: int | None = None
+
+    def rewritten_rows(self) -> str | None:
+        """Return which rows the step writes again, None if it writes none."""
+        if not self.rewrites:
+            return None
+        return "all rows" if self.rows is None else f"{self.rows:,} rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,26 +191,36 @@ class MigrationPlan:
             )
         return found
 
-    def __str__(self) -> str:
+    def headline(self) -> str:
+        """Return the table, the target, the number of steps, and whether rows are rewritten."""
         name = ".".join(self.path)
         how = "in place" if self.rewrite is None else f"by a rewrite: {self.rewrite}"
         count = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
-        lines = [f"{name} ({TARGETS[self.target].title}): {count}, {how}"]
+        return f"{name} ({TARGETS[self.target].title}): {count}, {how}"
+
+    def to_html(self) -> str:
+        """Return a self-contained HTML page: the steps, and both definitions side by side.
+
+        A plan does not record which columns are renamed: the page shows a renamed column as dropped
+        and added, next to the statement that renames it.
+        """
+        return plan_page(self, decode_table(self.old), decode_table(self.new))
+
+    def _repr_html_(self) -> str:
+        return plan_html(self)
+
+    def __str__(self) -> str:
+        lines = [self.headline()]
         for number, step in enumerate(self.steps, 1):
             shown = [text.replace("\n", "\n     ") for text in step.statements or ("no statement",)]
             lines += [f"  {number}. {shown[0]}", *(f"     {text}" for text in shown[1:])]
-            lines += [f"     at risk: {_risk(risk)}" for risk in step.risks]
+            lines += [f"     at risk: {escaped(risk_text(risk))}" for risk in step.risks]
             lines += [f"     undo: {line}" for line in step.undo or ()]
             if step.undo is None:
                 lines.append("     cannot be undone")
-            if step.rewrites:
-                count = "all rows" if step.rows is None else f"{step.rows:,} rows"
-                lines.append(f"     rewrites {count}")
+            if rows := step.rewritten_rows():
+                lines.append(f"     rewrites {rows}")
         return "\n".join([*lines, *(f"  not reached: {escaped(one)}" for one in self.losses)])
-
-
-def _risk(found: TypeFinding) -> str:
-    return escaped(f"{'.'.join(found.path) or 'the table'}: {found.reason} [{found.kind}]")
 
 
 def _read(content: Mapping[str, Any]) -> MigrationPlan:

@@ -25,7 +25,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     plain,
 )
-from schema_core.schema.rendering import explanation_html, flowchart
+from schema_core.schema.rendering import diagram, explanation_html
 from schema_core.schema.rules import KIND_NAMES
 from schema_core.text import escaped, quote_identifier, quote_string
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
@@ -175,7 +175,15 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
 
     def to_mermaid(self) -> str:
         """Return the lineage as a Mermaid flowchart, with all names escaped."""
-        return flowchart(self)
+        return diagram(self).to_mermaid()
+
+    def to_svg(self) -> str:
+        """Return the lineage as an SVG image: each column is right of those that it reads.
+
+        The image is the same for the same schema, has no links, and is dark where the reader's
+        system is. Labels are cut after 48 characters; their titles have the whole text.
+        """
+        return diagram(self).to_svg()
 
     def __str__(self) -> str:
         return "\n".join((*map(_column_text, self.columns), *map(_watermark_text, self.watermarks)))
@@ -318,13 +326,13 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
             case Access(value=value, name=name):
                 waiting.append((value, (name, *fields)))
             case FunctionCall():
-                waiting += [(part, ()) for part in reversed(tuple(_parts(one)))]
+                waiting += [(part, ()) for part in reversed(tuple(operands(one)))]
             case _:
                 pass
     return tuple(found)
 
 
-def _parts(apply: FunctionCall) -> Iterator[Typed]:
+def operands(apply: FunctionCall) -> Iterator[Typed]:
     """Yield the operands of a call, including those of FILTER and OVER."""
     yield from apply.arguments
     if apply.filter is not None:
@@ -441,7 +449,7 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
             case FunctionCall() as apply:
                 start, stop = apply.span
                 found.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
-                waiting += _parts(apply)
+                waiting += operands(apply)
             case _:
                 pass
     return tuple(reversed(found))

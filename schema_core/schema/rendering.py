@@ -1,11 +1,12 @@
-"""Schemas and their explanations as HTML tables for notebooks, and as Mermaid flowcharts."""
+"""Schemas and their explanations as HTML tables for notebooks, and as diagrams."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from schema_core.markup import code, items, table, text
+from schema_core.diagrams import Arrow, Diagram, Node
+from schema_core.markup import code, details, items, page, scrolled, table, text
 from schema_core.schema.columns import (
     AnyColumn,
     UnresolvedColumn,
@@ -14,6 +15,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     format_metadata,
 )
+from schema_core.types import DataType, MapType, RowType, StructuredType
 
 if TYPE_CHECKING:
     from schema_core.schema.explain import ColumnExplanation, Explanation, WatermarkExplanation
@@ -68,6 +70,70 @@ def _rest(watermarks: Iterable[object], *members: object) -> str:
     return items(code(one) for one in (*watermarks, *members) if one is not None)
 
 
+PAGE_HEADS = ("column", "type", "key", "how", "reads", "comes from", "comment")
+
+
+def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
+    """Yield the parts of a page: the columns, the other members, and a diagram of the lineage."""
+    key = () if schema.primary_key is None else schema.primary_key.columns
+    explanation = schema.explain()
+    rows = []
+    for column, explained in zip(schema.columns, explanation.columns, strict=True):
+        name, _, in_key, how, comment = _resolved(column, column.name in key)
+        reads = _descent(explained) if explained.expression is not None else ("", "")
+        rows.append((name, folded(column.data_type), in_key, how, *reads, comment))
+    yield scrolled(table(PAGE_HEADS, rows))
+    yield _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
+    drawn = diagram(explanation)
+    if drawn.arrows:
+        yield "<h2>Lineage</h2>"
+        yield scrolled(drawn.to_svg())
+
+
+def schema_page(schema: ResolvedSchema, title: str) -> str:
+    """Return a resolved schema as a self-contained HTML page."""
+    return page(title, *schema_parts(schema))
+
+
+#: Maximum length of the summary of a folded type.
+MAX_SUMMARY = 60
+
+
+def folded(type_: DataType) -> str:
+    """Return a type as HTML; one with fields is folded, its children are below it.
+
+    >>> from schema_core.types import DataTypes
+    >>> folded(DataTypes.INT()), folded(DataTypes.of("ARRAY<ROW<a INT>>")).count("<details>")
+    ('<code>INT</code>', 2)
+    """
+    whole = type_.as_summary_string()
+    if not any(isinstance(one, RowType | StructuredType) for one in type_.walk()):
+        return code(whole)
+    short = whole if len(whole) <= MAX_SUMMARY else f"{whole[: MAX_SUMMARY - 3]}..."
+    names = _child_names(type_)
+    children = zip(names, type_.children(), strict=True)
+    return details(code(short), items(f"{code(name)} {folded(one)}" for name, one in children))
+
+
+def _child_names(type_: DataType) -> list[str]:
+    match type_:
+        case RowType() | StructuredType():
+            return [one.name for one in type_.fields]
+        case MapType():
+            return ["key", "value"]
+        case _:
+            return ["element"] * len(type_.children())
+
+
+def written_column(column: UnresolvedColumn) -> str:
+    """Return an unresolved column in one cell: name, type, clause and comment."""
+    _, how = parts = _written(column)
+    type_ = getattr(column, "data_type", None)
+    shown = folded(type_) if isinstance(type_, DataType) else parts[0]
+    found = (code(column.name), shown, how, text(column.comment or ""))
+    return " ".join(one for one in found if one)
+
+
 COLUMN_HEADS = ("column", "type", "kind", "because", "reads", "comes from")
 WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 
@@ -98,64 +164,16 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
     return reads, "<br>".join(map(code, one.leaves))
 
 
-#: Kind of column -> the delimiters of its label, which determine the shape of the node.
-SHAPES: dict[str, tuple[str, str]] = {
-    "physical": ("[", "]"),
-    "metadata": ("[/", "/]"),
-    "computed": ("(", ")"),
-    "watermark": ("{{", "}}"),
-    "key": ("[(", ")]"),
-}
-
-#: Characters that have no meaning within a quoted label, in any combination.
-PLAIN = frozenset(" _.,+")
-
-#: Maximum length of a label.
-MAX_LABEL = 200
-
-
-def label(text: str) -> str:
-    """Return a quoted label; other characters than letters, digits and a few signs are escaped.
-
-    >>> label('a"] --> b')
-    '"a#34;#93; #45;#45;#62; b"'
-    """
-    cut = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
-    return f'"{"".join(map(_sign, cut))}"'
-
-
-def _sign(sign: str) -> str:
-    plain = sign in PLAIN or (sign.isalnum() and sign.isprintable())
-    return sign if plain else f"#{ord(sign)};"
-
-
-def flowchart(explanation: Explanation) -> str:
-    """Return a Mermaid flowchart with an arrow from each column to those that read it."""
-    return "\n".join(("flowchart LR", *(f"    {line}" for line in _lines(explanation))))
-
-
-def _lines(explanation: Explanation) -> Iterator[str]:
-    nodes: dict[str, str] = {}
-    for number, column in enumerate(explanation.columns):
-        nodes.setdefault(column.name, f"c{number}")
-        yield _node(f"c{number}", column.kind, _of_column(column))
-    for number, watermark in enumerate(explanation.watermarks):
-        yield _node(f"w{number}", "watermark", f"watermark AS {watermark.expression}")
-    promoted = [one.name for one in explanation.columns if one.is_promoted()]
+def diagram(explanation: Explanation) -> Diagram:
+    """Return a diagram with an arrow from each column to those that read it."""
+    columns, watermarks = explanation.columns, explanation.watermarks
+    promoted = [one.name for one in columns if one.is_promoted()]
+    nodes = [Node(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
+    for i, watermark in enumerate(watermarks):
+        nodes.append(Node(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))
     if promoted:
-        yield _node("key", "key", "primary key")
-    for number, column in enumerate(explanation.columns):
-        yield from _arrows((one.column for one in column.reads), nodes, f"c{number}")
-    for number, watermark in enumerate(explanation.watermarks):
-        yield from _arrows((one.column for one in watermark.reads), nodes, f"w{number}")
-        if watermark.column in nodes:
-            yield f"w{number} -.-> {nodes[watermark.column]}"
-    yield from (f"key -.-> {nodes[name]}" for name in promoted)
-
-
-def _node(name: str, kind: str, text: str) -> str:
-    opening, closing = SHAPES[kind]
-    return f"{name}{opening}{label(text)}{closing}"
+        nodes.append(Node("key", "key", "primary key"))
+    return Diagram(nodes, list(_arrows(explanation, promoted)))
 
 
 def _of_column(column: ColumnExplanation) -> str:
@@ -163,7 +181,22 @@ def _of_column(column: ColumnExplanation) -> str:
     return text if column.expression is None else f"{text} AS {column.expression}"
 
 
-def _arrows(names: Iterable[str], nodes: dict[str, str], target: str) -> Iterator[str]:
-    for name in dict.fromkeys(names):
-        if name in nodes:
-            yield f"{nodes[name]} --> {target}"
+def _arrows(explanation: Explanation, promoted: Iterable[str]) -> Iterator[Arrow]:
+    ids: dict[str, str] = {}
+    for number, column in enumerate(explanation.columns):
+        ids.setdefault(column.name, f"c{number}")
+    for number, column in enumerate(explanation.columns):
+        yield from _reads(column, ids, f"c{number}")
+    for number, watermark in enumerate(explanation.watermarks):
+        yield from _reads(watermark, ids, f"w{number}")
+        if watermark.column in ids:
+            yield Arrow(f"w{number}", ids[watermark.column], dotted=True)
+    yield from (Arrow("key", ids[name], dotted=True) for name in promoted)
+
+
+def _reads(
+    one: ColumnExplanation | WatermarkExplanation, ids: dict[str, str], target: str
+) -> Iterator[Arrow]:
+    for name in dict.fromkeys(read.column for read in one.reads):
+        if name in ids:
+            yield Arrow(ids[name], target)

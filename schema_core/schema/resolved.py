@@ -25,7 +25,7 @@ from schema_core.schema.columns import (
     plain,
 )
 from schema_core.schema.explain import Explanation, explain
-from schema_core.schema.rendering import resolved_html
+from schema_core.schema.rendering import resolved_html, schema_page
 from schema_core.types import DataType, RowField, RowType
 
 __all__ = [
@@ -203,6 +203,19 @@ class ResolvedSchema:
         ('a',)
         """
         return explain(self)
+
+    def to_html(self, title: str = "Schema") -> str:
+        """Return a self-contained HTML page: columns, keys, watermarks, and a lineage diagram.
+
+        Args:
+            title: The title of the page.
+
+        >>> from schema_core.types import DataTypes
+        >>> page = ResolvedSchema.physical(["id"], [DataTypes.BIGINT()]).to_html("orders")
+        >>> page.startswith("<!DOCTYPE html>"), "<h1>orders</h1>" in page
+        (True, True)
+        """
+        return schema_page(self, require_instance(title, str, "the title"))
 
     def _repr_html_(self) -> str:
         return resolved_html(self)

@@ -1,0 +1,139 @@
+"""The lineage of tables and views: which column is computed from which, as a page and diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from schema_core.catalog.objects import (
+    ResolvedCatalogMaterializedTable,
+    ResolvedCatalogView,
+    TableKind,
+)
+from schema_core.diagrams import Arrow, Diagram, Node
+from schema_core.environment.session import Session
+from schema_core.environment.views import conformed
+from schema_core.lazy_dataclass import dataclass
+from schema_core.markup import code, page, scrolled
+from schema_core.markup import table as html_table
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.origins import Origin, Origins, column_origins
+from schema_core.schema.rendering import folded
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.rules import KIND_NAMES
+from schema_core.sql.parser import parse_query
+
+
+@dataclass(frozen=True, slots=True)
+class TableLineage:
+    """A table or view: its kind, its schema, and what each of its columns reads directly."""
+
+    identifier: ObjectIdentifier
+    kind: TableKind
+    schema: ResolvedSchema
+    reads: tuple[Origins, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The columns of tables and views, and the columns that each of them reads."""
+
+    tables: tuple[TableLineage, ...]
+
+    def reads(self, path: str, column: str) -> Origins:
+        """Return the columns that a column reads directly; none for an unknown one.
+
+        Args:
+            path: The path of a table or view with all three names, separated by dots.
+            column: The name of the column.
+        """
+        for one in self.tables:
+            if one.identifier.as_summary_string() == path:
+                names = one.schema.get_column_names()
+                return dict(zip(names, one.reads, strict=True)).get(column, ())
+        return ()
+
+    def to_mermaid(self) -> str:
+        """Return a Mermaid flowchart, in which each table and view is a subgraph."""
+        return self._diagram().to_mermaid()
+
+    def to_svg(self) -> str:
+        """Return an SVG image, in which each column is right of those that it reads."""
+        return self._diagram().to_svg()
+
+    def to_html(self, title: str = "Lineage") -> str:
+        """Return a self-contained HTML page: a diagram, and a table for each table and view."""
+        return page(title, scrolled(self.to_svg()), *map(_html, self.tables))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(map(_html, self.tables))
+
+    def _diagram(self) -> Diagram:
+        ids: dict[Origin, str] = {}
+        nodes: list[Node] = []
+        for one in self.tables:
+            for column in one.schema.columns:
+                kind = KIND_NAMES[type(column)] if one.kind is TableKind.TABLE else "computed"
+                made = Node(
+                    f"c{len(nodes)}",
+                    kind,
+                    f"{column.name} {column.data_type.as_summary_string()}",
+                    one.identifier.object_name,
+                )
+                nodes.append(made)
+                ids[Origin(one.identifier, column.name)] = made.id
+        return Diagram(nodes, list(self._arrows(ids)))
+
+    def _arrows(self, ids: dict[Origin, str]) -> Iterator[Arrow]:
+        for one in self.tables:
+            for column, origins in zip(one.schema.columns, one.reads, strict=True):
+                target = ids[Origin(one.identifier, column.name)]
+                yield from (Arrow(ids[origin], target) for origin in origins if origin in ids)
+
+
+def _html(one: TableLineage) -> str:
+    rows = [
+        (
+            code(column.name),
+            folded(column.data_type),
+            code(column.explain_extras()),
+            "<br>".join(code(f"{o.table.as_summary_string()}.{o.column}") for o in origins),
+        )
+        for column, origins in zip(one.schema.columns, one.reads, strict=True)
+    ]
+    caption = f"{one.identifier.as_summary_string()} ({one.kind.value})"
+    return scrolled(html_table(("column", "type", "how", "reads"), rows, caption))
+
+
+def lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> Lineage:
+    """Return the lineage of tables and views, and of all that they read.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        SchemaCoreError: for a view whose query does not fit what it reads any more.
+    """
+    found: dict[ObjectIdentifier, TableLineage] = {}
+    waiting = list(identifiers)[::-1]
+    with session.views_kept():
+        while waiting:
+            identifier = waiting.pop()
+            if identifier not in found:
+                one = found[identifier] = _lineage_of(session, identifier)
+                waiting += [read.table for origins in one.reads for read in origins][::-1]
+    return Lineage(tuple(found.values()))
+
+
+def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
+    table = session.get_table(identifier).table
+    schema = table.resolved_schema
+    if isinstance(table, ResolvedCatalogView):
+        reads = column_origins(session.query_of(identifier, table))
+    elif isinstance(table, ResolvedCatalogMaterializedTable):
+        text = table.expanded_query
+        reads = column_origins(conformed(session.query(parse_query(text), text), schema))
+    else:
+        explained = schema.explain().columns
+        reads = [
+            tuple(dict.fromkeys(Origin(identifier, read.column) for read in one.reads))
+            for one in explained
+        ]
+    return TableLineage(identifier, table.get_table_kind(), schema, tuple(reads))

@@ -1,0 +1,139 @@
+"""Changes and migration plans as HTML: tables for notebooks, and pages with before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from schema_core.catalog.apply_changes import PARTS
+from schema_core.catalog.objects import CatalogTable
+from schema_core.markup import code, items, lines, mark, page, scrolled, table, text
+from schema_core.migration.descriptions import describe
+from schema_core.schema.rendering import written_column
+from schema_core.secrets import mask
+from schema_core.text import quote_identifier
+
+if TYPE_CHECKING:
+    from schema_core.catalog.table_changes import TableChange
+    from schema_core.migration.plans import MigrationPlan, PlanStep
+    from schema_core.migration.rules import TypeFinding
+
+
+def changes_html(changes: Iterable[TableChange]) -> str:
+    """Return changes as an HTML table in execution order, with secrets masked."""
+    rows = [
+        (str(number), code(type(one).__name__), text(describe(one)))
+        for number, one in enumerate(changes, 1)
+    ]
+    return table(("#", "change", "what it does"), rows, "Changes" if rows else "No changes")
+
+
+STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
+
+
+def plan_html(plan: MigrationPlan) -> str:
+    """Return a plan as an HTML table of its steps, and a list of what it does not reach."""
+    rows = [(str(number), *_step(one)) for number, one in enumerate(plan.steps, 1)]
+    found = table(STEP_HEADS, rows, plan.headline())
+    return found + items(text(f"not reached: {one}") for one in plan.losses)
+
+
+def _step(step: PlanStep) -> tuple[str, ...]:
+    return (
+        "<br>".join(map(lines, step.statements)),
+        "<br>".join(map(code, step.changes)),
+        "<br>".join(text(risk_text(one)) for one in step.risks),
+        "cannot be undone" if step.undo is None else "<br>".join(map(lines, step.undo)),
+        text(step.rewritten_rows() or ""),
+    )
+
+
+def risk_text(found: TypeFinding) -> str:
+    """Return a risk of a step in one line."""
+    return f"{'.'.join(found.path) or 'the table'}: {found.reason} [{found.kind}]"
+
+
+# --- before and after ----------------------------------------------------------------------------
+
+
+def changes_page(
+    changes: Iterable[TableChange],
+    before: CatalogTable,
+    after: CatalogTable,
+    renames: Mapping[str, str],
+    title: str,
+) -> str:
+    """Return a self-contained page of changes; `renames` as in `side_by_side`."""
+    return page(title, side_by_side(before, after, renames), scrolled(changes_html(changes)))
+
+
+def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) -> str:
+    """Return a self-contained page of a plan.
+
+    A plan does not record which columns are renamed: before and after have different columns.
+    """
+    title = f"Migration of {'.'.join(plan.path)}"
+    return page(title, scrolled(plan_html(plan)), side_by_side(before, after, {}))
+
+
+def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]) -> str:
+    """Return the columns and other parts of two tables next to each other, with secrets masked.
+
+    Args:
+        before: The current definition.
+        after: The definition after the changes.
+        renames: New name of each renamed column -> its old name.
+    """
+    columns = scrolled(table(("", "before", "after"), _columns(before, after, renames), "Columns"))
+    parts = [
+        (_difference(old, new), text(what), code(old), code(new))
+        for what, old, new in _parts(before, after)
+    ]
+    if not parts:
+        return columns
+    return columns + scrolled(table(("", "part", "before", "after"), parts, "Other parts"))
+
+
+def _columns(
+    before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the columns in their new order; each dropped one follows its predecessor."""
+    old = {one.name: written_column(one) for one in before.schema.columns}
+    pairs = {renames.get(one.name, one.name): one for one in after.schema.columns}
+    names = list(pairs)
+    for place, name in enumerate(old):
+        if name not in pairs:
+            previous = list(old)[place - 1] if place else None
+            names.insert(names.index(previous) + 1 if previous is not None else 0, name)
+    for name in names:
+        column = pairs.get(name)
+        new = "" if column is None else written_column(column)
+        is_renamed = name in old and column is not None and column.name != name
+        kind = mark("renamed") if is_renamed else _difference(old.get(name, ""), new)
+        yield kind, old.get(name, ""), new
+
+
+def _difference(old: str, new: str) -> str:
+    """Return the mark of a row by what it holds before and after."""
+    if old == new:
+        return ""
+    return mark("changed" if old and new else "added" if new else "dropped")
+
+
+def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str, str]]:
+    """Yield the other parts that either table has: what it is, and its text before and after."""
+    for row in PARTS:
+        old, new = _part(row.get(before)), _part(row.get(after))
+        if old or new:
+            yield row.what.removeprefix("the "), old, new
+    indexes = [{one.name: str(one) for one in table.schema.indexes} for table in (before, after)]
+    options = [mask(one.options) for one in (before, after)]
+    for what, (first, second) in (("index", indexes), ("option", options)):
+        for name in dict.fromkeys((*first, *second)):
+            yield f"{what} {name}", first.get(name, ""), second.get(name, "")
+
+
+def _part(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(quote_identifier, value))
+    return "" if value is None else str(value)

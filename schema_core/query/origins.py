@@ -1,0 +1,187 @@
+"""Column lineage of queries: the columns of tables and views that each column is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias, cast
+
+from schema_core.expressions import typed
+from schema_core.expressions.typed import Typed
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import (
+    Common,
+    CommonScan,
+    FunctionTable,
+    Join,
+    Match,
+    Named,
+    ProcessTable,
+    Relation,
+    Sample,
+    Scan,
+    Select,
+    SetOperation,
+    Sort,
+    Unnest,
+    Values,
+    WindowTable,
+    With,
+)
+from schema_core.schema.explain import operands
+
+
+class Origin(NamedTuple):
+    """A column of a table or view."""
+
+    table: ObjectIdentifier
+    column: str
+
+
+#: The distinct columns that one column is computed from, in the order of their first use.
+Origins: TypeAlias = tuple[Origin, ...]
+
+
+class _Scope(NamedTuple):
+    """The columns by alias and name that expressions read, and the common tables by name."""
+
+    sources: Mapping[str | None, Mapping[str, Origins]]
+    common: Mapping[str, Sequence[Origins]]
+
+    def with_sources(self, sources: Mapping[str | None, Mapping[str, Origins]]) -> _Scope:
+        return self._replace(sources=dict(self.sources) | dict(sources))
+
+
+def column_origins(relation: Relation) -> list[Origins]:
+    """Return the origins of each column of a query.
+
+    Views are not replaced by their queries. Predicates, groups and sort keys determine which rows
+    there are, not their values: what they read is not an origin.
+    """
+    return _origins(relation, _Scope({}, {}))
+
+
+def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
+    match relation:
+        case Scan(table=table, columns=columns):
+            return [(Origin(table.identifier, one.name),) for one in columns]
+        case CommonScan(name=name, columns=columns):
+            return list(scope.common.get(name) or [()] * len(columns))
+        case Named(input=source) | Sample(input=source) | Sort(input=source):
+            return _origins(source, scope)
+        case Join():
+            return _joined(relation, scope)[0]
+        case Unnest(collection=value) | FunctionTable(call=value):
+            return [_read(value, scope)] * len(relation.columns)
+        case WindowTable(input=source, time=time):
+            origins = _origins(source, scope)
+            added = len(relation.columns) - len(origins)
+            return [*origins, *[_by_name(source, origins).get(time.name, ())] * added]
+        case ProcessTable(input=source):
+            found = _by_name(source, _origins(source, scope))
+            every = _merged(found.values())
+            return [found.get(one.name, every) for one in relation.columns]
+        case Match(input=source, measures=measures):
+            found = _by_name(source, _origins(source, scope))
+            found |= {one.name: _read(one.expression, scope, found) for one in measures}
+            return [found.get(one.name, ()) for one in relation.columns]
+        case Select(items=items, source=block):
+            if block is not None:
+                scope = scope.with_sources(_joined(block, scope)[1])
+            return [_read(one.expression, scope) for one in items]
+        case Values(rows=rows):
+            transposed = zip(*rows, strict=True)
+            return [_merged(_read(one, scope) for one in values) for values in transposed]
+        case SetOperation():
+            return _combined(relation, scope)
+        case With(tables=tables, input=query, recursive=recursive):
+            for one in tables:
+                scope = _with_common(scope, one, is_recursive=recursive)
+            return _origins(query, scope)
+
+
+def _with_common(scope: _Scope, table: Common, *, is_recursive: bool) -> _Scope:
+    """Return the scope with a common table; one that reads itself is read until nothing is new."""
+    known: list[Origins] = []
+    if is_recursive:  # not a common table of the same name around this clause
+        scope = scope._replace(common={**scope.common, table.name: known})
+    while True:
+        found = _origins(table.relation, scope)
+        scope = scope._replace(common={**scope.common, table.name: found})
+        if not is_recursive or list(map(set, found)) == list(map(set, known)):
+            return scope
+        known = found
+
+
+def _joined(
+    relation: Relation, scope: _Scope
+) -> tuple[list[Origins], dict[str | None, Mapping[str, Origins]]]:
+    """Return the origins of a FROM clause, and those of each of its aliases.
+
+    A lateral source reads the preceding ones. Joins are left-deep: their depth is not limited.
+    """
+    sides: list[Relation] = []
+    while isinstance(relation, Join):
+        sides.append(relation.right)
+        relation = relation.left
+    found: list[Origins] = []
+    aliases: dict[str | None, Mapping[str, Origins]] = {}
+    for side in (relation, *reversed(sides)):
+        within = scope.with_sources(aliases)
+        if isinstance(side, Join):
+            origins, more = _joined(side, within)
+        else:
+            origins = _origins(side, within)
+            more = dict(_aliases(side, origins))
+        found += origins
+        aliases |= more
+    return found, aliases
+
+
+def _aliases(
+    side: Relation, origins: list[Origins]
+) -> Iterator[tuple[str | None, Mapping[str, Origins]]]:
+    while isinstance(side, Sample):
+        side = side.input
+    if isinstance(side, Named):
+        yield side.alias, _by_name(side, origins)
+
+
+def _by_name(relation: Relation, origins: Iterable[Origins]) -> dict[str, Origins]:
+    return dict(zip((one.name for one in relation.columns), origins, strict=True))
+
+
+def _combined(relation: Relation, scope: _Scope) -> list[Origins]:
+    """Return the origins of all operands, by position."""
+    inputs: list[list[Origins]] = []
+    while isinstance(relation, SetOperation):
+        inputs.append(_origins(relation.right, scope))
+        relation = relation.left
+    inputs.append(_origins(relation, scope))
+    return [_merged(column) for column in zip(*reversed(inputs), strict=True)]
+
+
+def _merged(origins: Iterable[Origins]) -> Origins:
+    return tuple(dict.fromkeys(one for found in origins for one in found))
+
+
+#: The columns of a source without an alias.
+_NONE: Mapping[str, Origins] = {}
+
+
+def _read(expression: Typed, scope: _Scope, default: Mapping[str, Origins] = _NONE) -> Origins:
+    """Return the origins of an expression; `default` are the columns of an unknown alias."""
+    found: dict[Origin, None] = {}
+    waiting = [expression]
+    while waiting:
+        match waiting.pop():
+            case typed.Ref(name=name, relation=alias):
+                found |= dict.fromkeys(scope.sources.get(alias, default).get(name, ()))
+            case typed.Access(value=value):
+                waiting.append(value)
+            case typed.FunctionCall() as call:
+                waiting += reversed(tuple(operands(call)))
+            case typed.Select(rows=rows):
+                found |= dict.fromkeys(_merged(_origins(cast("Relation", rows), scope)))
+            case _:
+                pass
+    return tuple(found)

@@ -1,0 +1,116 @@
+"""Diagrams: layers, Mermaid with groups, and SVG that is well-formed XML with all text escaped."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from schema_core import Schema, SchemaResolver
+from schema_core.diagrams import Arrow, Diagram, Node, layers_of
+
+HOSTILE = (
+    "<script>alert(1)</script>", "\"quoted\" & 'single'", "two\nlines", "]]>", "\x00\ufffe\uffff",
+    "end", "表" * 60, "\ud800",
+)  # fmt: skip
+
+
+def texts(svg: str, tag: str) -> list[str]:
+    root = ET.fromstring(svg)
+    return ["".join(one.itertext()) for one in root.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
+
+
+def numbers(svg: str, attribute: str) -> list[int]:
+    root = ET.fromstring(svg)
+    return [int(one.attrib[attribute]) for one in root.iter("{http://www.w3.org/2000/svg}rect")]
+
+
+def diagram(*arrows: Arrow, names: str = "abc") -> Diagram:
+    return Diagram([Node(one, "physical", one) for one in names], arrows)
+
+
+@pytest.mark.parametrize(
+    ("arrows", "layers"),
+    [
+        ((), [0, 0, 0]),
+        ((Arrow("a", "b"), Arrow("b", "c")), [0, 1, 2]),
+        ((Arrow("b", "a"), Arrow("b", "a"), Arrow("a", "c")), [1, 0, 2]),
+        ((Arrow("a", "b", dotted=True),), [0, 0, 0]),
+        ((Arrow("a", "b"), Arrow("b", "a"), Arrow("b", "c")), [0, 0, 0]),
+    ],
+)
+def test_layers(arrows: tuple[Arrow, ...], layers: list[int]) -> None:
+    assert layers == list(layers_of(diagram(*arrows)).values())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_is_escaped_in_svg(name: str) -> None:
+    made = Diagram([Node("a", "physical", name, name)], ()).to_svg()
+
+    assert 1 == len(texts(made, "title")) == len(texts(made, "text"))
+    assert "script" not in {one.tag.partition("}")[2] for one in ET.fromstring(made).iter()}
+
+
+def test_boxes_do_not_overlap() -> None:
+    made = diagram(Arrow("a", "b"), Arrow("a", "c"), Arrow("b", "d"), names="abcd").to_svg()
+
+    x, y, width = (numbers(made, one) for one in ("x", "y", "width"))
+    assert x[0] + width[0] < x[1] == x[2] < x[2] + width[2] < x[3]
+    assert y[0] == y[1] == y[3] < y[2]
+
+
+def test_arrows_lead_to_the_edges_of_boxes() -> None:
+    made = diagram(Arrow("a", "b"), Arrow("b", "a", True), Arrow("a", "c", True)).to_svg()
+
+    assert 3 == made.count('class="sc-head"')
+    assert 2 == made.count('class="sc-arrow sc-dotted"')
+    x, width = numbers(made, "x"), numbers(made, "width")
+    for end in (f'd="M{x[1]} ', f'd="M{x[0] + width[0]} ', f'd="M{x[2]} '):
+        assert f'class="sc-head" {end}' in made
+
+
+def test_long_labels_are_cut() -> None:
+    made = Diagram([Node("a", "computed", "x" * 100)], ()).to_svg()
+
+    assert ["x" * 100] == texts(made, "title")
+    assert ["x" * 45 + "..."] == texts(made, "text")
+
+
+def test_an_empty_diagram() -> None:
+    assert "flowchart LR" == Diagram((), ()).to_mermaid()
+    assert [] == texts(Diagram((), ()).to_svg(), "text")
+
+
+def test_groups_are_subgraphs() -> None:
+    nodes = [Node("a", "physical", "x", 'or"ders'), Node("b", "key", "y")]
+
+    assert """\
+flowchart LR
+    subgraph g0["or#34;ders"]
+        a["x"]
+    end
+    b[("y")]
+    a --> b""" == Diagram(nodes, [Arrow("a", "b")]).to_mermaid()
+    assert ['or"ders: x', "y"] == texts(Diagram(nodes, ()).to_svg(), "text")
+
+
+def test_svg_of_a_schema() -> None:
+    schema = (
+        Schema.new_builder()
+        .column("id", "BIGINT NOT NULL")
+        .column("ts", "TIMESTAMP(3)")
+        .column_by_expression("twice", "id * 2")
+        .watermark("ts", "ts")
+        .build()
+    )
+    made = SchemaResolver().resolve(schema).explain().to_svg()
+    assert made == SchemaResolver().resolve(schema).explain().to_svg()
+
+    assert [
+        "id BIGINT NOT NULL",
+        "ts TIMESTAMP(3) *ROWTIME*",
+        "twice BIGINT NOT NULL AS id * 2",
+        "watermark AS ts",
+    ] == texts(made, "text")
+    x = numbers(made, "x")
+    assert x[0] == x[1] < x[2] == x[3]

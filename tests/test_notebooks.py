@@ -1,0 +1,155 @@
+"""HTML of tables, results, changes and plans in notebooks: escaped, masked, and without a job."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
+from schema_core.catalog.objects import CatalogTable
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.result import OK, TableResult, string_result
+from schema_core.migration import TableChanges, apply, diff, invert, plan
+from schema_core.types import DataTypes
+from tests.html_reading import read
+
+HOSTILE = ("<script>alert(1)</script>", "\"quoted\" & 'single'", "two\nlines", "a`b</table>")
+
+
+def hostile_schema() -> Schema:
+    builder = Schema.new_builder()
+    for name in HOSTILE:
+        builder.column(name, DataTypes.INT()).with_comment(name)
+    return builder.build()
+
+
+def environment() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+
+def fetched(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    raise AssertionError(f"row {row} is fetched")
+
+
+def no_rows() -> Iterator[tuple[Any, ...]]:
+    """Return rows that must not be read."""
+    return map(fetched, [()])
+
+
+def unread(**arguments: Any) -> TableResult:
+    return TableResult(ResolvedSchema.physical(["<b>"], [DataTypes.INT()]), no_rows(), **arguments)
+
+
+def test_a_table_shows_its_schema() -> None:
+    found = read(environment().from_elements([(1,)], ["<b>"])._repr_html_())
+
+    assert ["column", "type", "key", "how", "comment", "<b>", "BIGINT"] == found.cells[:7]
+
+
+def test_rows_that_are_held_are_shown() -> None:
+    result = string_result(["<b>", "b"], [("<i>", None), ("two\nlines", "x")])
+    found = read(result._repr_html_())
+
+    assert ["<b>", "b", "<i>", "NULL", r"two\nlines", "x"] == found.cells
+    assert 1 == found.tags.count("i")
+    assert ["result", "OK"] == read(OK._repr_html_()).cells
+
+
+def test_a_job_is_not_awaited() -> None:
+    planner = DryRunPlanner()
+    env = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=planner)
+    env.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'blackhole')")
+    result = env.execute_sql("INSERT INTO t VALUES (1)")
+    result.wait()
+    found = read(replace(result, rows=no_rows())._repr_html_())
+
+    assert "default_catalog.default_database.t" in found.cells
+    assert ": FINISHED" in found.text
+
+
+def test_long_results_and_long_cells_are_cut() -> None:
+    rows = [("x" * 50,)] * 103
+    result = TableResult(string_result(["a"], []).schema, rows, max_column_width=10)
+    found = read(result._repr_html_())
+
+    assert ["a", *["xxxxxxx..."] * 100] == found.cells
+    assert "3 more rows" in found.text
+
+
+def test_rows_of_a_query_are_not_fetched() -> None:
+    def formatted() -> Iterator[tuple[str | None, ...]]:
+        raise AssertionError("the rows are fetched")
+
+    found = read(unread(formatted=formatted)._repr_html_())
+
+    assert "<b>" in found.cells
+    assert "result: SUCCESS_WITH_CONTENT" in found.text
+    assert "job" not in found.text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_changes_are_escaped(name: str) -> None:
+    old = Schema.new_builder().column(name, DataTypes.INT()).build()
+    found = read(diff(old, hostile_schema())._repr_html_())
+
+    assert {"table", "caption", "thead", "tbody", "tr", "th", "td", "code"} == set(found.tags)
+    assert ["#", "change", "what it does", "1"] == found.cells[:4]
+
+
+def test_secrets_of_changes_and_plans_are_masked() -> None:
+    options = {"connector": "jdbc", "password": "hunter2", "url": "http://ann:letmein@host"}
+    old = CatalogTable(Schema.new_builder().column("id", DataTypes.INT()).build())
+    wider = Schema.new_builder().column("id", DataTypes.BIGINT()).build()
+    new = CatalogTable(wider, options=options)
+
+    for html in (diff(old, new)._repr_html_(), plan(old, new)._repr_html_()):
+        assert "connector" in read(html).text
+        assert "hunter2" not in html
+        assert "letmein" not in html
+
+
+def test_changes_are_a_tuple() -> None:
+    new = hostile_schema()
+    changes = diff(Schema(), new)
+
+    assert isinstance(changes, TableChanges)
+    assert isinstance(invert(changes, Schema()), TableChanges)
+    assert tuple(changes) == changes == pickle.loads(pickle.dumps(changes))
+    assert new.get_columns() == apply(changes, Schema()).get_columns()
+    assert "No changes" in read(diff(new, new)._repr_html_()).text
+
+
+def test_a_plan_shows_its_steps() -> None:
+    old = Schema.new_builder().column("id", "BIGINT").column("name", "STRING").build()
+    new = (
+        Schema.new_builder()
+        .column("id", "BIGINT")
+        .column("label", "VARCHAR(20)")
+        .column_by_metadata("offset", "BIGINT")
+        .build()
+    )
+    found = read(plan(old, new, "postgres", renames={"name": "label"}, path="<b>")._repr_html_())
+
+    assert "<b> (PostgreSQL): 3 steps, in place" in found.text
+    assert ["#", "statements", "changes", "at risk", "undo", "rewrites"] == found.cells[:6]
+    assert "cannot be undone" in found.cells
+    assert "all rows" in found.cells
+    assert "name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]" in found.cells
+    assert "not reached: " in found.text
+    assert "script" not in found.tags
+
+
+@pytest.mark.parametrize("target", ["flink", "spark", "iceberg", "postgres"])
+def test_plans_are_escaped(target: str) -> None:
+    old = Schema.new_builder().column("id", DataTypes.INT()).build()
+    builder = Schema.new_builder().column("id", DataTypes.INT())
+    for name in (one for one in HOSTILE if "\n" not in one):
+        builder.column(name, DataTypes.INT())
+    found = read(plan(old, builder.build(), target)._repr_html_())
+
+    assert "script" not in found.tags
+    assert "alert(1)" in found.text
