@@ -1,7 +1,8 @@
 """Dataclasses with slots whose methods are generated when one of them is first used.
 
 ``dataclasses.dataclass`` compiles up to six methods for each class, which was half of the time of
-an import. A program uses a few of the classes. Type checkers see ``dataclasses.dataclass``.
+an import. A program uses a few of the classes. Type checkers see ``dataclasses.dataclass``. See
+``docs/decisions/0036-methods-of-dataclasses.md``.
 """
 
 from __future__ import annotations
