@@ -84,6 +84,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that starts Spark without the fixture `spark`, and stop it.
+
+    Later tests would get its session, which has none of the settings above, and fail instead of it.
+    """
+    context = sys.modules.get("pyspark.core.context")
+    running = context is not None and context.SparkContext._active_spark_context is not None
+    try:
+        return (yield)
+    finally:
+        context = sys.modules.get("pyspark.core.context")
+        started = context and context.SparkContext._active_spark_context
+        if started and not running:
+            started.stop()
+            pytest.fail("starts Spark: use the fixture `spark`")
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Return the session shared by all tests of a worker: a JVM takes seconds to start."""

@@ -150,7 +150,7 @@ def opened(source: str, username: str | None) -> Iterator[tuple[JobSession, Iter
             yield found
     else:
         session = JobSession()
-        yield session, dumps(session.opened(), source)
+        yield session, dumps(session, source)
 
 
 def _login(username: str | None) -> dict[str, str]:

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from schema_core.spark.session import JobSession
+
     #: Definitions, and what they are.
     Portion: TypeAlias = "tuple[DataFrame, Form]"
 
@@ -472,8 +474,10 @@ def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) ->
     return session.createDataFrame(table)
 
 
-def dumps(session: SparkSession, source: str) -> Iterator[Portion]:
+def dumps(session: JobSession, source: str) -> Iterator[Portion]:
     """Yield the definitions of a file or directory of dumps, by form.
+
+    The session is opened with the first portion: without files, Spark is not started.
 
     Files ``*.jsonl`` have one object a line, with the keys `path` and `properties`; ``*.json`` one
     property map, whose path is that of the file; ``*.sql`` a script of Flink SQL.
@@ -488,7 +492,7 @@ def dumps(session: SparkSession, source: str) -> Iterator[Portion]:
             code="not-found",
         )
     return (
-        (read(session, files), form)
+        (read(session.opened(), files), form)
         for suffix, (read, form) in READERS.items()
         if (files := found[suffix])
     )
