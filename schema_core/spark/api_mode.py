@@ -7,6 +7,8 @@ one of them is refused before a job by `require_classic`, with one code for all 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.errors import ExternalError, UnsupportedError
@@ -74,3 +76,34 @@ def is_same_session(frame: DataFrame, session: SparkSession) -> bool:
 def has_remote_workers(session: SparkSession) -> bool:
     """Return whether Python functions may run where the modules of this process are not."""
     return is_connect(session) or not _IN_PROCESS.fullmatch(session.sparkContext.master)
+
+
+@contextmanager
+def checkpointed(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
+    """Yield a frame of the same rows, computed now, whatever happens to what the frame reads.
+
+    Args:
+        frame: The frame.
+        when: False to yield the frame itself.
+    """
+    if not when:
+        yield frame
+        return
+    found: Any = frame.localCheckpoint(eager=True)
+    if not is_connect(frame):
+        yield found
+        return
+    # PySpark makes it a frame of the active session, where no such rows are
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.connect.plan import CachedRemoteRelation
+
+    session: Any = frame.sparkSession
+    relation, key = found._plan, found._plan._relation_id  # noqa: SLF001
+    relation._relation_id = None  # noqa: SLF001 - its end would delete nothing
+    kept = CachedRemoteRelation(key, session)
+    try:
+        yield ConnectFrame(kept, session)
+    finally:
+        # PySpark deletes the rows when the object ends, and waits for a server that has ended
+        kept.__del__()
+        kept._relation_id = None  # noqa: SLF001

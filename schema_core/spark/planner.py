@@ -147,9 +147,6 @@ if TYPE_CHECKING:
 
 STRING = VarCharType(MAX_LENGTH)
 
-#: Connectors that access Spark's JVM.
-CLASSIC_ONLY: Final = frozenset({"hive", "jdbc", "kafka", "spark", "upsert-kafka"})
-
 
 class SparkPlanner:
     """Run queries in a Spark session of its own, which is opened for the first one."""
@@ -620,18 +617,13 @@ class SparkPlanner:
         """
         if not self._is_streaming:
             return None
-        plan = stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
-        if plan is not None:
-            self._session.require_classic("a streaming job")
-        return plan
+        return stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
         """Return the connector of a table after validating its options."""
         options = bound.table.options
         with using(bound.identifier, options, purpose):
             connector = opened(bound, purpose, self.context.options)
-            if connector.identifier in CLASSIC_ONLY:
-                self._session.require_classic(f"the connector {connector.identifier!r}")
             return for_spark(connector)
 
     def _sink(self, target: BoundTable, needed: set[Ability]) -> SparkConnector:

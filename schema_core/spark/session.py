@@ -36,7 +36,6 @@ from schema_core.spark.api_mode import (
     is_connect,
     is_running,
     not_over_connect,
-    require_classic,
     stopped,
 )
 from schema_core.spark.compiler.printer import quote
@@ -159,15 +158,6 @@ class JobSession:
             self.opened()
             assert self._opened_from is not None  # noqa: S101 - `opened` made a session of it
             return self._opened_from
-
-    def require_classic(self, what: str) -> None:
-        """Refuse what needs a SparkContext if jobs run over Spark Connect.
-
-        Raises:
-            UnsupportedError: with code `not-over-connect`.
-        """
-        if self._root is not None:
-            require_classic(self._root, what)
 
     def _open(self) -> SparkSession:
         from pyspark.sql import SparkSession

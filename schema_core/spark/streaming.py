@@ -17,6 +17,7 @@ from schema_core.environment.job_graph import JobExecution
 from schema_core.environment.options import CHECKPOINTS
 from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.checkpoints import Checkpoint
 from schema_core.spark.connectors import (
     MicroBatch,
@@ -27,6 +28,7 @@ from schema_core.spark.connectors import (
     can_replay,
     stages,
 )
+from schema_core.spark.handed_batches import batch_folder
 from schema_core.spark.jobs import inherit, reason, spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.stream_stages import StreamedQuery
@@ -75,11 +77,10 @@ class MicroBatches:
     def run(self) -> None:
         """Run the query until it fails or is stopped; raise the error of a micro-batch as it is."""
         try:
-            with self._lock:
-                if self._is_stopped:
-                    return
-                self._query = self._started()
-            self._query.awaitTermination()
+            if is_connect(self._streamed.frame):
+                self._run_over_connect()
+            elif (query := self._started(self._batch)) is not None:
+                query.awaitTermination()
         except Exception:
             if self._error is not None:
                 raise self._error from None
@@ -91,6 +92,13 @@ class MicroBatches:
                 self._writing.release()
         if not self._is_stopped:
             raise ExternalError("the streaming query was stopped", code="job-failed")
+
+    def _run_over_connect(self) -> None:
+        frame = self._streamed.frame
+        with batch_folder(frame.sparkSession, frame.columns) as folder:
+            if (query := self._started(folder.function())) is not None:
+                folder.take(query, self._batch)
+                query.awaitTermination()
 
     def stop(self) -> None:
         """Stop the query, also one that has not started yet; do not wait for its micro-batch."""
@@ -104,12 +112,17 @@ class MicroBatches:
             if self._query is not None:
                 self._query.stop()
 
-    def _started(self) -> StreamingQuery:
+    def _started(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
+        """Start the query with a function for each micro-batch; return None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
-        writer = frame.writeStream.foreachBatch(self._batch).outputMode(mode)
-        if self._checkpoint is not None:
-            writer = writer.option("checkpointLocation", self._checkpoint)
-        return self._triggered(writer).start()
+        with self._lock:
+            if self._is_stopped:
+                return None
+            writer = frame.writeStream.foreachBatch(function).outputMode(mode)
+            if self._checkpoint is not None:
+                writer = writer.option("checkpointLocation", self._checkpoint)
+            self._query = self._triggered(writer).start()
+            return self._query
 
     def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
         """Return a writer that starts its micro-batches in the interval."""
@@ -134,9 +147,13 @@ class MicroBatches:
 def require_streaming(frame: DataFrame, mode: str = "append") -> None:
     """Require that Spark computes a frame as rows arrive, by its own check of the plan and a mode.
 
+    A server of Spark Connect checks the plan when the query starts.
+
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
+    if is_connect(frame):
+        return
     spark, session = "org.apache.spark.sql", frame.sparkSession
     modes = java_class(session, f"{spark}.streaming.OutputMode")
     output = modes.Update() if mode == "update" else modes.Append()

@@ -1,14 +1,20 @@
-"""Fixtures: the job session within the Spark that all tests share, and tables of files."""
+"""Fixtures: the job session within the Spark that all tests share, and tables of files.
+
+With the option ``--connect`` the fixtures `session` and `environment` are those of Spark Connect. A
+test that needs what is refused there is skipped, with the reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fuzz.clusters import free_port
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import connector as module
@@ -17,6 +23,7 @@ from schema_core.environment.connector import Ability, Connector
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
@@ -33,12 +40,67 @@ if TYPE_CHECKING:
 collect_ignore = ["pyflink_programs"]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report a test that needs the JVM of this process as skipped over Spark Connect."""
+    report = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if item.config.getoption("--connect") and error is not None and _needs_jvm(error):
+        report.outcome = "skipped"
+        path, line, _ = item.location
+        report.longrepr = (path, (line or 0) + 1, f"Skipped: over Spark Connect: {error}")
+    return report
+
+
+def _needs_jvm(error: BaseException | None) -> bool:
+    """Return whether an error, or its cause, says that something is refused over Spark Connect."""
+    while error is not None:
+        if isinstance(error, SchemaCoreError) and error.code == "not-over-connect":
+            return True
+        if any(mark in str(error) for mark in ("not-over-connect", "JVM_ATTRIBUTE_NOT_SUPPORTED")):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 @pytest.fixture(scope="session")
-def session(spark: SparkSession) -> SparkSession:
+def remote(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of Spark Connect, of a server in the shared JVM on the loopback interface."""
+    pytest.importorskip("grpc", reason="the extra `connect` is not installed")
+    from pyspark.sql.connect.client import SparkConnectClient
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    port = free_port()
+    java: Any = spark.sparkContext._jsc
+    java.sc().conf().set("spark.connect.grpc.binding.port", str(port))
+    service: Any = spark._jvm
+    service = service.org.apache.spark.sql.connect.service.SparkConnectService
+    service.start(java.sc())
+    session: Any = ConnectSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    yield session
+    session.stop()
+    for one in gc.get_objects():  # a client that is not closed waits for the server at its exit
+        if isinstance(one, SparkConnectClient):
+            one.close()
+    service.stop(*(getattr(service, f"stop$default${number}")() for number in (1, 2)))
+
+
+@pytest.fixture(scope="session")
+def root(request: pytest.FixtureRequest, spark: SparkSession) -> SparkSession:
+    """The session of the user: that of all tests, or one of Spark Connect."""
+    if request.config.getoption("--connect"):
+        spark = request.getfixturevalue("remote")
+    return spark
+
+
+@pytest.fixture(scope="session")
+def session(root: SparkSession) -> SparkSession:
     """A session with the settings for Flink's semantics."""
     from schema_core.spark.session import JobSession
 
-    return JobSession(spark).get()
+    return JobSession(root).get()
 
 
 @pytest.fixture

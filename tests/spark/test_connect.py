@@ -1,13 +1,15 @@
 """Jobs over Spark Connect return what they return in a SparkContext of this process.
 
-The server of Spark Connect runs in the JVM that all tests share, on the loopback interface.
+`pytest --connect tests/spark` runs all tests of jobs over Spark Connect.
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from fuzz.clusters import free_port
+from schema_core.common import Row
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.user_functions import udaf, udf, udtf
 from schema_core.spark.commit import PREFIX
 from tests.spark.cluster_program import Doubled, Longest, letters
@@ -27,24 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PEOPLE = pa.table({"id": [1, 2, 3], "name": ["Ann", None, "Bob"]})
-
-
-@pytest.fixture(scope="module")
-def remote(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session of Spark Connect, of a server in the shared JVM."""
-    pytest.importorskip("grpc", reason="the extra `connect` is not installed")
-    from pyspark.sql.connect.session import SparkSession as ConnectSession
-
-    port = free_port()
-    java: Any = spark.sparkContext._jsc
-    java.sc().conf().set("spark.connect.grpc.binding.port", str(port))
-    service: Any = spark._jvm
-    service = service.org.apache.spark.sql.connect.service.SparkConnectService
-    service.start(java.sc())
-    session: Any = ConnectSession.builder.remote(f"sc://127.0.0.1:{port}").create()
-    yield session
-    session.stop()
-    service.stop(*(getattr(service, f"stop$default${number}")() for number in (1, 2)))
 
 
 def environment_of(session: SparkSession) -> TableEnvironment:
@@ -94,6 +78,20 @@ SELECT * FROM j WHERE a = 7;
 CREATE TABLE c WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '$f/c')
   AS SELECT a, b FROM p WHERE b <> '';
 SELECT * FROM c;
+INSERT INTO c VALUES (3, 'a "quoted" one'), (4, 'lines,
+of text');
+SELECT * FROM c;
+CREATE TABLE s WITH ('connector' = 'spark', 'format' = 'parquet', 'path' = '$f/s')
+  AS SELECT a, b FROM p;
+INSERT OVERWRITE s SELECT a + 1, b FROM s;
+SELECT * FROM s;
+CREATE TABLE st (a INT) WITH ('connector' = 'spark', 'format' = 'nope');
+SELECT * FROM st;
+CREATE TABLE k (a INT) WITH (
+  'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = '127.0.0.1:9',
+  'format' = 'json', 'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset'
+);
+SELECT * FROM k;
 CREATE TABLE o WITH ('connector' = 'filesystem', 'format' = 'orc', 'path' = '$f/o')
   AS SELECT a, TIMESTAMP '2020-01-01 00:00:00' AS t FROM p;
 SELECT * FROM o;
@@ -184,12 +182,8 @@ REFUSED: dict[str, Callable[[TableEnvironment], object]] = {
     "to_spark()": lambda one: one.sql_query("SELECT 1 AS a").to_spark(),
     "a DataFrame of this process": lambda one: one.from_spark(local_frame()).execute().print(),
     "from_spark()": lambda one: one.from_spark(remote_frame(one)),
-    "a streaming job": lambda one: streaming(one).print(),
-    "the connector 'jdbc'": lambda one: table(
-        one, "'connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'table-name' = 't'"
-    ),
-    "the connector 'spark'": lambda one: table(
-        one, "'connector' = 'spark', 'format' = 'json', 'path' = '/tmp'"
+    "the connector 'jdbc' with MySQL": lambda one: table(
+        one, "'connector' = 'jdbc', 'url' = 'jdbc:mysql://h/d', 'table-name' = 't'"
     ),
     "path 's3a://bucket/t'": lambda one: table(
         one, "'connector' = 'filesystem', 'format' = 'json', 'path' = 's3a://bucket/t'"
@@ -214,14 +208,6 @@ def table(environment: TableEnvironment, options: str) -> None:
         environment.execute_sql("SELECT * FROM t").print()
     finally:
         environment.execute_sql("DROP TEMPORARY TABLE t")
-
-
-def streaming(environment: TableEnvironment) -> Any:
-    planner: Any = environment._session.planner
-    settings = EnvironmentSettings.in_streaming_mode()
-    other = TableEnvironment.create(settings, spark=planner.context.session)
-    other.execute_sql("CREATE TABLE g (id INT) WITH ('connector' = 'datagen')")
-    return other.execute_sql("SELECT id FROM g")
 
 
 @pytest.mark.parametrize("what", REFUSED)
@@ -303,3 +289,88 @@ def test_a_stopped_session_is_noticed(remote: SparkSession) -> None:
         environment.execute_sql("SELECT 2")
 
     assert "spark-session-stopped" == caught.value.code
+
+
+# --- streaming jobs ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stream(remote: SparkSession, tmp_path: Path) -> TableEnvironment:
+    """A streaming environment with an unbounded table `s` of csv files and tables of files."""
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=remote)
+    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
+    (tmp_path / "s").mkdir()
+    files = "'connector' = 'filesystem', 'path' = '{}', 'format' = '{}'"
+    for name, columns, form, more in (
+        ("s", "a INT, b STRING", "csv", ", 'source.monitor-interval' = '50 ms'"),
+        ("t", "a INT, b STRING", "parquet", ""),
+        ("n", "n BIGINT NOT NULL", "json", ""),
+    ):
+        options = files.format(tmp_path / name, form) + more
+        made.execute_sql(f"CREATE TABLE {name} ({columns}) WITH ({options})")
+    return made
+
+
+def added(folder: Path, name: str, text: str) -> None:
+    (folder / f".{name}").write_text(text)
+    (folder / f".{name}").rename(folder / name)
+
+
+def until(environment: TableEnvironment, query: str, count: int) -> list[str]:
+    """Return the rows of a bounded table once it has as many."""
+    for _ in range(600):
+        with suppress(ExternalError):  # there is no directory before the first micro-batch
+            if len(found := executed(environment, query)) >= count:
+                return found
+        time.sleep(0.1)
+    raise AssertionError(f"fewer than {count} rows: {query}")
+
+
+def test_a_streaming_job_writes_rows_once_and_continues(
+    stream: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "batches").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "batches"))
+    statement = "INSERT INTO t SELECT a, UPPER(b) FROM s WHERE a > 0"
+    added(tmp_path / "s", "1", '1,"x\ny"\n-1,z\n')
+    first = stream.execute_sql(statement).get_job_client()
+    assert first is not None
+    assert ["Row(1, 'X\\nY')"] == until(stream, "SELECT * FROM t", 1)
+    first.cancel().result(60)
+    assert "CANCELED" == first.get_job_status().result().name
+    added(tmp_path / "s", "2", "2,c\n")
+    second = stream.execute_sql(statement).get_job_client()
+    assert second is not None
+    try:
+        assert ["Row(1, 'X\\nY')", "Row(2, 'C')"] == until(stream, "SELECT * FROM t", 2)
+    finally:
+        second.cancel().result(60)
+    assert [] == list((tmp_path / "batches").iterdir())
+
+
+def test_a_streaming_job_ends_with_the_error_of_a_micro_batch(
+    stream: TableEnvironment, tmp_path: Path
+) -> None:
+    job = stream.execute_sql("INSERT INTO n SELECT NULLIF(a, 7) FROM s").get_job_client()
+    assert job is not None
+    added(tmp_path / "s", "1", "7,x\n")
+    with pytest.raises(SchemaCoreError, match="column 'n' is NOT NULL"):
+        job.get_job_execution_result().result(60)
+
+    assert "FAILED" == job.get_job_status().result().name
+
+
+def test_rows_of_a_streaming_query_arrive_as_changes(
+    stream: TableEnvironment, tmp_path: Path
+) -> None:
+    added(tmp_path / "s", "1", "1,x\n2,x\n3,y\n")
+    with stream.execute_sql("SELECT b, b, COUNT(*) FROM s GROUP BY b").collect() as rows:
+        found = [next(rows) for _ in range(2)]
+        added(tmp_path / "s", "2", "4,x\n")
+        changes = [next(rows) for _ in range(2)]
+
+    def shown(one: Row) -> tuple[str, *tuple[Any, ...]]:
+        return str(one.get_row_kind()), *one
+
+    assert {("+I", "x", "x", 2), ("+I", "y", "y", 1)} == set(map(shown, found))
+    assert [("-U", "x", "x", 2), ("+U", "x", "x", 3)] == list(map(shown, changes))

@@ -29,8 +29,8 @@ class MemoryContract(ConnectorContract):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def spark_session(cls, spark: SparkSession) -> SparkSession:
-        return spark
+    def spark_session(cls, root: SparkSession) -> SparkSession:
+        return root
 
     def make_connector(self) -> Connector:
         return MemoryConnector()
@@ -112,8 +112,8 @@ class TestTutorial(documented("tutorials/connector.md")["TestJsonLines"]):  # ty
 
     @pytest.fixture(scope="class")
     @classmethod
-    def spark_session(cls, spark: SparkSession) -> SparkSession:
-        return spark
+    def spark_session(cls, root: SparkSession) -> SparkSession:
+        return root
 
 
 class TestDocumentedConnector(documented("connectors.md")["TestSqlite"]):  # type: ignore[misc]
@@ -121,8 +121,8 @@ class TestDocumentedConnector(documented("connectors.md")["TestSqlite"]):  # typ
 
     @pytest.fixture(scope="class")
     @classmethod
-    def spark_session(cls, spark: SparkSession) -> SparkSession:
-        return spark
+    def spark_session(cls, root: SparkSession) -> SparkSession:
+        return root
 
 
 class Noted:

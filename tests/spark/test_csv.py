@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
+from schema_core.spark.connectors.csv_files import lines_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture
@@ -166,3 +171,25 @@ def test_a_delimiter_must_be_one_character(csv: TableEnvironment, tmp_path: Path
         csv.execute_sql("SELECT * FROM t")
 
     assert "invalid-option-value" == caught.value.code
+
+
+CONTENTS = [
+    b"", b"\n", b"a", b"a\n", b"a\n\n", b"\n\na", b"a\r\nb\r", b"\xef\xbb\xbfx\n\xef\xbb\xbfy",
+    b"\xff\n\xfe", b"x\n" * 3000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=lambda one: repr(one[:12]))
+def test_lines_of_whole_files_are_those_of_spark(
+    spark: SparkSession, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "f").write_bytes(content)
+    reader = spark.read.format("text").option("lineSep", "\n")
+    rows = reader.load(str(tmp_path)).selectExpr("CAST(value AS BINARY)").collect()
+    batch = pa.record_batch({"content": [content], "file": ["f"]})
+    batches = list(lines_of([batch]))
+
+    assert [bytes(one[0]) for one in rows] == [
+        line for one in batches for line in one.column(0).to_pylist()
+    ]
+    assert all(set(one.column(1).to_pylist()) == {"f"} for one in batches)

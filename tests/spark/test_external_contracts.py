@@ -35,8 +35,8 @@ class ExternalContract(ConnectorContract):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def spark_session(cls, spark: SparkSession) -> SparkSession:
-        return spark
+    def spark_session(cls, root: SparkSession) -> SparkSession:
+        return root
 
 
 def without(*refused: str) -> dict[str, Any]:

@@ -24,7 +24,14 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.connectors import jdbc
 from schema_core.spark.connectors.jdbc import JdbcStage, check_options, partition_ranges
-from schema_core.spark.connectors.jdbc_connection import DatabaseError, is_transient
+from schema_core.spark.connectors.jdbc_client import client_connection, postgresql_parameters
+from schema_core.spark.connectors.jdbc_connection import (
+    Connection,
+    DatabaseError,
+    has_mark,
+    is_transient,
+)
+from schema_core.spark.connectors.jdbc_database import Database
 from schema_core.spark.connectors.jdbc_dialects import (
     DIALECTS,
     MYSQL,
@@ -32,6 +39,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     POSTGRESQL,
     SQL_SERVER,
     SQLITE,
+    DatabaseColumn,
     Dialect,
     Merge,
     dialect_of,
@@ -846,3 +854,135 @@ def test_catalog_and_data_may_be_in_one_file(lite: Tables) -> None:
         environment.execute_sql("DROP CATALOG o")
         for (name,) in lite.run("SELECT name FROM sqlite_master WHERE name LIKE 'schema_core_%'"):
             lite.run(f"DROP TABLE IF EXISTS {name}")
+
+
+# --- connections by Python's drivers, over Spark Connect -----------------------------------------
+
+EVERY_TYPE = """
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE DOMAIN positive AS integer CHECK (VALUE > 0);
+CREATE SCHEMA "other one";
+CREATE TYPE "other one".mood AS ENUM ('fine');
+CREATE TABLE every_type (
+  a smallint NOT NULL, b integer, c bigint, d numeric, e numeric(10, 3) NOT NULL, f real,
+  g double precision, h boolean, i char(3), j varchar(7), k varchar, l text, m bytea, n date,
+  o time, p time(3), q timestamp(0), r timestamptz(3), s uuid, t json, u mood, v positive,
+  w integer[], x numeric(5, 2)[], y timestamp(3)[], z "other one".mood, aa xml, ab money,
+  PRIMARY KEY (a)
+)
+"""
+
+
+def both_connections(session: SparkSession, tables: Tables, dialect: Dialect) -> list[Connection]:
+    """Connect by the JDBC driver and by the driver of Python."""
+    options = tables.options
+    settings = {"url": options["url"], "driver": dialect.driver}
+    if "username" in options:
+        settings |= {"user": options["username"], "password": options["password"]}
+    java = Database(session, dialect, settings).connect()
+    return [java, client_connection(dialect, settings, 60)]
+
+
+def test_python_describes_columns_as_the_jdbc_driver_does(
+    session: SparkSession, pg: Tables
+) -> None:
+    for statement in EVERY_TYPE.split(";"):
+        pg.run(statement)
+    java, python = both_connections(session, pg, POSTGRESQL)
+    try:
+        expected, found = java.columns('"every_type"'), python.columns('"every_type"')
+    finally:
+        java.close()
+        python.close()
+        pg.run('DROP SCHEMA "other one" CASCADE')
+
+    # the precision of other types is never used
+    sized = ("numeric", "varchar", "bpchar", "int", "float")
+
+    def comparable(one: DatabaseColumn) -> DatabaseColumn:
+        return one if one.type_name.startswith(sized) else replace(one, precision=0)
+
+    assert 28 == len(found)
+    assert list(map(comparable, expected)) == list(map(comparable, found))
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_a_connection_of_python_is_one_of_jdbc(
+    session: SparkSession, database: str, request: pytest.FixtureRequest
+) -> None:
+    tables = request.getfixturevalue(database)
+    dialect = POSTGRESQL if database == "pg" else SQLITE
+    tables.run("CREATE TABLE t (a INTEGER NOT NULL)")
+    tables.run("CREATE TABLE t_x (a INTEGER)")
+    for each in both_connections(session, tables, dialect):
+        with closing(each):
+            assert ["t_x"] == each.table_names(None, "t_")
+            assert each.is_empty("t")
+            each.begin()
+            each.execute("INSERT INTO t VALUES (1)")
+            each.rollback()
+            assert each.is_empty("t")
+            each.begin()
+            each.execute("INSERT INTO t VALUES (1)")
+            each.commit()
+            each.rollback()
+            assert not each.is_empty("t")
+            each.execute("DELETE FROM t")
+            assert [("a", False)] == [(one.name, one.is_nullable) for one in each.columns("t")]
+            for fails in (each.execute, each.is_empty, each.columns):
+                with pytest.raises(DatabaseError) as caught:
+                    fails("nowhere" if fails != each.execute else "SELECT * FROM nowhere")
+                assert has_mark(caught.value, dialect.missing)
+    tables.run("DROP TABLE t_x")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("//h/d", {"host": "h", "port": "5432", "dbname": "d"}),
+        ("//h:1,[::1]:2/d%20e", {"host": "h,::1", "port": "1,2", "dbname": "d e"}),
+        ("d", {"host": "localhost", "port": "5432", "dbname": "d"}),
+        ("//h/", {"host": "h", "port": "5432", "dbname": "ann", "user": "ann"}),
+        (
+            "//h/d?sslmode=require&currentSchema=a b&loginTimeout=3&options=-c x=1",
+            {
+                "host": "h", "port": "5432", "dbname": "d", "sslmode": "require",
+                "options": r"-c x=1 -c search_path=a\ b", "connect_timeout": "3",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_parameters_of_postgresql(url: str, expected: dict[str, str]) -> None:
+    settings = {"url": f"jdbc:postgresql:{url}", "driver": "org.postgresql.Driver"}
+    if "user" in expected:
+        settings["user"] = expected["user"]
+
+    assert {"connect_timeout": "60", **expected} == postgresql_parameters(settings, 60)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "settings", "expected"),
+    [
+        (POSTGRESQL, {"url": "jdbc:postgresql://h/d?tcpKeepAlive=true"}, "'tcpKeepAlive'"),
+        (POSTGRESQL, {"url": "jdbc:postgresql://h/d", "ssl": "true"}, "'ssl'"),
+        (SQLITE, {"url": "jdbc:sqlite:x.db?mode=ro"}, "mode=ro"),
+        (SQLITE, {"url": "jdbc:sqlite:x.db", "date_class": "TEXT"}, "date_class"),
+        (MYSQL, {"url": "jdbc:mysql://h/d"}, "MySQL"),
+    ],
+)
+def test_what_python_cannot_do_as_declared_is_refused(
+    dialect: Dialect, settings: dict[str, str], expected: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        client_connection(dialect, settings, 60)
+
+    assert "not-over-connect" == caught.value.code
+    assert expected in caught.value.problem
+
+
+@pytest.mark.parametrize("url", ["jdbc:sqlite:", "jdbc:sqlite::memory:"])
+def test_a_database_in_memory_is_not_that_of_the_server(url: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        client_connection(SQLITE, {"url": url}, 60)
+
+    assert "invalid-option-value" == caught.value.code

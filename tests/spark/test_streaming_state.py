@@ -216,8 +216,8 @@ def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     started: list[Any] = []
     start = MicroBatches._started
 
-    def keep(self: MicroBatches) -> Any:
-        started.append(start(self))
+    def keep(self: MicroBatches, function: Any) -> Any:
+        started.append(start(self, function))
         return started[-1]
 
     monkeypatch.setattr(MicroBatches, "_started", keep)

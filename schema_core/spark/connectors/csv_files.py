@@ -8,6 +8,7 @@ record that cannot be parsed fails the job with its file and line, or is skipped
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
-from schema_core.spark.api_mode import require_classic
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
@@ -332,6 +333,23 @@ def parse_batches(
     reader.finish()
 
 
+def lines_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return the lines of files, as Spark's reader of lines returns them, from whole files.
+
+    The first column of a batch is the content of a file, then that of a line; the others are kept.
+    """
+    import pyarrow as pa
+
+    for batch in batches:
+        for row in range(batch.num_rows):
+            content = batch.column(0)[row].as_py().removeprefix(BOM_UTF8)
+            lines = content.removesuffix(b"\n").split(b"\n") if content else []
+            for first in range(0, len(lines), CHUNK):
+                part = pa.array(lines[first : first + CHUNK], pa.binary())
+                kept = batch.take(pa.array([row] * len(part), pa.int32())).columns[1:]
+                yield pa.RecordBatch.from_arrays([part, *kept], names=batch.schema.names)
+
+
 def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
     """Yield ranges of at most `CHUNK` lines of one file; the first line of a file is separate."""
     import pyarrow.compute as pc
@@ -467,23 +485,20 @@ def read_csv(
     With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
     that are added later are read as well.
 
-    Raises:
-        UnsupportedError: with code `not-over-connect`: lines are counted by tasks of whole files,
-            which are read in a session of their own.
+    Lines are counted by tasks of whole files, which are read in a session of their own. Over Spark
+    Connect, where a frame belongs to one session, a task reads each file at once.
     """
-    require_classic(
-        session,
-        f"csv files that only the parser of this library reads, such as those in {path!r}",
-        "write them without quotes, escapes and comments, or in another format",
-    )
     from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-    lines = session.newSession()
-    for key, value in {**MEANING, **UNDIVIDED}.items():
-        lines.conf.set(key, value)
+    at_once = is_connect(session)
+    lines = session if at_once else session.newSession()
+    if not at_once:
+        for key, value in {**MEANING, **UNDIVIDED}.items():
+            lines.conf.set(key, value)
     fields = [StructField(name, StringType()) for name in (CONTENT, *partitions)]
     source = lines.read if streaming is None else lines.readStream.options(**streaming)
     reader = source.format("text").schema(StructType(fields)).option("lineSep", "\n")
+    reader = reader.option("wholetext", str(at_once).lower())
     reader = reader.option("__globPaths__", "false")
     if not partitions:
         reader = reader.option("recursiveFileLookup", "true")
@@ -500,7 +515,7 @@ def read_csv(
     schema = StructType([*place, *strings, *others])
 
     def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return parse_batches(batches, dialect, names)
+        return parse_batches(lines_of(batches) if at_once else batches, dialect, names)
 
     parsed = in_session(frame.mapInArrow(parse, schema), session)
     if not metadata:

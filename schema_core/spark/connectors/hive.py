@@ -14,6 +14,7 @@ from schema_core.environment.atomicity import is_atomic
 from schema_core.environment.connector import Visibility
 from schema_core.environment.options import ATOMICITY, ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError, at
+from schema_core.spark.api_mode import checkpointed, require_classic
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.template import inline
@@ -132,17 +133,21 @@ class HiveConnector(
         name = hive_table(context)
         session = context.session
         table = session.table(name)
-        if context.overwrite and shares_source(frame, table):
-            frame = frame.localCheckpoint(eager=True)
+        reads_itself = context.overwrite and shares_source(frame, table)
         stored = {field.name: field.dataType for field in table.schema.fields}
         zone, types = jvm_zone(session), context.physical_columns
-        frame = select(frame, (_written(one, types[one], stored[one], zone) for one in stored))
+        written = [_written(one, types[one], stored[one], zone) for one in stored]
         fixed = _fixed_partition(context)
         clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
         columns = ", ".join(quote(one) for one in stored if one not in fixed)
         verb = "OVERWRITE" if context.overwrite else "INTO"
-        with exclusive(name_of(table)), TemporaryNames(session) as names, _settings(session):
-            view = names.view(frame)
+        with (
+            checkpointed(frame, when=reads_itself) as rows,
+            exclusive(name_of(session, name)),
+            TemporaryNames(session) as names,
+            _settings(session),
+        ):
+            view = names.view(select(rows, written))
             session.sql(f"INSERT {verb} TABLE {name}{clause} SELECT {columns} FROM {view}")
 
 
@@ -152,8 +157,9 @@ def hive_table(context: TableContext) -> str:
     Raises:
         NotFoundError: with code `hive-table-not-found` if the metastore of the session does not
             have it.
-        UnsupportedError: with the same code for a temporary table.
+        UnsupportedError: with the same code for a temporary table; with code `not-over-connect`.
     """
+    require_classic(context.session, "the connector 'hive'")
     hint = "create the table in a catalog of the type 'hive'"
     if context.is_temporary():
         raise UnsupportedError(

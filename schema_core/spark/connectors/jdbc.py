@@ -24,6 +24,7 @@ from schema_core.environment.options import (
 )
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.spark.api_mode import checkpointed, is_connect
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
@@ -47,11 +48,11 @@ from schema_core.spark.connectors import (
 from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.connectors.jdbc_connection import (
     Connection,
-    Database,
     DatabaseError,
     has_mark,
     is_transient,
 )
+from schema_core.spark.connectors.jdbc_database import Database
 from schema_core.spark.connectors.jdbc_dialects import (
     CHECK,
     ORDINAL,
@@ -193,7 +194,12 @@ class JdbcConnector(
         return table.load(context, scan)
 
     def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
-        """Return which conditions Spark sends to the database, or why it sends none."""
+        """Return which conditions Spark sends to the database, or why it sends none.
+
+        Over Spark Connect only Spark's plan shows them.
+        """
+        if is_connect(frame):
+            return "Spark, or the database if it is one of the PushedFilters of Spark's plan"
         pushed = pushed_filters(frame.where(given.spark_sql)) - pushed_filters(frame)
         if given.comparison is None or given.comparison.operator != "IS NOT NULL":
             pushed = {one for one in pushed if not one.startswith("IsNotNull(")}  # Spark adds them
@@ -249,7 +255,7 @@ class JdbcConnector(
             if any(one is not None and one.is_of(target) and one.is_job(job) for one in stages):
                 if table.dialect.transactional_ddl:
                     return False
-                return not connection.is_empty(f"SELECT 1 FROM {target}")
+                return not connection.is_empty(target)
             return table.exists(connection)
 
     def recover(self, context: WriteContext) -> None:
@@ -393,13 +399,13 @@ class DatabaseTable:
 
     def _columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
         try:
-            return connection.columns(f"SELECT * FROM {self.sql} WHERE 1 = 0")
+            return connection.columns(self.sql)
         except DatabaseError:
             if (folded := self._path(folded=True)) == self.sql:
                 raise
             exact, self.sql = self.sql, folded
             try:
-                return connection.columns(f"SELECT * FROM {self.sql} WHERE 1 = 0")
+                return connection.columns(self.sql)
             except DatabaseError:
                 self.sql = exact
             raise
@@ -506,7 +512,7 @@ def require_empty(connection: Connection, table: str) -> None:
     Raises:
         SchemaError: with code `table-not-empty`.
     """
-    if not connection.is_empty(f"SELECT 1 FROM {table}"):
+    if not connection.is_empty(table):
         raise SchemaError(
             f"the table {table} of the database has rows, which CREATE TABLE AS would not replace",
             code="table-not-empty",
@@ -809,8 +815,7 @@ class JdbcStage:
         if keys[0] != keys[1]:
             return False
         with self._template() as name:
-            described = f"SELECT * FROM {name} WHERE 1 = 0"
-            wanted = set(self._connection.columns(described))
+            wanted = set(self._connection.columns(name))
             return wanted == set(self._table.columns_of(self._connection))
 
     def _definition(self, table: str) -> str:
@@ -835,7 +840,7 @@ class JdbcStage:
         self._connection.begin()
         try:
             self._connection.execute(self._definition(name))
-            found = self._connection.columns(f"SELECT * FROM {name} WHERE 1 = 0")
+            found = self._connection.columns(name)
             columns = {one.name: one for one in found}
             types = self._context.physical_columns.items()
             self._columns = [(one, type_, columns[one]) for one, type_ in types]
@@ -900,16 +905,17 @@ class JdbcStage:
         tasks = PARALLELISM.of(self._table.options)
         frame = select(frame, written)
         frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDINAL)}")
-        if not self._dialect.parallel:
-            # One task writes; a table that is read at the same time would be locked.
-            frame = frame.localCheckpoint(eager=True).coalesce(1)
-        elif tasks is not None:
-            frame = frame.repartition(tasks)
         settings = dict(self._table.database.settings)
         if size := MAX_ROWS.of(self._table.options):
             settings["batchsize"] = str(size)
-        writer = frame.write.format("jdbc").mode("append")
-        writer.options(**settings, dbtable=self._name).save()
+        # One task writes where a table that is read at the same time would be locked.
+        with checkpointed(frame, when=not self._dialect.parallel) as rows:
+            if not self._dialect.parallel:
+                divided = rows.coalesce(1)
+            else:
+                divided = rows if tasks is None else rows.repartition(tasks)
+            writer = divided.write.format("jdbc").mode("append")
+            writer.options(**settings, dbtable=self._name).save()
 
     def _written(self, name: str, type_: DataType) -> NamedNode:
         node: Node = ColumnNode(name)

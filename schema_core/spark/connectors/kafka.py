@@ -7,12 +7,14 @@ options are in `schema_core.spark.connectors.kafka_options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Cast, Node, call
@@ -42,6 +44,7 @@ from schema_core.spark.connectors.kafka_options import (
     topics,
 )
 from schema_core.spark.connectors.message_formats import MessageFormat
+from schema_core.spark.connectors.spark_source import source_errors
 from schema_core.spark.jvm import has_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
@@ -338,13 +341,24 @@ def require_kafka(session: SparkSession) -> None:
     """
     import pyspark
 
-    if not has_class(session, SOURCE):
+    if not _has_kafka(session):
         package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
         raise NotFoundError(
             "Spark's package for Kafka is not on its class path",
             code="missing-kafka",
             hint=f"start Spark with 'spark.jars.packages' = '{package}'",
         )
+
+
+def _has_kafka(session: SparkSession) -> bool:
+    """Return whether Spark has its package for Kafka; over Spark Connect, whether it finds it."""
+    if not is_connect(session):
+        return has_class(session, SOURCE)
+    with suppress(NotFoundError), source_errors("kafka", session.version):
+        # the columns of the source are known without a broker
+        settings = {"kafka.bootstrap.servers": "127.0.0.1:9", "subscribe": "t"}
+        return bool(session.read.format("kafka").options(**settings).load().columns)
+    return False
 
 
 # --- messages ------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from schema_core.environment.job_execution import require_running
+from schema_core.spark.api_mode import is_connect
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class _Lock:
@@ -51,7 +52,12 @@ def exclusive(target: str) -> Iterator[None]:
 
 
 def shares_source(frame: DataFrame, target: DataFrame) -> bool:
-    """Return whether a frame, its sub-queries included, reads a table or directory of another."""
+    """Return whether a frame, its sub-queries included, reads a table or directory of another.
+
+    Over Spark Connect nothing shows what a plan reads: it may always be the same.
+    """
+    if is_connect(frame):
+        return True
     targets = sources(target)
     return any(overlap(one, other) for one in sources(frame) for other in targets)
 
@@ -61,13 +67,23 @@ def overlap(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
-def name_of(target: DataFrame) -> str:
-    """Return what a frame of one table reads, however the table was named."""
-    return ", ".join(sorted(sources(target)))
+def reads_below(frame: DataFrame, root: str) -> bool:
+    """Return whether a frame reads a directory, one above or one in it; see `shares_source`."""
+    if is_connect(frame):
+        return True
+    return any(overlap(one.removeprefix("file:"), root) for one in sources(frame))
+
+
+def name_of(session: SparkSession, table: str) -> str:
+    """Return the name of a table of Spark's catalogs, and its directory, however it is named."""
+    if is_connect(session):
+        found = session.catalog.getTable(table)
+        return ".".join((found.catalog or "", *(found.namespace or ()), found.name))
+    return ", ".join(sorted(sources(session.table(table)))) or f"table {table}"
 
 
 def sources(frame: DataFrame) -> set[str]:
-    """Return the names of the tables and the directories that a frame reads."""
+    """Return the names of the tables and the directories that a frame of this process reads."""
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no access to plans
     plans = [plan, *_each(plan.subqueriesAll())]
     return {name for one in plans for leaf in _each(one.collectLeaves()) for name in _names(leaf)}

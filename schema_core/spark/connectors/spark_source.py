@@ -17,6 +17,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.spark.api_mode import checkpointed
 from schema_core.spark.commit import Directory, FileStage, Scope, clean, is_uncommitted, recover
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
@@ -25,9 +26,8 @@ from schema_core.spark.connectors.filesystem import definition_of
 from schema_core.spark.connectors.shared_tables import (
     exclusive,
     name_of,
-    overlap,
+    reads_below,
     shares_source,
-    sources,
 )
 from schema_core.spark.files import absolute, located
 from schema_core.spark.jobs import causes, condition_of
@@ -170,7 +170,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         """
         source, table = _source_of(context.options)
         self._complete(context)
-        with found(source, context.session.version):
+        with source_errors(source, context.session.version):
             if table is not None:
                 frame = context.session.table(table)
             else:
@@ -179,7 +179,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 frame = load(reader, context, path)
                 if (schema := _with_partitions(source, frame, context)) is not None:
                     frame = reader.schema(schema).load(path)
-        return checked(frame, context)
+            return checked(frame, context)
 
     def _complete(self, context: TableContext) -> None:
         """Complete the commits of killed jobs before the files of a table are used."""
@@ -232,20 +232,23 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             stage.open()
             place = f"file://{stage.folder}" if stage.is_beside else f"{path}/{stage.name}"
             staged = frame.write.format(source).mode("append").partitionBy(*keys)
-            with found(source, context.session.version):
+            with source_errors(source, context.session.version):
                 staged.options(**passed_on(context.options)).save(place)
             return
         self._complete(context)
         root = None
         if path is not None and source.lower() in OF_FILES:
             root = located(context.session, path)[1]
-        if context.overwrite and root is not None:
-            frame = _apart(frame, root)
-        writer = frame.write.format(source).mode(mode_of(context, MODE.of(context.options)))
-        if keys:
-            replaced_parts = "static" if context.creates else "dynamic"
-            writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
-        with found(source, context.session.version), exclusive(root or f"{source} {path}"):
+        reads_itself = context.overwrite and root is not None and reads_below(frame, root)
+        with (
+            checkpointed(frame, when=reads_itself) as rows,
+            source_errors(source, context.session.version),
+            exclusive(root or f"{source} {path}"),
+        ):
+            writer = rows.write.format(source).mode(mode_of(context, MODE.of(context.options)))
+            if keys:
+                replaced_parts = "static" if context.creates else "dynamic"
+                writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
             writer.options(**passed_on(context.options)).save(path)
 
 
@@ -262,14 +265,6 @@ def _has_source(table: CatalogTable) -> bool:
     """Return whether a table has files that this connector stages."""
     is_ours = table.options.get("connector") == SparkSourceConnector.identifier
     return is_ours and PATH.key in table.options
-
-
-def _apart(frame: DataFrame, root: str) -> DataFrame:
-    """Return rows that replace those of a directory, computed before if they are read from it."""
-    read = {one.removeprefix("file:") for one in sources(frame)}
-    if any(overlap(one, root) for one in read):
-        return frame.localCheckpoint(eager=True)
-    return frame
 
 
 def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
@@ -341,7 +336,7 @@ def mode_of(context: WriteContext, inserting: str | None) -> str:
 
 
 @contextmanager
-def found(source: str, version: str) -> Iterator[None]:
+def source_errors(source: str, version: str) -> Iterator[None]:
     """Convert Spark's errors for a data source that it does not have.
 
     Raises:
@@ -377,10 +372,12 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
             code="source-schema-mismatch",
             hint="declare them to write the table",
         )
-    if context.overwrite and shares_source(frame, target):
-        frame = frame.localCheckpoint(eager=True)
-    ordered = select(frame, [(Column(name), name) for name in target.columns])
-    with exclusive(name_of(target) or f"table {table}"):
+    reads_itself = context.overwrite and shares_source(frame, target)
+    with (
+        checkpointed(frame, when=reads_itself) as rows,
+        exclusive(name_of(context.session, table)),
+    ):
+        ordered = select(rows, [(Column(name), name) for name in target.columns])
         ordered.write.insertInto(table, overwrite=context.overwrite)
 
 

@@ -1,0 +1,133 @@
+"""Micro-batches over Spark Connect, which the server hands to this process as files.
+
+Spark calls the function of ``foreachBatch`` in a process of its server. There it writes the rows of
+a micro-batch into a folder and waits until this process has done with them, so that a micro-batch
+is staged, checked and committed as one of a SparkContext of this process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from schema_core.spark.files import located
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+#: The file that this process locks as long as it takes micro-batches.
+LOCK: Final = "lock"
+#: Suffixes of the files that tell the server the end of a micro-batch.
+DONE, FAILED = ".done", ".failed"
+#: For how many seconds each side waits before it looks again.
+PAUSE: Final = 0.01
+#: After how many seconds without a micro-batch the server is asked whether the query still runs.
+PATIENCE: Final = 0.5
+
+
+class BatchFolder:
+    """The folder through which the micro-batches of one query pass.
+
+    Args:
+        session: The session of the query.
+        path: The folder, which the server has as well.
+        columns: The names of the columns of a micro-batch.
+    """
+
+    def __init__(self, session: SparkSession, path: Path, columns: list[str]) -> None:
+        self._session = session
+        self._path = path
+        self._columns = columns
+
+    def function(self) -> Callable[[DataFrame, int], None]:
+        """Return the function of ``foreachBatch``, which needs the standard library only."""
+        folder, pause, lock, ends = str(self._path), PAUSE, LOCK, (DONE, FAILED)
+
+        def hand_over(rows: DataFrame, number: int) -> None:
+            import fcntl
+            import time
+            from pathlib import Path
+
+            place = Path(folder, str(number))
+            done, failed = (place.with_name(f"{number}{one}") for one in ends)
+            # names may not be unique, and files do not keep all of them
+            numbered = rows.toDF(*(f"c{position}" for position in range(len(rows.columns))))
+            numbered.write.mode("overwrite").parquet(f"file://{place}")
+            while not done.exists():
+                if failed.exists():
+                    raise RuntimeError("the micro-batch was not written")
+                with Path(folder, lock).open("rb") as file:  # the client deletes it at its end
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    except BlockingIOError:
+                        time.sleep(pause)
+                        continue
+                raise RuntimeError("the client of the query has ended")
+
+        return hand_over
+
+    def take(self, query: StreamingQuery, write: Callable[[DataFrame, int], None]) -> None:
+        """Call a function with the rows and the number of each micro-batch until the query ends.
+
+        If the function raises, the query fails and the error is raised here.
+        """
+        asked = time.monotonic()
+        error: BaseException | None = None
+        while True:
+            found = self._ready()
+            for number in found:
+                error = self._take(number, write)
+            if found:
+                asked = time.monotonic()
+            elif time.monotonic() - asked < PATIENCE:
+                time.sleep(PAUSE)
+            elif query.isActive:
+                asked = time.monotonic()
+            elif error is not None:
+                raise error
+            else:
+                return
+
+    def _ready(self) -> list[int]:
+        """Return the numbers of the micro-batches that the server has written."""
+        complete = self._path.glob("*/_SUCCESS")
+        return sorted(int(one.parent.name) for one in complete if not self._ends(one.parent))
+
+    def _ends(self, place: Path) -> list[Path]:
+        return [
+            one for end in (DONE, FAILED) if (one := place.with_name(place.name + end)).exists()
+        ]
+
+    def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
+        """Write a micro-batch, tell the server, and return the error."""
+        place = self._path / str(number)
+        try:
+            rows = self._session.read.parquet(f"file://{place}").toDF(*self._columns)
+            write(rows, number)
+        except BaseException as error:  # noqa: BLE001 - raised when the query has failed
+            place.with_name(f"{number}{FAILED}").touch()
+            return error
+        shutil.rmtree(place)
+        place.with_name(f"{number}{DONE}").touch()
+        return None
+
+
+@contextmanager
+def batch_folder(session: SparkSession, columns: list[str]) -> Iterator[BatchFolder]:
+    """Yield a new folder; while it is open, its lock shows the server that this process takes rows.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect` if the server has other files.
+    """
+    with TemporaryDirectory(prefix="schema_core-batches-", ignore_cleanup_errors=True) as name:
+        located(session, name)
+        with Path(name, LOCK).open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield BatchFolder(session, Path(name), columns)
