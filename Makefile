@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-connect env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
+.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -61,13 +61,23 @@ postgresql:
 	  { apt-get update && apt-get install -y --no-install-recommends postgresql $(DRIVERS); } >/dev/null 2>&1; } || \
 	echo 'no PostgreSQL or drivers: their tests are skipped (apt-get install postgresql $(DRIVERS))'
 
-# Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
+# Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py). Slow tests are separate:
+# `make test test-slow` before a release, and after a change of what they test (tests/slow_tests.py).
+PYTEST := HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 pytest: $(INSTALLED) postgresql
-	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m 'not slow'
+
+test-slow: $(INSTALLED) postgresql
+	$(PYTEST) -m slow
+
+slow-tests: $(INSTALLED) postgresql
+	$(PYTEST) --durations=0 --durations-min=1 >durations.log; tail -1 durations.log
+	$(BIN)/python -m tests.slow_tests durations.log
+	rm durations.log
 
 # The tests of jobs once more, over a server of Spark Connect; those that need the JVM are skipped.
 test-connect: $(INSTALLED) postgresql
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --connect -m spark tests/spark
+	$(PYTEST) --connect -m spark tests/spark
 
 # What a new environment with every extra gets today becomes what everybody gets.
 lock:

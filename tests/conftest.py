@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.slow_tests import slow_tests
 from tests.support import load_profile
 
 if TYPE_CHECKING:
@@ -79,16 +80,19 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that use the session as `spark`, and run their files first.
+    """Mark tests that use the session as `spark`, and run their files first; mark slow tests.
 
     Workers take files in this order. The files with Spark take longest: at the end, one worker
     would wait for the other.
     """
+    listed = slow_tests()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-    slow = {item.path for item in items if item.get_closest_marker("spark")}
-    items.sort(key=lambda item: item.path not in slow)
+        if item.nodeid in listed:
+            item.add_marker("slow")
+    first = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: item.path not in first)
 
 
 @pytest.hookimpl(wrapper=True)

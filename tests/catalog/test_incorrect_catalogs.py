@@ -66,6 +66,7 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [one.__name__ for one in WRONG])
 def test_contract_fails_for_an_incorrect_catalog(noticed: dict[str, str], wrong: str) -> None:
     assert noticed[wrong].startswith("test_")

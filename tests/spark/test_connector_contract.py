@@ -184,6 +184,7 @@ def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Note
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.__name__)
 def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
     noted: Noted, wrong: type[MemoryConnector]
@@ -191,6 +192,7 @@ def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
     assert noted.failed.get(wrong.__name__) == [WRONG[wrong]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", wrong_file_connectors.WRONG, ids=lambda one: one.__name__)
 def test_a_wrong_commit_is_found_when_a_process_is_killed(noted: Noted, wrong: type) -> None:
     assert noted.failed.get(wrong.__name__) == [KILLED]

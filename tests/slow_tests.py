@@ -1,0 +1,60 @@
+"""Tests that take so long that `make test` leaves them out: their list, and what writes it.
+
+`make test` runs all other tests, `make test-slow` these ones and those with the marker `slow`,
+whose fixtures take long. `make slow-tests` runs and measures all tests, and writes the list anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+#: One test a line: its seconds, and its name.
+LIST = Path(__file__).with_name("slow_tests.tsv")
+#: A test is slow that takes more seconds than this,
+SLOW = 4.0
+#: and of those of one function that take more seconds than this, all but the first.
+REPEATED = 1.0
+
+#: The duration of a test without its fixtures, which other tests may share.
+_DURATION = re.compile(r"([0-9.]+)s call +(\S.*)")
+
+
+def slow_tests() -> frozenset[str]:
+    """Return the names of the slow tests."""
+    lines = LIST.read_text("utf-8").splitlines()
+    return frozenset(line.partition("\t")[2] for line in lines)
+
+
+def chosen(log: str) -> dict[str, float]:
+    """Return the slow tests of a log of pytest with durations, with their seconds.
+
+    >>> calls = ["9.5s call t.py::a", "3.0s call t.py::b[1]", "2.0s call t.py::b[2]"]
+    >>> chosen("\\n".join([*calls, "7.0s setup t.py::c"]))
+    {'t.py::a': 9.5, 't.py::b[2]': 2.0}
+    """
+    taken: dict[str, float] = {}
+    for line in log.splitlines():
+        if found := _DURATION.match(line):
+            taken[found[2].strip()] = float(found[1])
+    functions: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(taken):
+        functions[name.partition("[")[0]].append(name)
+    slow = {name for name, seconds in taken.items() if seconds > SLOW}
+    for names in functions.values():
+        repeated = [one for one in names if REPEATED < taken[one] <= SLOW]
+        slow |= set(repeated[1:])
+    return {name: round(taken[name], 1) for name in sorted(slow)}
+
+
+def main() -> None:
+    """Write the list from the log of all tests."""
+    found = chosen(Path(sys.argv[1]).read_text("utf-8"))
+    LIST.write_text("".join(f"{seconds}\t{name}\n" for name, seconds in found.items()), "utf-8")
+    print(f"{len(found)} slow tests, {sum(found.values()):,.0f} s")
+
+
+if __name__ == "__main__":
+    main()
