@@ -26,6 +26,20 @@ def is_connect(session: object) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect.")
 
 
+def functions_of(session: object) -> Any:
+    """Return the module of functions of a session, or of a DataFrame.
+
+    Those of `pyspark.sql.functions` are of Spark Connect only in a process without a SparkContext.
+    """
+    if is_connect(session):
+        from pyspark.sql.connect import functions as of_connect
+
+        return of_connect
+    from pyspark.sql import functions
+
+    return functions
+
+
 def require_classic(session: SparkSession, what: str, hint: str | None = None) -> None:
     """Refuse what needs the JVM of the driver in a session of Spark Connect.
 

@@ -47,6 +47,15 @@ def as_fetched(spark: SparkType) -> list[SparkType]:
     return before if local is last else [*before, local]
 
 
+def with_microseconds(spark: SparkType) -> SparkType:
+    """Return a type with TIME(6) in place of every TIME: what Arrow is to Spark Connect."""
+    from pyspark.sql import types
+
+    for precision in range(6):
+        spark = _replaced(spark, types.TimeType(precision), types.TimeType(6))
+    return spark
+
+
 def _replaced(spark: SparkType, old: SparkType, new: SparkType) -> SparkType:
     """Return a type with another one in place of `old`, or the same object without any."""
     from pyspark.sql import types

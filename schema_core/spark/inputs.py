@@ -41,7 +41,12 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.exchanged_types import as_months, as_nullable, of_months
+from schema_core.spark.exchanged_types import (
+    as_months,
+    as_nullable,
+    of_months,
+    with_microseconds,
+)
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.projection import NamedNode, select
@@ -216,6 +221,8 @@ class _ArrowRows:
         for one in to_struct_type(self._schema, on_loss="note").fields:
             casts = of_months(one.dataType)
             sent = as_months(one.dataType)[-1] if casts else one.dataType
+            if is_connect(session) and (timed := with_microseconds(sent)) is not sent:
+                sent, casts = timed, casts or [one.dataType]
             fields.append(StructField(one.name, as_nullable(sent)))
             node: Node = ColumnNode(one.name)
             for type_ in casts:

@@ -15,6 +15,7 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan, Table, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.api_mode import functions_of
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.windows import lengths_of
@@ -109,8 +110,7 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
     keys = [names[place] for place in ranking.key]
     if plan.state is State.FIRST:
         return frame.dropDuplicates(keys)
-    from pyspark.sql.functions import expr
-
+    expr = functions_of(frame).expr
     function = "max_by" if ranking.descending else "min_by"
     row = expr(f"{function}(struct(*), {quote(names[ranking.time])})").alias(ROWS)
     return frame.groupBy(*map(quote, keys)).agg(row).select(f"{quote(ROWS)}.*")
@@ -126,16 +126,14 @@ def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
         return _sessions(plan.operation, frame, zone)
     if plan.state is not State.ROWS:
         return frame
-    from pyspark.sql.functions import expr
-
+    expr = functions_of(frame).expr
     end = frame.columns[-2]
     return frame.groupBy(quote(end)).agg(expr("collect_list(struct(*))").alias(ROWS))
 
 
 def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
     """Return a row with all rows of each session."""
-    from pyspark.sql.functions import expr
-
+    expr = functions_of(frame).expr
     names = ", ".join(map(quote, frame.columns))
     time, keys = window.time, [quote(one.name) for one in window.partition_by]
     frame = with_session_time(frame, time.name, time.type, zone)

@@ -17,7 +17,7 @@ from schema_core.environment.job_graph import JobExecution
 from schema_core.environment.options import CHECKPOINTS
 from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
-from schema_core.spark.api_mode import is_connect
+from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.checkpoints import Checkpoint
 from schema_core.spark.connectors import (
     MicroBatch,
@@ -308,11 +308,14 @@ def write_batch(
 
 def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
     """Write the rows of a micro-batch and return how many they are."""
-    from pyspark.sql import Observation
-    from pyspark.sql.functions import count
+    if is_connect(rows):
+        from pyspark.sql.connect.observation import Observation
+    else:
+        from pyspark.sql import Observation
 
-    seen = Observation()
-    connector.write(rows.observe(seen, count("*").alias("rows")), context)
+    seen: Any = Observation()
+    counted = functions_of(rows).count("*").alias("rows")
+    connector.write(rows.observe(seen, counted), context)
     return int(seen.get["rows"])
 
 

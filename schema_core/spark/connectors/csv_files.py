@@ -341,13 +341,15 @@ def lines_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     for batch in batches:
+        about = batch.select(range(1, batch.num_columns))
         for row in range(batch.num_rows):
             content = batch.column(0)[row].as_py().removeprefix(BOM_UTF8)
             lines = content.removesuffix(b"\n").split(b"\n") if content else []
             for first in range(0, len(lines), CHUNK):
                 part = pa.array(lines[first : first + CHUNK], pa.binary())
-                kept = batch.take(pa.array([row] * len(part), pa.int32())).columns[1:]
-                yield pa.RecordBatch.from_arrays([part, *kept], names=batch.schema.names)
+                kept = about.take(pa.array([row] * len(part), pa.int32()))
+                names = batch.schema.names
+                yield pa.RecordBatch.from_arrays([part, *kept.columns], names=names)
 
 
 def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:

@@ -30,7 +30,7 @@ from schema_core.formats.spark.pyspark_types import (
     to_struct_field,
 )
 from schema_core.schema.columns import PhysicalColumn
-from schema_core.spark.api_mode import is_connect
+from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.commit import (
     Batch,
     Definition,
@@ -961,16 +961,17 @@ class Layout:
 
     def _objects(self, session: SparkSession) -> DataFrame:
         """The lines of json files that hold an object; all others are skipped, as in Flink."""
-        from pyspark.sql.functions import col, from_json
         from pyspark.sql.types import StructType
 
+        functions = functions_of(session)
+        col = functions.col
         partitions = () if self.streams else self.partitions
         fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
         reader = self._listed(self._source(session).format("text").schema(StructType(fields)))
         lines = with_file_metadata(reader.load(self.path))
         lines = lines.where(f"json_object_keys({CONTENT}) IS NOT NULL")
         stored = StructType(self._inner())
-        record = from_json(col(CONTENT), stored, self.form.reading(self.options))
+        record = functions.from_json(col(CONTENT), stored, self.form.reading(self.options))
         others = [col(quote(name)) for name in (*partitions, FILE_METADATA)]
         rows = lines.select(record.alias(CONTENT), *others)
         names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.formats.spark.pyspark_types import to_struct_field
+from schema_core.spark.api_mode import functions_of
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Element, Field, Literal, Node, call
@@ -146,9 +147,9 @@ class MessageFormat:
     def _parse_json(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
     ) -> DataFrame:
-        from pyspark.sql.functions import col, from_json
         from pyspark.sql.types import StructType
 
+        functions = functions_of(frame)
         text = f"CAST({quote(source)} AS STRING)"
         if JSON_ERRORS.of(self.options):
             frame = frame.where(f"{quote(source)} IS NULL OR json_object_keys({text}) IS NOT NULL")
@@ -158,17 +159,18 @@ class MessageFormat:
                 for name, type_ in columns.items()
             ]
         )
-        record = from_json(col(source).cast("string"), stored, JSON.reading(self.options))
+        record = functions.from_json(
+            functions.col(source).cast("string"), stored, JSON.reading(self.options)
+        )
         return frame.select("*", record.alias(target))
 
     def _parse_csv(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
     ) -> DataFrame:
-        from pyspark.sql.functions import col, udf
-
+        functions = functions_of(frame)
         dialect = dialect_of(self.options, list(columns))
-        record = udf(lambda value: csv_record(value, dialect), "array<string>")
-        frame = frame.select("*", record(col(source)).alias(target))
+        record = functions.udf(lambda value: csv_record(value, dialect), "array<string>")
+        frame = frame.select("*", record(functions.col(source)).alias(target))
         if dialect.skip_errors:
             frame = frame.where(f"{quote(source)} IS NULL OR {quote(target)} IS NOT NULL")
         return frame
