@@ -71,7 +71,7 @@ test-slow: $(INSTALLED) postgresql
 	$(PYTEST) -m slow
 
 slow-tests: $(INSTALLED) postgresql
-	$(PYTEST) --durations=0 --durations-min=1 >durations.log; tail -1 durations.log
+	$(PYTEST) --durations=0 --durations-min=0.4 >durations.log; tail -1 durations.log
 	$(BIN)/python -m tests.slow_tests durations.log
 	rm durations.log
 

@@ -14,9 +14,9 @@ from pathlib import Path
 #: One test a line: its seconds, and its name.
 LIST = Path(__file__).with_name("slow_tests.tsv")
 #: A test is slow that takes more seconds than this,
-SLOW = 4.0
+SLOW = 2.0
 #: and of those of one function that take more seconds than this, all but the first.
-REPEATED = 1.0
+REPEATED = 0.4
 
 #: The duration of a test without its fixtures, which other tests may share.
 _DURATION = re.compile(r"([0-9.]+)s call +(\S.*)")
@@ -31,9 +31,9 @@ def slow_tests() -> frozenset[str]:
 def chosen(log: str) -> dict[str, float]:
     """Return the slow tests of a log of pytest with durations, with their seconds.
 
-    >>> calls = ["9.5s call t.py::a", "3.0s call t.py::b[1]", "2.0s call t.py::b[2]"]
+    >>> calls = ["9.5s call t.py::a", "1.5s call t.py::b[1]", "1.0s call t.py::b[2]"]
     >>> chosen("\\n".join([*calls, "7.0s setup t.py::c"]))
-    {'t.py::a': 9.5, 't.py::b[2]': 2.0}
+    {'t.py::a': 9.5, 't.py::b[2]': 1.0}
     """
     taken: dict[str, float] = {}
     for line in log.splitlines():

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from schema_core.cli import WRONG, script
+from schema_core.cli import script
 from schema_core.cli.progress import follow
 from schema_core.cli.run import Quiet, require_valid
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import SchemaError
 from schema_core.paths import parse_path
 from schema_core.sql.parser import parse_query, parse_statements
 from schema_core.text import quote_identifier
@@ -45,13 +45,10 @@ def ctas(
     errors = Console(stderr=True, highlight=False)
     before = "" if setup is None else script.read(setup, define)
     text = script.read(query, define)
-    try:
+    with script.exits_on_error(errors, query, script.exit_code):
         statement = create_table_as(table, text, option or [], replace=replace)
-    except SchemaCoreError as error:
-        script.show(errors, query, error.diagnostics)
-        raise typer.Exit(script.exit_code(error)) from None
     require_valid(setup or query, f"{before.rstrip().rstrip(';')};\n{statement}", errors)
-    try:
+    with script.exits_on_error(errors, query):
         environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         for one in parse_statements(before) if before else ():
             result = environment.execute_statement(one, before)
@@ -63,11 +60,6 @@ def ctas(
         if result.job is not None and not quiet:
             follow(result.job, errors)
         result.wait()
-    except SchemaCoreError as error:
-        script.show(errors, query, error.diagnostics)
-        raise typer.Exit(WRONG) from None
-    except KeyboardInterrupt as interrupt:
-        raise script.interrupted(errors, interrupt) from None
     print(f"created {table}")
 
 

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from schema_core.cli import WRONG, script
+from schema_core.cli import script
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.recover import Recovery, RecoveryAction, tables_of
 from schema_core.environment.operations.recover import recover as recover_tables
 from schema_core.environment.session import Session
-from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import (
@@ -55,15 +54,12 @@ def recover(file: script.File, define: script.Define = None, table: Tables = Non
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
-    try:
+    with script.exits_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
             if isinstance(statement, SETTING_UP):
                 run(session, statement, text)
         found = recover_tables(session, _chosen(session, table), _show)
-    except SchemaCoreError as error:
-        script.show(errors, file, error.diagnostics)
-        raise typer.Exit(WRONG) from None
     print(f"{len(found)} tables")
 
 

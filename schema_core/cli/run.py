@@ -27,7 +27,7 @@ from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
 from schema_core.environment.trial import trial_session
-from schema_core.errors import SchemaCoreError, within
+from schema_core.errors import within
 from schema_core.sql.parser import parse_statements
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
@@ -53,7 +53,7 @@ def run(
     errors = Console(stderr=True, highlight=False)
     if not no_check:
         require_valid(file, text, errors)
-    try:
+    with script.exits_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
             result = run_statement(session, statement, text)
@@ -61,11 +61,6 @@ def run(
                 follow(result.job, errors)
             result.print()
         require_closed(session)
-    except SchemaCoreError as error:
-        script.show(errors, file, error.diagnostics)
-        raise typer.Exit(WRONG) from None
-    except KeyboardInterrupt as interrupt:
-        raise script.interrupted(errors, interrupt) from None
 
 
 def require_valid(file: Path, text: str, console: Console) -> None:
@@ -97,7 +92,7 @@ def compile_plan(
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
-    try:
+    with script.exits_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         *before, last = parse_statements(text)
         for statement in before:
@@ -107,9 +102,6 @@ def compile_plan(
         with within(text), of(last, text):
             document = compiled(session, last, text)
         write_plan_file(plan_path(str(output)), document.to_json(), replace=replace)
-    except SchemaCoreError as error:
-        script.show(errors, file, error.diagnostics)
-        raise typer.Exit(WRONG) from None
     for name in document.variables():
         print(f"schema-core: the plan needs the environment variable {name}", file=sys.stderr)
 
@@ -126,14 +118,9 @@ def run_plan(
     """
     text = script.read_text(file, MAX_PLAN)
     errors = Console(stderr=True, highlight=False)
-    try:
+    with script.exits_on_error(errors, file):
         document = PlanDocument.from_json(text)
         result = execute(document, Session(EnvironmentSettings.in_batch_mode()))
         if result.job is not None:
             follow(result.job, errors) if not quiet else result.wait()
         result.print()
-    except SchemaCoreError as error:
-        script.show(errors, file, error.diagnostics)
-        raise typer.Exit(WRONG) from None
-    except KeyboardInterrupt as interrupt:
-        raise script.interrupted(errors, interrupt) from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -156,6 +157,26 @@ def unable(reason: str, hint: str | None = None) -> typer.Exit:
     if hint:
         print(f"  hint: {hint}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
+
+
+@contextmanager
+def exits_on_error(
+    console: Console, path: Path, code: Callable[[SchemaCoreError], int] = lambda _: WRONG
+) -> Iterator[None]:
+    """Print an error of a block on stderr, and end the command with an exit code.
+
+    Args:
+        console: Where the error is printed.
+        path: The file that the block reads.
+        code: Returns the exit code for an error; 1 by default. It is 130 after Ctrl-C.
+    """
+    try:
+        yield
+    except SchemaCoreError as error:
+        show(console, path, error.diagnostics)
+        raise typer.Exit(code(error)) from None
+    except KeyboardInterrupt as interrupt:
+        raise interrupted(console, interrupt) from None
 
 
 def interrupted(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:

@@ -21,7 +21,7 @@ from schema_core.cli.findings import FindingReport, Format, Level, Output, Repor
 from schema_core.cli.progress import follow
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobGraph
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import SchemaError
 from schema_core.secrets import mask_credentials
 from schema_core.spark.jobs import SparkJob
 from schema_core.spark.session import JobSession
@@ -74,18 +74,15 @@ def sweep_catalog(
     """
     errors = Console(stderr=True, highlight=False)
     report = SweepReport()
-    try:
-        with opened(source, username) as (session, portions):
-            action = _action(portions, report, results, streaming=not batch)
-            job = submit(
-                JobGraph("spark", SparkJob(session.opened(), f"sweep of {source}", action), ())
-            )
-            job.wait() if quiet else follow(job, errors)
-    except SchemaCoreError as error:
-        script.show(errors, Path(source), error.diagnostics)
-        raise typer.Exit(UNREADABLE) from None
-    except KeyboardInterrupt as interrupt:
-        raise script.interrupted(errors, interrupt) from None
+    with (
+        script.exits_on_error(errors, Path(source), lambda _: UNREADABLE),
+        opened(source, username) as (session, portions),
+    ):
+        action = _action(portions, report, results, streaming=not batch)
+        job = submit(
+            JobGraph("spark", SparkJob(session.opened(), f"sweep of {source}", action), ())
+        )
+        job.wait() if quiet else follow(job, errors)
     finish(findings_of(report, source), output)
 
 

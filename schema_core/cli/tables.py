@@ -22,7 +22,6 @@ from schema_core.dialects import ddl_losses, read_tables, to_ddl
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.trial import trial_session
-from schema_core.errors import SchemaCoreError
 from schema_core.text import escaped, quote_identifier
 
 #: The version of the output in JSON.
@@ -123,7 +122,7 @@ def convert(
     """
     text = script.read_text(file)
     errors = Console(stderr=True, highlight=False)
-    try:
+    with script.exits_on_error(errors, file, script.exit_code):
         found = read_tables(text, source)
         written = [
             to_ddl(one.table, target, one.path, on_loss=on_loss.value) for one in found.tables
@@ -132,9 +131,6 @@ def convert(
         losses += [
             (one.path, loss) for one in found.tables for loss in ddl_losses(one.table, target)
         ]
-    except SchemaCoreError as error:
-        script.show(errors, file, error.diagnostics)
-        raise typer.Exit(script.exit_code(error)) from None
     print(";\n\n".join(written) + ";")
     for path, loss in losses:
         errors.print(Text(escaped(f"{'.'.join(path)}: {loss}")), soft_wrap=True)
@@ -158,11 +154,8 @@ def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnviro
             errors.print(line, soft_wrap=True)
         if any(one.level is Level.ERROR for one in findings):
             raise typer.Exit(WRONG)
-        try:
+        with script.exits_on_error(errors, file):
             yield TableEnvironment(session)
-        except SchemaCoreError as error:
-            script.show(errors, file, error.diagnostics)
-            raise typer.Exit(WRONG) from None
 
 
 def paths_in(environment: TableEnvironment) -> Iterator[str]:

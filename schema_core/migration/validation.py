@@ -13,6 +13,7 @@ from dataclasses import replace
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import as_table, normalized
 from schema_core.catalog.former_names import FormerNames, without_former_names
+from schema_core.catalog.managed import ensure_folder
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
@@ -183,6 +184,8 @@ def stored_table(
         SchemaError: with code `wrong-table-kind` for a view or a materialized table.
     """
     found, table = permanent_table(environment, path)
+    if found.derived is not None:
+        ensure_folder(found.derived)
     return found.identifier, table, found.connector_options
 
 

@@ -70,6 +70,7 @@ class BatchFolder:
                         time.sleep(pause)
                         continue
                 raise RuntimeError("the client of the query has ended")
+            done.unlink()
 
         return hand_over
 
@@ -97,26 +98,20 @@ class BatchFolder:
 
     def _ready(self) -> list[int]:
         """Return the numbers of the micro-batches that the server has written."""
-        complete = self._path.glob("*/_SUCCESS")
-        return sorted(int(one.parent.name) for one in complete if not self._ends(one.parent))
-
-    def _ends(self, place: Path) -> list[Path]:
-        return [
-            one for end in (DONE, FAILED) if (one := place.with_name(place.name + end)).exists()
-        ]
+        return sorted(int(one.parent.name) for one in self._path.glob("*/_SUCCESS"))
 
     def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
         """Write a micro-batch, tell the server, and return the error."""
         place = self._path / str(number)
+        error: BaseException | None = None
         try:
             rows = self._session.read.parquet(f"file://{place}").toDF(*self._columns)
             write(rows, number)
-        except BaseException as error:  # noqa: BLE001 - raised when the query has failed
-            place.with_name(f"{number}{FAILED}").touch()
-            return error
+        except BaseException as raised:  # noqa: BLE001 - raised when the query has failed
+            error = raised
         shutil.rmtree(place)
-        place.with_name(f"{number}{DONE}").touch()
-        return None
+        place.with_name(f"{number}{DONE if error is None else FAILED}").touch()
+        return error
 
 
 @contextmanager

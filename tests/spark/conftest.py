@@ -87,6 +87,13 @@ def remote(spark: SparkSession) -> Iterator[SparkSession]:
     service.stop(*(getattr(service, f"stop$default${number}")() for number in (1, 2)))
 
 
+@pytest.fixture
+def classic(request: pytest.FixtureRequest) -> None:
+    """Skip a test of what Spark Connect does not have, as `docs/clusters.md` says."""
+    if request.config.getoption("--connect"):
+        pytest.skip("over Spark Connect: of a SparkContext only")
+
+
 @pytest.fixture(scope="session")
 def root(request: pytest.FixtureRequest, spark: SparkSession) -> SparkSession:
     """The session of the user: that of all tests, or one of Spark Connect."""

@@ -126,6 +126,7 @@ def left(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.rglob("*") if not one.name.endswith(".crc"))
 
 
+@pytest.mark.usefixtures("classic")
 @pytest.mark.parametrize("query", [COUNTING, SLEEPING], ids=["in Spark", "in Python"])
 def test_a_long_insert_is_cancelled_and_leaves_the_table(
     env: TableEnvironment, hook: Hook, tmp_path: Path, query: str
@@ -142,6 +143,7 @@ def test_a_long_insert_is_cancelled_and_leaves_the_table(
     assert ["created", "canceled"] == hook.events
 
 
+@pytest.mark.usefixtures("classic")
 @pytest.mark.parametrize("atomic", ["false", "true"])
 @pytest.mark.parametrize("stages", [False, True])
 def test_a_cancelled_creation_leaves_what_its_level_promises(
@@ -193,6 +195,7 @@ def test_ctrl_c_in_a_statement_that_waits_cancels_its_job(
     assert before == left(tmp_path / "t")
 
 
+@pytest.mark.usefixtures("classic")
 def test_a_job_that_waits_for_another_writer_is_cancelled(
     env: TableEnvironment, tmp_path: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_every_type_in_pandas(every_type: tuple[Table, list[tuple[Any, ...]]]) -
     ]
 
 
+@pytest.mark.usefixtures("classic")
 def test_a_frame_of_another_session_is_read_with_its_own_settings(
     environment: TableEnvironment, session: SparkSession
 ) -> None:

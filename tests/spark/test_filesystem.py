@@ -454,6 +454,7 @@ def test_orc_files_without_names_are_checked_for_null(
     assert "column '_col1' is NOT NULL but received NULL" in caught.value.problem
 
 
+@pytest.mark.usefixtures("classic")
 def test_files_that_cannot_be_read_are_named(environment: TableEnvironment, tmp_path: Path) -> None:
     for name, keys, folders in (
         ("damaged", "", ("damaged",)),

@@ -92,6 +92,7 @@ def last_logged(log: pytest.LogCaptureFixture) -> dict[str, str]:
     return found
 
 
+@pytest.mark.usefixtures("classic")
 @pytest.mark.parametrize(
     ("function", "query"),
     [

@@ -254,6 +254,7 @@ def test_values_that_the_database_would_round_are_not_written(pg: Tables) -> Non
     )
 
 
+@pytest.mark.usefixtures("classic")
 def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
     lite.run("CREATE TABLE t (id INTEGER PRIMARY KEY, b BIGINT, r REAL, s TEXT, bl BLOB,"
              " bo BOOLEAN, dc DECIMAL(10, 2), d DATE, ts TIMESTAMP, tm TIME)")  # fmt: skip
@@ -322,6 +323,7 @@ def test_sqlite_compares_strings_as_flink_and_refuses_nan(lite: Tables) -> None:
 # --- reading -------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("classic")
 def test_predicates_are_pushed_down(pg: Tables) -> None:
     pg.run("CREATE TABLE t (id int, s text, n numeric(10, 2), d date, ts timestamp, b bool)")
     pg.run("INSERT INTO t VALUES (1, 'x', 1.5, '2024-01-01', '2024-01-01 00:00:00', true),"

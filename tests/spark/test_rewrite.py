@@ -286,6 +286,17 @@ def test_views_are_refused(environment: TableEnvironment) -> None:
     assert "wrong-table-kind" == caught.value.code
 
 
+def test_a_managed_table_that_was_never_written_has_no_rows(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE t (a BIGINT)")
+    new = CatalogTable(columns(a="INT NOT NULL"))
+    report = validate_rows(environment, "t", new)
+
+    assert (0, []) == (report.rows, problems(report))
+    rewrite_table(environment, "t", new).wait()
+    assert "`a` INT NOT NULL" in environment.get_create_statement("t")
+    assert [] == list(environment.execute_sql("SELECT * FROM t").collect())
+
+
 def test_the_commands(spark: SparkSession, tmp_path: Path) -> None:
     assert spark is not None
     (tmp_path / "migrations").mkdir()

@@ -61,6 +61,7 @@ def kept_views(environment: TableEnvironment) -> int:
     return sum(name.startswith(f"{PREFIX}input_") for (name,) in names)
 
 
+@pytest.mark.usefixtures("classic")
 def test_an_unchanged_table_is_read_once_for_all_queries(
     environment: TableEnvironment, place: Path, reads: list[str]
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_view_depends_on_the_time_zone(
     assert found["UTC"] != found["America/New_York"]
 
 
+@pytest.mark.usefixtures("classic")
 def test_random_columns_differ_from_query_to_query(
     environment: TableEnvironment, place: Path, reads: list[str]
 ) -> None:
@@ -295,6 +297,7 @@ def test_a_plan_that_holds_values_or_rows_is_not_kept(
     assert (values[0] == values[1]) == ("(a)" in query)
 
 
+@pytest.mark.usefixtures("classic")
 def test_views_of_rows_are_dropped_after_the_rows(environment: TableEnvironment) -> None:
     table = environment.from_arrow(pa.table({"a": [1]}))
     before = kept_views(environment)

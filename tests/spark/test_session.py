@@ -39,7 +39,7 @@ def job_session(environment: TableEnvironment) -> SparkSession:
 
 
 @pytest.fixture
-def leaves_nothing(environment: TableEnvironment) -> Iterator[None]:
+def leaves_nothing(environment: TableEnvironment, classic: None) -> Iterator[None]:
     before = names(job_session(environment))
     yield
     assert before == names(job_session(environment))

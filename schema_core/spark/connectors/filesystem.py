@@ -30,7 +30,7 @@ from schema_core.formats.spark.pyspark_types import (
     to_struct_field,
 )
 from schema_core.schema.columns import PhysicalColumn
-from schema_core.spark.api_mode import functions_of, is_connect
+from schema_core.spark.api_mode import functions_of
 from schema_core.spark.commit import (
     Batch,
     Definition,
@@ -381,7 +381,7 @@ class FilesystemConnector:
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
         layout = Layout(context, is_exact=True)
-        if layout.form is not CSV or is_connect(context.session) or not _is_of_a_record(error):
+        if layout.form is not CSV or not _is_of_a_record(error):
             return None
         try:
             with spark_errors():
