@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -216,6 +217,19 @@ def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
     assert stored(environment) is not None
 
 
+def sleeps_instead(monkeypatch: pytest.MonkeyPatch, action: Callable[[float], object]) -> None:
+    """Replace `time.sleep` in this thread; those of Spark, from other tests, sleep as before."""
+    this, sleep = threading.get_ident(), time.sleep
+
+    def slept(seconds: float) -> None:
+        if threading.get_ident() == this:
+            action(seconds)
+        else:
+            sleep(seconds)
+
+    monkeypatch.setattr(time, "sleep", slept)
+
+
 def test_a_write_waits_for_the_commit_of_an_isolated_job(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +244,7 @@ def test_a_write_waits_for_the_commit_of_an_isolated_job(
         if len(looks) == 4:
             catalog.drop_table(PATH, ignore_if_not_exists=False)
 
-    monkeypatch.setattr(time, "sleep", ended)
+    sleeps_instead(monkeypatch, ended)
     for expected in (2, 4):
         leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
         if expected == 2:
@@ -260,7 +274,7 @@ def test_a_write_fits_the_definition_that_is_restored(
     old = shown(environment)
     environment.execute_sql("DROP TABLE t")
     leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
-    monkeypatch.setattr(time, "sleep", lambda _: catalog.alter_table(PATH, old, False))
+    sleeps_instead(monkeypatch, lambda _: catalog.alter_table(PATH, old, False))
 
     assert "column-count-mismatch" == code(environment, "INSERT INTO t VALUES (1)")
     assert stored(environment) is None
