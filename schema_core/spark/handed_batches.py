@@ -1,8 +1,8 @@
 """Micro-batches over Spark Connect, which the server hands to this process as files.
 
 Spark calls the function of ``foreachBatch`` in a process of its server. There it writes the rows of
-a micro-batch into a folder and waits until this process has done with them, so that a micro-batch
-is staged, checked and committed as one of a SparkContext of this process.
+a micro-batch into a folder and waits until this process has written them to the table, so that a
+micro-batch is staged, checked and committed as one of a SparkContext of this process.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def pytest_runtest_makereport(
 
 
 def _needs_jvm(error: BaseException | None) -> bool:
-    """Return whether an error, or its cause, says that something is refused over Spark Connect."""
+    """Return whether an error, or its cause, is that of an operation refused over Spark Connect."""
     while error is not None:
         if isinstance(error, SchemaCoreError) and error.code == "not-over-connect":
             return True
@@ -89,7 +89,7 @@ def remote(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def classic(request: pytest.FixtureRequest) -> None:
-    """Skip a test of what Spark Connect does not have, as `docs/clusters.md` says."""
+    """Skip a test of an operation that `docs/clusters.md` lists as refused or missing there."""
     if request.config.getoption("--connect"):
         pytest.skip("over Spark Connect: of a SparkContext only")
 
