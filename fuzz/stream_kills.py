@@ -2,11 +2,13 @@
 
     python -m fuzz.stream_kills --kills 30
     python -m fuzz.stream_kills --kills 30 --query windows
+    python -m fuzz.stream_kills --kills 30 --connect
 
 A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
 with SIGKILL at random moments, also within its commits, and started again, until all files are
 read. Then the table must have every row once; of windows, each must be there once with the sum of
-its rows. Spark is started for each run.
+its rows. Spark is started for each run. Over Spark Connect the process is killed alone, or, every
+third time, its server with it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+
+from fuzz.clusters import free_port
 
 #: How many rows a file has.
 ROWS = 40
@@ -49,8 +53,13 @@ JOB = """
 import sys
 from schema_core import EnvironmentSettings, TableEnvironment
 
-root, columns, query, start = sys.argv[1:]
-environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+root, columns, query, start, remote = sys.argv[1:]
+spark = None
+if remote:
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.remote(remote).create()
+environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=spark)
 environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{root}/checkpoints'")
 environment.execute_sql(
     f\"\"\"CREATE TABLE source (id BIGINT, name STRING,
@@ -65,6 +74,21 @@ environment.execute_sql(
 result = environment.execute_sql(f"INSERT INTO sink {query}")
 print("started", flush=True)
 result.wait()
+"""
+
+SERVER = """
+import sys
+import time
+
+from schema_core.spark.session import start
+
+port, *settings = sys.argv[1:]
+session = start(dict(one.split("=", 1) for one in settings))
+java = session.sparkContext._jsc.sc()
+java.conf().set("spark.connect.grpc.binding.port", port)
+session._jvm.org.apache.spark.sql.connect.service.SparkConnectService.start(java)
+print("started", flush=True)
+time.sleep(1e6)
 """
 
 
@@ -110,10 +134,10 @@ def ids(root: Path, query: str) -> Counter[int]:
     return found
 
 
-def started(root: Path, query: str) -> subprocess.Popen[str]:
-    """Start the job and wait until it runs."""
+def started(*command: str) -> subprocess.Popen[str]:
+    """Start a Python program and wait until it says that it has started."""
     process = subprocess.Popen(
-        [sys.executable, "-c", JOB, str(root), *QUERIES[query], str(START)],
+        [sys.executable, "-c", *command],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -123,7 +147,7 @@ def started(root: Path, query: str) -> subprocess.Popen[str]:
     while (line := process.stdout.readline()) and "started" not in line:
         pass
     if not line:
-        raise SystemExit("the job failed before it started")
+        raise SystemExit("the program failed before it started")
     return process
 
 
@@ -135,6 +159,33 @@ def kill(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
+class Runs:
+    """Starts the job, and kills it; over Spark Connect with a server that survives most kills."""
+
+    def __init__(self, root: Path, query: str, *, connect: bool) -> None:
+        self._root, self._query, self._connect = root, query, connect
+        self._server: subprocess.Popen[str] | None = None
+        self._job: subprocess.Popen[str] | None = None
+        self._remote = ""
+
+    def start(self) -> None:
+        """Start the job, and a server that it needs, and wait until it runs."""
+        if self._connect and self._server is None:
+            port = free_port()
+            self._server = started(SERVER, str(port), *SPARK.split(" "))
+            self._remote = f"sc://127.0.0.1:{port}"
+        query = QUERIES[self._query]
+        self._job = started(JOB, str(self._root), *query, str(START), self._remote)
+
+    def kill(self, *, server: bool = True) -> None:
+        """Kill the job, and its server if there is one and it is wanted."""
+        if self._job is not None:
+            kill(self._job)
+        if server and self._server is not None:
+            kill(self._server)
+            self._server = None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=30)
@@ -143,6 +194,7 @@ def main() -> int:
         "--window", type=float, default=8.0, help="seconds within which a job is killed"
     )
     parser.add_argument("--query", choices=QUERIES, default="rows")
+    parser.add_argument("--connect", action="store_true", help="run over Spark Connect")
     options = parser.parse_args()
     query = options.query
     draw = random.Random(options.seed)
@@ -154,21 +206,22 @@ def main() -> int:
         growth = Growth(root / "source", count, 1.5)
         growth.start()
         seen = []
+        runs = Runs(root, query, connect=options.connect)
         for number in range(options.kills):
-            process = started(root, query)
+            runs.start()
             time.sleep(draw.uniform(0, options.window))
-            kill(process)
+            runs.kill(server=number % 3 == 2)
             found = ids(root, query)
             seen.append(sum(found.values()))
             doubled = sum(1 for many in found.values() if many > 1)
             print(f"kill {number + 1}: {seen[-1]} rows, {doubled} doubled", flush=True)
-        process = started(root, query)
+        runs.start()
         growth.join()
         deadline = time.monotonic() + PATIENCE
         while len(ids(root, query)) < count * ROWS and time.monotonic() < deadline:
             time.sleep(1)
         time.sleep(2)
-        kill(process)
+        runs.kill()
         found = ids(root, query)
     lost = count * ROWS - len(found)
     doubled = sum(many - 1 for many in found.values())

@@ -17,8 +17,10 @@ from collections.abc import Callable, Hashable, Iterator
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
+from schema_core.errors import ExternalError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect, not_over_connect
+from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
@@ -397,6 +399,8 @@ def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
     return HadoopFiles(session, system), str(whole.toString())
 
 
+#: The conditions of Spark's errors for a file that the driver or an executor does not have.
+_MISSING: Final = re.compile(r"PATH_NOT_FOUND|FAILED_READ_FILE|FILE_NOT_EXIST|FileNotFound")
 #: A setting of our session of Spark Connect: whether the server has the files of this process.
 _SHARES_FILES: Final = "schema_core.sharesFiles"
 
@@ -421,15 +425,26 @@ def _path_of_server(session: SparkSession, path: str) -> str:
 
 
 def _has_our_files(session: SparkSession) -> bool:
-    """Return whether a server reads what this process has written into a local file."""
+    """Return whether a server reads what this process has written into a local file.
+
+    Raises:
+        ExternalError: with code `job-failed` if it can read no file at all.
+    """
+    from pyspark.errors import PySparkException
+
     token = uuid.uuid4().hex
     with NamedTemporaryFile("w", prefix="schema_core-", suffix=".txt") as file:
         file.write(token)
         file.flush()
         os.chmod(file.name, 0o644)  # noqa: PTH101 - the server may run as another user
-        with contextlib.suppress(Exception):
-            return bool(session.read.text(file.name).first()[0] == token)
-    return False
+        try:
+            with spark_errors():
+                return bool(session.read.text(file.name).first()[0] == token)
+        except ExternalError as error:
+            cause = error.__cause__
+            if isinstance(cause, PySparkException) and _MISSING.search(str(cause)):
+                return False
+            raise
 
 
 def exists(session: SparkSession, path: str) -> bool:

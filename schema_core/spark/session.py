@@ -13,6 +13,7 @@ the time zone is always set, and TIME is a type.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
@@ -22,11 +23,11 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
-from weakref import finalize
+from weakref import finalize, ref
 
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.extras import needs, require_modules
@@ -202,12 +203,34 @@ def running_session() -> SparkSession | None:
 def _new_session(root: SparkSession) -> SparkSession:
     """Open a session with the settings for Flink's semantics, whose workers have the library."""
     session = root.newSession() if is_connect(root) else _new_classic_session(root)
+    if is_connect(session):
+        _release_at_exit(session)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Spark Connect warns of settings that are deprecated
         for key, value in {**_tuning(root), **SECRECY, **MEANING}.items():
             session.conf.set(key, value)
     send_package(session)
     return session
+
+
+def _release_at_exit(session: SparkSession) -> None:
+    """Have a session of Spark Connect released when this process ends, in a single attempt.
+
+    PySpark's client would send commands at the exit, repeat them for ten minutes if the server has
+    gone, and wait for their ends when the threads that receive them have been stopped.
+    """
+    connect: Any = session
+    client = ref(connect.client)
+
+    def release() -> None:
+        if (found := client()) is None or found.is_closed:
+            return
+        found.set_retry_policies([])
+        with suppress(Exception):
+            found.release_session()
+        found.close()
+
+    atexit.register(release)
 
 
 def _tuning(root: SparkSession) -> dict[str, str]:

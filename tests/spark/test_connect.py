@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -289,6 +292,47 @@ def test_a_stopped_session_is_noticed(remote: SparkSession) -> None:
         environment.execute_sql("SELECT 2")
 
     assert "spark-session-stopped" == caught.value.code
+
+
+def test_a_server_with_other_files_is_refused(
+    remote: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def of_this_process(*_: object, **__: object) -> Iterator[Any]:
+        with (tmp_path / "ours").open("w") as file:
+            yield SimpleNamespace(name=f"{tmp_path}/theirs", write=file.write, flush=file.flush)
+
+    monkeypatch.setattr("schema_core.spark.files.NamedTemporaryFile", of_this_process)
+    monkeypatch.setattr("os.chmod", lambda *_: None)
+    path = f"'path' = '{tmp_path}/t'"
+    with pytest.raises(SchemaCoreError) as caught:
+        table(environment_of(remote), f"'connector' = 'filesystem', 'format' = 'json', {path}")
+
+    assert ("not-over-connect", True) == (caught.value.code, "other files" in str(caught.value))
+
+
+#: A program whose job fails, and which stops no session.
+FAILED = """
+import sys
+from pyspark.sql import SparkSession
+from schema_core import EnvironmentSettings, TableEnvironment
+
+spark = SparkSession.builder.remote(sys.argv[1]).create()
+environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=spark)
+environment.execute_sql(
+    "CREATE TABLE s (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1')"
+)
+environment.execute_sql("CREATE TABLE t (id BIGINT) WITH ('connector' = 'print')")
+environment.execute_sql("INSERT INTO t SELECT 1 / (id - id) FROM s").wait()
+"""
+
+
+def test_a_program_ends_after_its_job_has_failed(remote: SparkSession) -> None:
+    client: Any = remote.client
+    command = [sys.executable, "-c", FAILED, f"sc://{client._builder.endpoint}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    assert (1, True) == (done.returncode, "division by zero" in done.stderr), done.stderr
 
 
 # --- streaming jobs ------------------------------------------------------------------------------

@@ -24,7 +24,10 @@ from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import PhysicalColumn, plain
+from schema_core.spark.api_mode import functions_of, is_connect
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.connectors.filters import Filter, FilterResult
+from schema_core.spark.exchanged_types import with_microseconds
 from schema_core.spark.transactions import Stage
 
 if TYPE_CHECKING:
@@ -142,7 +145,16 @@ class ReadContext(TableContext):
             tuple(row.get(name) for name in names) if isinstance(row, Mapping) else tuple(row)
             for row in rows
         ]
-        return self.session.createDataFrame(tuples, schema)
+        if not is_connect(self.session):
+            return self.session.createDataFrame(tuples, schema)
+        sent = with_microseconds(schema)
+        frame = self.session.createDataFrame(tuples, sent)
+        if sent is schema:
+            return frame
+        col = functions_of(frame).col
+        return frame.select(
+            *(col(quote(one.name)).cast(one.dataType).alias(one.name) for one in schema.fields)
+        )
 
     def filtered(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
