@@ -8,6 +8,7 @@ runs in its own session where the two time zones differ.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -31,12 +32,7 @@ from schema_core.formats.spark.pyspark_types import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.api_mode import (
-    is_alive,
-    is_connect,
-    not_over_connect,
-    require_classic,
-)
+from schema_core.spark.api_mode import is_connect, is_running, not_over_connect
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
@@ -83,7 +79,7 @@ def rows_of(
     library = library or _library(data)
     match library:
         case "spark":
-            frame = _classic(data)
+            frame = _frame_of(data)
             return InlineRows(_resolved(from_struct_type(frame.schema)), _Frame(frame), library)
         case "pandas":
             table = of_pandas(data, schema, zone)
@@ -121,18 +117,16 @@ def _resolved(schema: Schema) -> ResolvedSchema:
     return SchemaResolver(streaming=False).resolve(schema)
 
 
-def _classic(data: object) -> DataFrame:
-    """Return a DataFrame of a running SparkContext of this process."""
+def _frame_of(data: object) -> DataFrame:
+    """Return a DataFrame of a running session."""
     require_modules("pyspark.sql")
-    from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.sql import DataFrame
 
-    if is_connect(data):
-        raise not_over_connect("from_spark()", "use from_arrow(df.toArrow())")
     if not isinstance(data, DataFrame):
         raise SchemaError(
             f"df must be a DataFrame of Spark, got {show(data)}", code="wrong-argument"
         )
-    if not is_alive(data.sparkSession.sparkContext):
+    if not is_running(data.sparkSession):
         raise ExternalError(
             "the Spark session of the DataFrame is stopped", code="spark-session-stopped"
         )
@@ -159,6 +153,10 @@ def _of_polars(data: Any) -> pa.Table:
 # --- in a job -------------------------------------------------------------------------------------
 
 
+#: Operators of physical plans that run Python.
+_OF_PYTHON = re.compile("Python|Pandas|InArrow")
+#: The time zone of a session.
+ZONE: Final = "spark.sql.session.timeZone"
 #: Leaves of analysed plans whose rows are in the plan.
 FIXED: Final = frozenset({"LocalRelation", "OneRowRelation", "Range"})
 
@@ -168,17 +166,27 @@ class _Frame:
 
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
+        self._shared: tuple[SparkSession, DataFrame] | None = None
 
     @cached_property
     def calls_python(self) -> bool:
-        """Whether the plan contains Python functions, which read the time zone of their session."""
+        """Whether the plan contains Python functions, which read the time zone of their session.
+
+        Over Spark Connect it is searched for words of their operators, which names may contain.
+        """
         session = self._frame.sparkSession
+        if is_connect(session):
+            connect: Any = self._frame
+            plan = connect._explain_string(extended=True)  # noqa: SLF001
+            return _OF_PYTHON.search(plan) is not None
         pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
         return bool(self._plan.containsPattern(pattern.PYTHON_UDF()))
 
     @cached_property
     def is_fixed(self) -> bool:
         """Whether the plan itself holds its rows: Spark lists the files of tables when it plans."""
+        if is_connect(self._frame):
+            return False
         leaves = self._plan.collectLeaves()
         found = {leaves.apply(place).nodeName() for place in range(leaves.size())}
         return found <= FIXED and not self.calls_python
@@ -188,7 +196,8 @@ class _Frame:
         return self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
 
     def read(self, session: SparkSession) -> DataFrame:
-        require_classic(session, "a DataFrame of this process", "use from_arrow(df.toArrow())")
+        if is_connect(session) or is_connect(self._frame):
+            return self._read_over_connect(session)
         if self._frame.sparkSession.sparkContext is not session.sparkContext:
             raise ExternalError(
                 "the DataFrame belongs to another SparkContext than the jobs of the environment",
@@ -198,6 +207,21 @@ class _Frame:
         if self.calls_python and _has_own_zone(self._frame, session):
             return _of_rows(self._frame, session)
         return in_session(self._frame, session)
+
+    def _read_over_connect(self, session: SparkSession) -> DataFrame:
+        hint = "use from_arrow(df.toArrow())"
+        if is_connect(session) and not is_connect(self._frame):
+            raise not_over_connect("a DataFrame of this process", hint)
+        if not is_connect(session):
+            raise not_over_connect("a DataFrame in a SparkContext of this process", hint)
+        if _has_own_zone(self._frame, session) and self.calls_python:
+            raise not_over_connect(
+                "a DataFrame with Python functions and another time zone",
+                f"set {ZONE!r} of its session to the time zone of the environment, or {hint}",
+            )
+        if self._shared is None or self._shared[0] is not session:
+            self._shared = session, in_session(self._frame, session)
+        return self._shared[1]
 
 
 class _ArrowRows:
@@ -319,8 +343,7 @@ class InlineViews:
 
 def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
     """Return whether a DataFrame has another session time zone."""
-    key = "spark.sql.session.timeZone"
-    return bool(frame.sparkSession.conf.get(key) != session.conf.get(key))
+    return bool(frame.sparkSession.conf.get(ZONE) != session.conf.get(ZONE))
 
 
 def _of_rows(frame: DataFrame, session: SparkSession) -> DataFrame:

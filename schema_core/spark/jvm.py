@@ -11,8 +11,9 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from schema_core.spark.api_mode import is_connect, is_same_session, not_over_connect
+from schema_core.spark.api_mode import is_connect, is_same_session
 from schema_core.spark.compiler.printer import quote
+from schema_core.spark.shared_frames import SHARED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,12 +54,10 @@ def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
     """Return a DataFrame with the same analysed plan in another session of its SparkContext.
 
     Raises:
-        UnsupportedError: with code `not-over-connect`: plans of Spark Connect are not analysed.
+        ExternalError: with code `spark-session-stopped` for a session of another server.
     """
     if is_connect(frame):
-        if is_same_session(frame, session):
-            return frame
-        raise not_over_connect("a plan of another session")
+        return frame if is_same_session(frame, session) else SHARED.share(frame, session)
     from pyspark.sql.classic.dataframe import DataFrame
 
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001

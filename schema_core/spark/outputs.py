@@ -20,14 +20,15 @@ from schema_core.formats.spark.pyspark_types import to_spark, to_struct_field, t
 from schema_core.query.relation import Column, Columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.api_mode import is_connect, require_classic
+from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.diagnosis import Read, diagnosed_rows
-from schema_core.spark.exchanged_types import as_fetched, as_months
+from schema_core.spark.exchanged_types import as_fetched, as_months, as_nullable
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
+from schema_core.spark.nullability import with_nullability
 from schema_core.spark.projection import select
 from schema_core.spark.session import active_session
 from schema_core.types import (
@@ -227,10 +228,26 @@ def _fetched(frame: DataFrame) -> pa.Table:
     """Return the rows of a frame, in Spark's layout."""
     import pyarrow as pa
 
-    schema = _wire_schema(frame)
     if is_connect(frame):
-        return frame.toArrow().cast(schema)
-    return pa.Table.from_batches(frame._collect_as_arrow(), schema)  # noqa: SLF001
+        nullable = _nullable(frame)
+        return nullable.toArrow().cast(_wire_schema(nullable))
+    return pa.Table.from_batches(frame._collect_as_arrow(), _wire_schema(frame))  # noqa: SLF001
+
+
+def _nullable(frame: DataFrame) -> DataFrame:
+    """Return a frame without NOT NULL in rows: PySpark refuses it in rows that are NULL."""
+    fields = frame.schema.fields
+    selected: list[tuple[Node, str]] = [
+        (
+            Cast(ColumnNode(one.name), type_sql(as_nullable(one.dataType)))
+            if '"nullable":false' in one.dataType.json()
+            else ColumnNode(one.name),
+            one.name,
+        )
+        for one in fields
+    ]
+    changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
+    return select(frame, selected) if changed else frame
 
 
 def _wire_schema(frame: DataFrame) -> pa.Schema:
@@ -371,11 +388,9 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
 
     Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
     the query and would lose it.
-
-    Raises:
-        UnsupportedError: with code `not-over-connect`.
     """
-    require_classic(session, "to_spark()", "read the rows with to_arrow() or to_pandas()")
+    if is_connect(session):
+        return _exposed_over_connect(frame, schema, session)
     from pyspark.sql.classic.column import Column as SparkColumn
 
     # PySpark's own functions make eight calls into the JVM for each column
@@ -400,6 +415,19 @@ def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> 
                 column = utilities.column(known_not_null(utilities.expression(column)))
             described = metadata.fromJson(json.dumps(field.metadata))
             selected.append(SparkColumn(getattr(column, "as")(one.name, described)))
+        return in_session(frame.select(*selected), session)
+
+
+def _exposed_over_connect(
+    frame: DataFrame, schema: ResolvedSchema, session: SparkSession
+) -> DataFrame:
+    expr = functions_of(session).expr
+    selected = []
+    with spark_errors():
+        for one, given in zip(schema.columns, frame.schema.fields, strict=True):
+            field = to_struct_field(one.name, plain(one.data_type), one.comment, on_loss="note")
+            column = expr(with_nullability(quote(one.name), given, field))
+            selected.append(column.alias(one.name, metadata=field.metadata))
         return in_session(frame.select(*selected), session)
 
 

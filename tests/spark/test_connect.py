@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import gc
 import re
 import subprocess
 import sys
@@ -182,9 +184,10 @@ def test_explain_shows_the_plans_of_spark(over_connect: TableEnvironment) -> Non
 
 #: What needs the JVM -> its part of the problem.
 REFUSED: dict[str, Callable[[TableEnvironment], object]] = {
-    "to_spark()": lambda one: one.sql_query("SELECT 1 AS a").to_spark(),
     "a DataFrame of this process": lambda one: one.from_spark(local_frame()).execute().print(),
-    "from_spark()": lambda one: one.from_spark(remote_frame(one)),
+    "a DataFrame with Python functions and another time zone": lambda one: (
+        one.from_spark(zoned_frame(one)).execute().print()
+    ),
     "the connector 'jdbc' with MySQL": lambda one: table(
         one, "'connector' = 'jdbc', 'url' = 'jdbc:mysql://h/d', 'table-name' = 't'"
     ),
@@ -200,9 +203,12 @@ def local_frame() -> Any:
     return SparkSession.active().range(1)
 
 
-def remote_frame(environment: TableEnvironment) -> Any:
+def zoned_frame(environment: TableEnvironment) -> Any:
+    """Return a frame of another session and time zone that calls Python."""
     planner: Any = environment._session.planner
-    return planner.session.range(1)
+    other = planner.session.newSession()
+    other.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    return other.range(1).mapInArrow(lambda batches: batches, "id BIGINT")
 
 
 def table(environment: TableEnvironment, options: str) -> None:
@@ -333,6 +339,78 @@ def test_a_program_ends_after_its_job_has_failed(remote: SparkSession) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
     assert (1, True) == (done.returncode, "division by zero" in done.stderr), done.stderr
+
+
+# --- DataFrames of other sessions ----------------------------------------------------------------
+
+
+def views(session: SparkSession) -> list[str]:
+    """Return the names of our global temporary views."""
+    shown = session.sql("SHOW VIEWS IN global_temp").collect()
+    return [row["viewName"] for row in shown if "shared" in row["viewName"]]
+
+
+def test_dataframes_are_exchanged_with_the_session_of_the_user(remote: SparkSession) -> None:
+    root = remote.newSession()
+    root.conf.set("spark.sql.ansi.enabled", "true")
+    root.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    environment = environment_of(root)
+    given = root.sql(
+        "SELECT timestamp'2020-01-01 05:00:00' AS t, 1 AS `Größe`, CAST(NULL AS INT) n"
+    )
+    given.createOrReplaceTempView("of_the_user")
+
+    table = environment.from_spark(root.table("of_the_user"))
+    frame = table.to_spark()
+
+    assert given.collect() == frame.collect() == frame.where("n IS NULL").collect()
+    assert table.get_resolved_schema() == environment.from_spark(frame).get_resolved_schema()
+    expected = dt.datetime(2019, 12, 31, 20, tzinfo=dt.UTC)
+    assert [(expected, 1, None)] == list(table.execute().rows)
+    failing = root.sql("SELECT CAST(concat('x', id) AS INT) AS a FROM range(1)")
+    with pytest.raises(ExternalError):
+        list(environment.from_spark(failing).execute().rows)
+    root.stop()
+
+
+def test_views_of_exchanged_dataframes_end_with_them(
+    remote: SparkSession, over_connect: TableEnvironment
+) -> None:
+    before = set(views(remote))
+    frame = over_connect.sql_query("SELECT 1 AS a").to_spark()
+    derived = frame.selectExpr("a + 1 AS b")
+    (name,) = set(views(remote)) - before
+    del frame
+    gc.collect()
+
+    over_connect.from_spark(remote.range(1)).execute().print()
+    assert name in views(remote)
+    assert [(2,)] == derived.collect()
+    del derived
+    gc.collect()
+    over_connect.from_spark(remote.range(1)).execute().print()
+    assert name not in views(remote)
+
+
+#: A row of all types, without NULL but in the last column, whose first element is NULL.
+NOT_NULL = """
+SELECT CAST(1 AS TINYINT), CAST(1 AS SMALLINT), 1, CAST(1 AS BIGINT), CAST(1 AS FLOAT), 1.5e0, 1.50,
+CAST(1 AS DECIMAL(38, 0)), CAST(0.1 AS DECIMAL(3, 3)), TRUE, 'a', X'0a', DATE '2020-01-01',
+TIME '01:02:03', TIMESTAMP '2020-01-01 01:02:03',
+CAST(TIMESTAMP '2020-01-01 01:02:03' AS TIMESTAMP_LTZ(3)), INTERVAL '1' DAY,
+INTERVAL '1-2' YEAR TO MONTH, ARRAY[1, 2], MAP['k', ARRAY[1]], ROW(1, ROW('x', ARRAY[ROW(TRUE)])),
+ARRAY[CAST(NULL AS ROW<a INT NOT NULL>), CAST(ROW(1) AS ROW<a INT NOT NULL>)]
+"""
+
+
+def test_not_null_is_kept_at_every_depth(over_connect: TableEnvironment) -> None:
+    table = over_connect.sql_query(NOT_NULL)
+    frame = table.to_spark()
+    schema = table.get_resolved_schema()
+
+    assert schema == over_connect.from_spark(frame).get_resolved_schema()
+    assert not any(one.is_nullable for one in schema.get_column_data_types())
+    assert list(table.execute().rows) == list(over_connect.from_spark(frame).execute().rows)
 
 
 # --- streaming jobs ------------------------------------------------------------------------------
