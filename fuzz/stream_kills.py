@@ -177,9 +177,15 @@ class Runs:
         query = QUERIES[self._query]
         self._job = started(JOB, str(self._root), *query, str(START), self._remote)
 
+    def restart(self) -> None:
+        """Start the job again if it has failed, such as for a server that is too slow."""
+        if self._job is not None and self._job.poll() is not None:
+            print("the job has failed and is started again", flush=True)
+            self.start()
+
     def kill(self, *, server: bool = True) -> None:
         """Kill the job, and its server if there is one and it is wanted."""
-        if self._job is not None:
+        if self._job is not None and self._job.poll() is None:
             kill(self._job)
         if server and self._server is not None:
             kill(self._server)
@@ -220,6 +226,7 @@ def main() -> int:
         deadline = time.monotonic() + PATIENCE
         while len(ids(root, query)) < count * ROWS and time.monotonic() < deadline:
             time.sleep(1)
+            runs.restart()
         time.sleep(2)
         runs.kill()
         found = ids(root, query)

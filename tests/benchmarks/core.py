@@ -1,0 +1,328 @@
+"""Schemas, types, expressions, statements and property maps, beside Flink's JVM and sqlglot.
+
+At first sight nothing that was parsed or resolved before is remembered, but all modules are
+imported. Flink runs in a JVM of its own, warm, and measures itself.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.resolve import resolve_table
+from schema_core.expressions.type_checker import ColumnScope, infer
+from schema_core.formats.arrow.schemas import to_schema
+from schema_core.formats.properties.property_map import decode_table, encode_table
+from schema_core.formats.spark.pyspark_types import to_struct_type
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.parser import parse_expression, parse_statement, read_statements
+from schema_core.types import parse_type
+from tests.benchmarks import by_hand
+from tests.benchmarks.measuring import Candidate, Task, python
+
+HERE = Path(__file__).parent
+#: Types, in turn, of a hundred physical columns.
+COLUMN_TYPES = (
+    "INT", "BIGINT NOT NULL", "STRING", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BOOLEAN", "DOUBLE",
+    "ARRAY<INT>", "ROW<a INT, b STRING>", "MAP<STRING, INT>",
+)  # fmt: skip
+#: Types, in turn, of the eighty columns that the expressions are about.
+BASE_TYPES = (
+    "INT", "BIGINT NOT NULL", "DECIMAL(10, 2)", "STRING", "DOUBLE", "DATE", "BOOLEAN",
+    "TIMESTAMP(6)", "ARRAY<INT>", "ROW<x INT, y STRING>",
+)  # fmt: skip
+#: Twenty expressions: arithmetic, strings, branches, casts, fields, dates, JSON.
+EXPRESSIONS = (
+    "c0 + c1 * 2",
+    "c2 * 3 - 1.5",
+    "UPPER(c3) || 'x'",
+    "COALESCE(c0, c10, 0)",
+    "CASE WHEN c0 > 1 AND c6 THEN c2 WHEN c0 IS NULL THEN 0 ELSE c12 END",
+    "CAST(c0 AS STRING)",
+    "c9.x + 1",
+    "c8[1]",
+    "c5 + INTERVAL '1' DAY",
+    "c3 LIKE '%a' OR c13 IN ('a', 'b', 'c')",
+    "EXTRACT(YEAR FROM c7)",
+    "TIMESTAMPDIFF(HOUR, c7, c17)",
+    "JSON_VALUE(c3, '$.a' RETURNING INT)",
+    "ROUND(c2 / c12, 2)",
+    "CHAR_LENGTH(TRIM(BOTH ' ' FROM c3)) BETWEEN 1 AND 10",
+    "GREATEST(c4, c14, 0e0)",
+    "ARRAY[c0, c10, 1]",
+    "DATE_FORMAT(c7, 'yyyy-MM-dd')",
+    "NULLIF(c3, '')",
+    "FLOOR(c7 TO MONTH)",
+)
+#: What sqlglot parses as well.
+SHARED = tuple(one for one in EXPRESSIONS if "RETURNING" not in one)
+TYPES = (
+    "CHAR(3) NOT NULL", "VARCHAR(9)", "BIGINT NOT NULL", "DECIMAL(12, 2)", "TIMESTAMP(3)",
+    "TIMESTAMP(3) WITH LOCAL TIME ZONE", "ARRAY<INT NOT NULL>",
+    "MAP<VARCHAR(2147483647) NOT NULL, INT>",
+    "ROW<`a` INT NOT NULL, `b` VARCHAR(2147483647)>", "DATE",
+)  # fmt: skip
+
+COLUMNS = [(f"column_{place}", COLUMN_TYPES[place % 10]) for place in range(100)]
+BASE = [
+    *((f"c{place}", BASE_TYPES[place % 10]) for place in range(80)),
+    ("id", "BIGINT NOT NULL"),
+    ("ts", "TIMESTAMP(3)"),
+]
+COMPUTED = [(f"e{place}", one) for place, one in enumerate(EXPRESSIONS)]
+STATEMENT = (
+    f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, type_ in BASE)}, "
+    f"{', '.join(f'{name} AS {text}' for name, text in COMPUTED)}, "
+    "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, PRIMARY KEY (id) NOT ENFORCED) "
+    "WITH ('connector' = 'kafka', 'topic' = 't')"
+)
+OPTIONS = {"connector": "kafka"}
+
+
+def schema_of(name: str) -> Schema:
+    """Return the schema of a hundred physical `columns`, or that with `computed` ones."""
+    builder = Schema.new_builder()
+    for column, type_ in COLUMNS if name == "columns" else BASE:
+        builder.column(column, type_)
+    if name == "computed":
+        for column, text in COMPUTED:
+            builder.column_by_expression(column, text)
+        builder.watermark("ts", "ts - INTERVAL '5' SECOND").primary_key("id")
+    return builder.build()
+
+
+def forget() -> None:
+    """Empty all caches of texts, types and schemas; tables that are built once stay."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("schema_core"):
+            for value in list(vars(module).values()):
+                if hasattr(value, "entries") and not isinstance(value, type):
+                    getattr(value, "cache_clear", int)()
+
+
+class Jvm:
+    """Flink's JVM, which measures its own tasks."""
+
+    def __init__(self, folder: Path, classes: Path) -> None:
+        jars = sorted((folder / "flink" / "deps" / "lib").glob("*.jar"))
+        if not jars:
+            raise FileNotFoundError(f"there is no Flink in {folder}: make oracle")
+        path = ":".join([*map(str, jars), str(classes)])
+        source = str(HERE / "Flink.java")
+        subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", path, source], check=True)
+        inputs = classes / "inputs.txt"
+        inputs.write_text("".join(f"{kind}\t{text}\n" for kind, text in _inputs()))
+        options = ["-Xmx1g", "-Dlog4j2.level=OFF", "-cp", path]
+        self._process = subprocess.Popen(
+            ["java", *options, "Flink", str(inputs)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self._read() == "ready"
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def turn(self, task: str, seconds: float) -> tuple[float, float]:
+        """Return the shortest and the median time of a task in microseconds."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{task}\t{seconds}\n")
+        self._process.stdin.flush()
+        shortest, median = map(float, self._read().split())
+        return shortest, median
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def _inputs() -> Iterator[tuple[str, str]]:
+    yield from (("column", f"{name} {type_}") for name, type_ in COLUMNS)
+    yield from (("base", f"{name} {type_}") for name, type_ in BASE)
+    yield from (("computed", f"{name} {text}") for name, text in COMPUTED)
+    yield from (("expression", one) for one in EXPRESSIONS)
+    yield from (("type", one) for one in TYPES)
+    yield "statement", STATEMENT
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Jvm | None]:
+    """Yield Flink's JVM; None, with a note, where it is not installed."""
+    with tempfile.TemporaryDirectory() as classes:
+        try:
+            jvm = Jvm(folder, Path(classes))
+        except (FileNotFoundError, subprocess.CalledProcessError) as error:
+            print(f"Flink is left out: {error}", file=sys.stderr)
+            yield None
+            return
+        try:
+            yield jvm
+        finally:
+            jvm.close()
+
+
+#: A task's name, our work, the name of Flink's, and what is called before each run.
+Work: TypeAlias = tuple[str, Callable[[], object], str | None, Callable[[], object] | None]
+#: Seconds that the JVM works at each task before anything is measured.
+WARM_UP = 5.0
+
+
+def tasks(jvm: Jvm | None) -> list[Task]:
+    """Return the tasks; those of Flink are warmed up."""
+    found: list[Task] = []
+
+    def add(
+        name: str,
+        work: Callable[[], object],
+        flink: str | None,
+        prepare: Callable[[], object] | None = None,
+        *others: Candidate,
+    ) -> None:
+        candidates = [python("schema_core", work, prepare)]
+        if jvm is not None and flink is not None:
+            jvm.turn(flink, WARM_UP)
+            candidates.append(Candidate("Flink's JVM", lambda seconds: jvm.turn(flink, seconds)))
+        found.append(Task(name, [*candidates, *others]))
+
+    for name, what in (("columns", "100 columns"), ("computed", "80 + 20 computed columns")):
+        for work in _of_tables(name, what):
+            add(*work)
+    types = [parse_type(one) for one in TYPES]
+    add("parse 10 types, first sight", _parse_types, "parse types", forget)
+    add("parse 10 types, seen before", _parse_types, "parse types")
+    add("print 10 types", lambda: [one.as_serializable_string() for one in types], "print types")
+    scope = ColumnScope({name: parse_type(type_) for name, type_ in BASE})
+    add(
+        "parse and type 20 expressions",
+        lambda: [infer(scope, parse_expression(one)) for one in EXPRESSIONS],
+        "expressions",
+        parse_expression.cache_clear,
+    )
+    glot = _sqlglot()
+    add(
+        "parse CREATE TABLE",
+        lambda: parse_statement(STATEMENT),
+        "statement",
+        forget,
+        *(() if glot is None else (_glot(glot, lambda: glot.parse_one(STATEMENT, read="trino")),)),
+    )
+    if glot is not None:
+        add(
+            f"parse {len(SHARED)} expressions",
+            lambda: [parse_expression(one) for one in SHARED],
+            None,
+            parse_expression.cache_clear,
+            _glot(glot, lambda: [glot.parse_one(one) for one in SHARED]),
+        )
+    add("build 100 columns", lambda: schema_of("columns"), None, None, *_ibis())
+    columns = [(f"c{place}", parse_type(by_hand.TEN[place % 10])) for place in range(100)]
+    schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
+    assert to_schema(schema) == by_hand.arrow_by_hand()
+    assert to_struct_type(schema) == by_hand.spark_by_hand()
+    other = python("the same by hand", by_hand.arrow_by_hand)
+    add("100 columns to Arrow", partial(to_schema, schema), None, None, other)
+    other = python("the same by hand", by_hand.spark_by_hand)
+    add("100 columns to Spark", partial(to_struct_type, schema), None, None, other)
+    return found
+
+
+def _of_tables(name: str, what: str) -> Iterator[Work]:
+    """Yield the work with a table: its name, itself, that of Flink, and what precedes it."""
+    resolver = SchemaResolver()
+    table = resolve_table(CatalogTable(schema_of(name), options=OPTIONS), resolver)
+    properties = encode_table(table)
+    unseen: list[Schema] = []
+
+    def renew() -> None:
+        build()
+        forget()
+
+    def resolve() -> object:
+        return SchemaResolver().resolve(unseen[0])
+
+    def decode() -> object:
+        return resolve_table(decode_table(properties), resolver)
+
+    def build() -> None:
+        unseen[:] = [schema_of(name)]
+
+    def seen() -> object:
+        return resolver.resolve(unseen[0])
+
+    yield f"resolve {what}, first sight", resolve, f"resolve {name}", renew
+    yield f"resolve {what}, equal schema seen before", seen, f"resolve {name}", build
+    yield f"map of {what}, out", partial(encode_table, table), f"encode {name}", None
+    yield f"map of {what}, in", partial(decode_table, properties), f"decode {name}", None
+    yield f"map of {what}, in and resolved", decode, f"decode and resolve {name}", None
+
+
+def _parse_types() -> object:
+    return [parse_type(one) for one in TYPES]
+
+
+def _sqlglot() -> Any:
+    try:
+        return import_module("sqlglot")
+    except ImportError:
+        print("sqlglot is left out: it is not installed", file=sys.stderr)
+        return None
+
+
+def _glot(module: Any, work: Callable[[], object]) -> Candidate:
+    compiled = not str(module.parser.__file__).endswith(".py")
+    return python(f"sqlglot {module.__version__}{', compiled' * compiled}", work)
+
+
+def _ibis() -> list[Candidate]:
+    try:
+        ibis: Any = import_module("ibis")
+    except ImportError:
+        print("ibis is left out: it is not installed", file=sys.stderr)
+        return []
+    words = {
+        "INT": "int32", "BIGINT NOT NULL": "!int64", "STRING": "string",
+        "DECIMAL(10, 2)": "decimal(10, 2)", "TIMESTAMP(3)": "timestamp(3)", "BOOLEAN": "boolean",
+        "DOUBLE": "float64", "ARRAY<INT>": "array<int32>",
+        "ROW<a INT, b STRING>": "struct<a: int32, b: string>",
+        "MAP<STRING, INT>": "map<string, int32>",
+    }  # fmt: skip
+    columns = {name: words[type_] for name, type_ in COLUMNS}
+    return [python(f"ibis {ibis.__version__}", lambda: ibis.schema(columns))]
+
+
+def growth(sizes: tuple[int, ...], seconds: float = 1) -> dict[str, list[tuple[int, float]]]:
+    """Return the microseconds for schemas of so many columns, and scripts of so many statements."""
+    works = {"columns resolved": _resolved, "statements parsed": _parsed}
+    return {
+        name: [(size, python(name, work(size), forget).turn(seconds)[0]) for size in sizes]
+        for name, work in works.items()
+    }
+
+
+def _resolved(size: int) -> Callable[[], object]:
+    builder = Schema.new_builder()
+    for place in range(size):
+        builder.column(f"c{place}", COLUMN_TYPES[place % 10])
+    schema = builder.build()
+    return lambda: SchemaResolver().resolve(schema)
+
+
+def _parsed(size: int) -> Callable[[], object]:
+    script = "".join(
+        f"CREATE TABLE t{number} (a INT, b STRING) WITH ('connector' = 'x');\n"
+        for number in range(size)
+    )
+    return lambda: list(read_statements(script))
