@@ -27,6 +27,7 @@ from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.descriptions import describe
 from schema_core.migration.files import SETUP, MigrationDirectory
 from schema_core.migration.generation import (
+    WARNINGS,
     autogenerate,
     import_definitions,
     read_definitions,
@@ -283,8 +284,9 @@ def generate(
 ) -> None:
     """Write the migration from the catalog to wanted definitions, to be reviewed.
 
-    The definitions are CREATE statements, or Python table descriptors. Exits with 1 for what cannot
-    be altered in place.
+    The definitions are CREATE statements, or Python table descriptors. What is at risk, and what
+    may be a rename, is also printed on standard error. Exits with 1 for what cannot be altered in
+    place.
     """
     with _reported(directory):
         if (tables is None) == (module is None):
@@ -298,7 +300,13 @@ def generate(
             wanted = read_definitions(migrator.environment, tables or Path())
         names, columns = _renames(rename or [])
         path = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
-    print("nothing to do" if path is None else path)
+    if path is None:
+        print("nothing to do")
+        return
+    print(path)
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith(WARNINGS):
+            print(line.removeprefix("-- "), file=sys.stderr)
 
 
 def _renames(

@@ -221,6 +221,12 @@ def _empty_catalog(
 # --- generation ----------------------------------------------------------------------------------
 
 
+#: Comments of a generated file that its author must read.
+AT_RISK, IF_RENAMED = "-- at risk:", "-- if it is a rename: --rename"
+IRREVERSIBLE = "-- cannot be undone"
+WARNINGS = (AT_RISK, IF_RENAMED, IRREVERSIBLE)
+
+
 def autogenerate(
     migrator: Migrator,
     wanted: CatalogContent,
@@ -283,10 +289,10 @@ def autogenerate(
     down = None if down is None else [escaped_variables(text, variables) for text in down]
     notes = _differences(migrator, up, down, live, wanted, variables)
     if irreversible is not None:
-        notes.append(escaped(f"-- cannot be undone: {irreversible}"))
+        notes.append(escaped(f"{IRREVERSIBLE}; on the way back {irreversible}"))
     lines = [escaped(f"-- {change}") for change in changes]
-    lines += [escaped(f"-- at risk: {one}") for one in writer.risks]
-    lines += [escaped(f"-- if it is a rename: --rename {one}") for one in writer.hints]
+    lines += [escaped(f"{AT_RISK} {one}") for one in writer.risks]
+    lines += [escaped(f"{IF_RENAMED} {one}") for one in writer.hints]
     lines += [f"-- the value of ${{{one}}} is secret: pass it with --define" for one in variables]
     lines += [*notes, "-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []

@@ -87,6 +87,22 @@ def test_renames(shell: Shell) -> None:
         shell.run("autogenerate", "c", "--from", wanted, "--rename", wrong, status=2)
 
 
+def test_what_a_generated_migration_risks_is_printed(shell: Shell) -> None:
+    table = "CREATE TABLE t (a {}, {} STRING) WITH ('connector' = 'blackhole');"
+    shell.run("autogenerate", "a", "--from", shell.tables(table.format("INT", "b")))
+    assert "" == shell.errors
+    shell.run("upgrade")
+
+    shell.run("autogenerate", "b", "--from", shell.tables(table.format("BIGINT", "c")))
+
+    text = (shell.folder / "migrations" / "0002_b.sql").read_text()
+    lines = shell.errors.splitlines()
+    assert ["at risk", "if it is a rename: --rename default.t.b=c", "cannot be undone"] == [
+        lines[0].partition(":")[0], lines[1], lines[2].partition(";")[0],
+    ]  # fmt: skip
+    assert all(f"-- {line}\n" in text for line in lines)
+
+
 def test_branches_are_merged(shell: Shell) -> None:
     shell.write("0001_a", "-- up\n-- down\n")
     shell.write("0002_b", "-- up\n-- down\n")

@@ -136,7 +136,9 @@ def test_a_change_that_cannot_be_undone_has_no_down(
 
     text = generate(environment, tmp_path, f"CREATE TABLE t (a INT COMMENT 'x'){with_}")
 
-    assert re.search(r"-- cannot be undone: table \w+\.t cannot be altered in place: .", text)
+    assert re.search(
+        r"-- cannot be undone; on the way back table \w+\.t cannot be altered in place: .", text
+    )
     assert "\n-- down\n" not in text
 
 
