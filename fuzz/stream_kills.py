@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from fuzz.clusters import free_port
@@ -46,6 +47,8 @@ QUERIES = {
         INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
     ),
 }
+#: How often a job is started before the run has failed.
+ATTEMPTS = 3
 #: After how many seconds without progress the last run has failed.
 PATIENCE = 240.0
 
@@ -147,7 +150,7 @@ def started(*command: str) -> subprocess.Popen[str]:
     while (line := process.stdout.readline()) and "started" not in line:
         pass
     if not line:
-        raise SystemExit("the program failed before it started")
+        raise RuntimeError("the program failed before it started")
     return process
 
 
@@ -174,8 +177,13 @@ class Runs:
             port = free_port()
             self._server = started(SERVER, str(port), *SPARK.split(" "))
             self._remote = f"sc://127.0.0.1:{port}"
-        query = QUERIES[self._query]
-        self._job = started(JOB, str(self._root), *query, str(START), self._remote)
+        command = [JOB, str(self._root), *QUERIES[self._query], str(START), self._remote]
+        for _ in range(ATTEMPTS):
+            with suppress(RuntimeError):
+                self._job = started(*command)
+                return
+            print("the job has failed and is started again", flush=True)
+        raise SystemExit("the job does not start")
 
     def restart(self) -> None:
         """Start the job again if it has failed, such as for a server that is too slow."""

@@ -75,6 +75,10 @@ MEANING: Mapping[str, str] = {
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
 }
 
+#: Over Spark Connect a query that waits for rows goes on after its client was killed: the next run
+#: stops it. The lock of the checkpoint keeps out a client that is alive.
+ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "true"}
+
 #: Settings of the session of jobs that keep secrets out of Spark's plans, which are in its UI and
 #: event log: Spark's own pattern for the keys of options knows fewer words.
 SECRECY: Mapping[str, str] = {
@@ -203,11 +207,13 @@ def running_session() -> SparkSession | None:
 def _new_session(root: SparkSession) -> SparkSession:
     """Open a session with the settings for Flink's semantics, whose workers have the library."""
     session = root.newSession() if is_connect(root) else _new_classic_session(root)
+    meaning = MEANING
     if is_connect(session):
         _release_at_exit(session)
+        meaning = {**MEANING, **ORPHANS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Spark Connect warns of settings that are deprecated
-        for key, value in {**_tuning(root), **SECRECY, **MEANING}.items():
+        for key, value in {**_tuning(root), **SECRECY, **meaning}.items():
             session.conf.set(key, value)
     send_package(session)
     return session

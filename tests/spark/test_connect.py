@@ -33,6 +33,7 @@ from tests.spark.cluster_program import Doubled, Longest, letters
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ROOT = Path(__file__).parents[2]
 PEOPLE = pa.table({"id": [1, 2, 3], "name": ["Ann", None, "Bob"]})
 
 
@@ -418,17 +419,21 @@ def test_not_null_is_kept_at_every_depth(over_connect: TableEnvironment) -> None
 
 @pytest.fixture
 def stream(remote: SparkSession, tmp_path: Path) -> TableEnvironment:
-    """A streaming environment with an unbounded table `s` of csv files and tables of files."""
-    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=remote)
-    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
-    (tmp_path / "s").mkdir()
+    return streaming(remote, tmp_path)
+
+
+def streaming(session: SparkSession, folder: Path) -> TableEnvironment:
+    """Return an environment with an unbounded table `s` of csv files and tables of files."""
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{folder / 'checkpoints'}'")
+    (folder / "s").mkdir(exist_ok=True)
     files = "'connector' = 'filesystem', 'path' = '{}', 'format' = '{}'"
     for name, columns, form, more in (
         ("s", "a INT, b STRING", "csv", ", 'source.monitor-interval' = '50 ms'"),
         ("t", "a INT, b STRING", "parquet", ""),
         ("n", "n BIGINT NOT NULL", "json", ""),
     ):
-        options = files.format(tmp_path / name, form) + more
+        options = files.format(folder / name, form) + more
         made.execute_sql(f"CREATE TABLE {name} ({columns}) WITH ({options})")
     return made
 
@@ -468,6 +473,40 @@ def test_a_streaming_job_writes_rows_once_and_continues(
     finally:
         second.cancel().result(60)
     assert [] == list((tmp_path / "batches").iterdir())
+
+
+#: A program whose job waits for rows.
+WAITING = """
+import sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from tests.spark.test_connect import streaming
+
+session = SparkSession.builder.remote(sys.argv[1]).create()
+streaming(session, Path(sys.argv[2])).execute_sql("INSERT INTO t SELECT a, b FROM s").wait()
+"""
+
+
+def test_a_job_continues_after_its_program_was_killed(
+    remote: SparkSession, stream: TableEnvironment, tmp_path: Path
+) -> None:
+    """The server goes on to run a query that waits for rows: it has not noticed the end."""
+    client: Any = remote.client
+    endpoint = f"sc://{client._builder.endpoint}"
+    added(tmp_path / "s", "1", "1,a\n")
+    process = subprocess.Popen([sys.executable, "-c", WAITING, endpoint, str(tmp_path)], cwd=ROOT)
+    until(stream, "SELECT * FROM t", 1)
+    time.sleep(1)  # the next micro-batch waits
+    process.kill()
+    process.wait()
+
+    job = stream.execute_sql("INSERT INTO t SELECT a, b FROM s").get_job_client()
+    assert job is not None
+    added(tmp_path / "s", "2", "2,b\n")
+    try:
+        assert ["Row(1, 'a')", "Row(2, 'b')"] == until(stream, "SELECT * FROM t", 2)
+    finally:
+        job.cancel().result(60)
 
 
 def test_a_streaming_job_ends_with_the_error_of_a_micro_batch(
