@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -17,7 +17,7 @@ from rich.console import Console
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
-from schema_core.cli.progress import follow
+from schema_core.cli.progress import elapsed, follow
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
@@ -49,6 +49,7 @@ class MigrationOutput(Enum):
     JSON = "json"
 
 
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 Directory = Annotated[
     Path, typer.Option("--directory", "-d", help="The directory of the migrations.")
 ]
@@ -349,6 +350,7 @@ def validate(
     table: TablePath,
     wanted: Wanted,
     rename: Columns = None,
+    quiet: Quiet = False,
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
@@ -360,7 +362,9 @@ def validate(
     with _reported(directory):
         environment = _environment(directory, setup, define)
         new = _wanted(environment, table, wanted)
-        report = validate_rows(environment, table, new, renames=_column_renames(rename or []))
+        renames = _column_renames(rename or [])
+        with nullcontext() if quiet else elapsed(f"validate {table}", _console()):
+            report = validate_rows(environment, table, new, renames=renames)
     print(report)
     if report.problems:
         raise typer.Exit(WRONG)
@@ -374,7 +378,7 @@ def rewrite(
         list[str] | None,
         typer.Option(help="To accept: value-changed, too-long, value-dropped or not-checked."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
+    quiet: Quiet = False,
     directory: Directory = MIGRATIONS,
     setup: Setup = None,
     define: script.Define = None,
@@ -394,9 +398,13 @@ def rewrite(
             accept=accept or [],
         )
         if result.job is not None and not quiet:
-            follow(result.job, Console(stderr=True, highlight=False))
+            follow(result.job, _console())
         result.wait()
     print(f"rewritten {escaped(table)}")
+
+
+def _console() -> Console:
+    return Console(stderr=True, highlight=False)
 
 
 def _wanted(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:

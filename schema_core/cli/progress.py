@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from schema_core.environment.job_client import JobClient
 from schema_core.errors import ExternalError
@@ -27,6 +30,31 @@ def follow(client: JobClient, console: Console) -> None:
         _with_bar(client, console)
     else:
         _with_lines(client, console)
+
+
+@contextmanager
+def elapsed(name: str, console: Console) -> Iterator[None]:
+    """Show that work without a job goes on, and for how long: a clock on a terminal, else lines."""
+    if console.is_terminal:
+        text = TextColumn("{task.description}", markup=False)
+        columns = (SpinnerColumn(), text, TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            bar.add_task(escaped(name), total=None)
+            yield
+        return
+    start, ended = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(LINES):
+            _line(console, f"{escaped(name)}: running after {time.monotonic() - start:.0f} s")
+
+    thread = threading.Thread(target=tell, name="schema-core progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _with_bar(client: JobClient, console: Console) -> None:

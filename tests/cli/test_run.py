@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,23 @@ def test_progress_is_shown_as_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatc
     assert "finished in" not in shown
     failed = follow(monkeypatch, Counting(OSError("disk full")), terminal=True)
     assert "the job failed: disk full" == failed[-1]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_work_without_a_job_shows_how_long_it_takes(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LINES", 0.02)
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=terminal, width=100, color_system=None)
+    with suppress(ValueError), progress.elapsed("validate [t]", console):
+        time.sleep(0.1)
+        raise ValueError
+
+    shown = text.getvalue()
+    assert ("validate [t]" if terminal else "schema-core: validate [t]: running after 0 s") in shown
+    time.sleep(0.05)
+    assert shown == text.getvalue()
 
 
 SCRIPT = """\
