@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from schema_core.catalog.objects import CatalogTable
@@ -103,11 +104,16 @@ def schema_of(name: str) -> Schema:
 
 def forget() -> None:
     """Empty all caches of texts, types and schemas; tables that are built once stay."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("schema_core"):
-            for value in list(vars(module).values()):
-                if hasattr(value, "entries") and not isinstance(value, type):
-                    getattr(value, "cache_clear", int)()
+    modules = [one for name, one in sys.modules.items() if name.startswith("schema_core")]
+    functions: Iterator[Any] = (
+        value
+        for one in modules
+        for value in list(vars(one).values())
+        if isinstance(value, FunctionType)
+    )
+    for function in functions:
+        if hasattr(function, "entries"):
+            function.cache_clear()
 
 
 class Jvm:
