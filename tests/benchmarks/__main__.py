@@ -123,7 +123,8 @@ def plot(figures: list[Figure], grown: dict[str, list[tuple[int, float]]], path:
     """Draw the ratios to Flink's JVM, and the growth, as SVG."""
     mpl: Any = import_module("matplotlib")
     plt: Any = import_module("matplotlib.pyplot")
-    mpl.rcParams["svg.hashsalt"] = "schema_core"  # equal figures give equal files
+    # equal figures give equal files, with letters instead of their outlines
+    mpl.rcParams.update({"svg.hashsalt": "schema_core", "svg.fonttype": "none"})
     ours = {one.task: one for one in figures if one.candidate == "schema_core"}
     ratios = [
         (one.task, ours[one.task].median / one.median)
