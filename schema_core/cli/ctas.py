@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 from schema_core.cli import script
-from schema_core.cli.progress import follow
-from schema_core.cli.run import Quiet, require_valid
+from schema_core.cli.progress import Quiet, follow
+from schema_core.cli.run import require_valid
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError

@@ -17,7 +17,7 @@ from rich.console import Console
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
-from schema_core.cli.progress import elapsed, follow
+from schema_core.cli.progress import Quiet, elapsed, follow
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
@@ -49,7 +49,6 @@ class MigrationOutput(Enum):
     JSON = "json"
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")]
 Directory = Annotated[
     Path, typer.Option("--directory", "-d", help="The directory of the migrations.")
 ]

@@ -6,13 +6,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from schema_core.environment.job_client import JobClient
 from schema_core.errors import ExternalError
 from schema_core.text import escaped
+
+#: The option of commands that show progress.
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
 
 #: After how many seconds a bar is updated.
 UPDATE = 0.2

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from schema_core.cli import WRONG, script
 from schema_core.cli.findings import FindingReport, Level, as_text
-from schema_core.cli.progress import follow
+from schema_core.cli.progress import Quiet, follow
 from schema_core.cli.resolve import check, findings_of
 from schema_core.environment.compiled_plan import (
     MAX_PLAN,
@@ -29,8 +29,6 @@ from schema_core.environment.session import Session
 from schema_core.environment.trial import trial_session
 from schema_core.errors import within
 from schema_core.sql.parser import parse_statements
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
 
 
 def run(

@@ -18,7 +18,7 @@ from schema_core.catalogs.hive.catalog import HiveCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
-from schema_core.cli.progress import follow
+from schema_core.cli.progress import Quiet, follow
 from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobGraph
 from schema_core.errors import SchemaError
@@ -62,9 +62,7 @@ def sweep_catalog(
         typer.Option("--results", help="A new directory for the results, as Parquet files."),
     ] = None,
     output: Format = Output.TEXT,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Resolve and verify every table of a catalog on Spark, and print a report.
 

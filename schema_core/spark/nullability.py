@@ -111,6 +111,7 @@ _DEFAULTS = {
     "date": "DATE '1970-01-01'",
     "timestamp": "TIMESTAMP '1970-01-01 00:00:00'",
     "timestamp_ntz": "TIMESTAMP_NTZ '1970-01-01 00:00:00'",
+    "variant": "to_variant_object(array(0))",
 }
 
 

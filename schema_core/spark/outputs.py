@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -236,18 +236,17 @@ def _fetched(frame: DataFrame) -> pa.Table:
 
 def _nullable(frame: DataFrame) -> DataFrame:
     """Return a frame without NOT NULL in rows: PySpark refuses it in rows that are NULL."""
-    fields = frame.schema.fields
-    selected: list[tuple[Node, str]] = [
+    return _cast(
+        frame,
         (
-            Cast(ColumnNode(one.name), type_sql(as_nullable(one.dataType)))
-            if '"nullable":false' in one.dataType.json()
-            else ColumnNode(one.name),
-            one.name,
-        )
-        for one in fields
-    ]
-    changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
-    return select(frame, selected) if changed else frame
+            (one.name, [as_nullable(one.dataType)] if _NOT_NULL in one.dataType.json() else [])
+            for one in frame.schema.fields
+        ),
+    )
+
+
+#: What the JSON of a type contains if a row has a field that is NOT NULL.
+_NOT_NULL = '"nullable":false'
 
 
 def _wire_schema(frame: DataFrame) -> pa.Schema:
@@ -369,12 +368,17 @@ def transported(
     frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
 ) -> DataFrame:
     """Return a frame whose columns are cast, one after the other, to the types of `casts`."""
+    return _cast(frame, ((one.name, casts(to_spark(one.type))) for one in columns))
+
+
+def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:
+    """Return these columns of a frame, each cast to some types, one after the other."""
     selected: list[tuple[Node, str]] = []
-    for one in columns:
-        node: Node = ColumnNode(one.name)
-        for type_ in casts(to_spark(one.type)):
+    for name, types in casts:
+        node: Node = ColumnNode(name)
+        for type_ in types:
             node = Cast(node, type_sql(type_))
-        selected.append((node, one.name))
+        selected.append((node, name))
     if all(isinstance(node, ColumnNode) for node, _ in selected):
         return frame
     return select(frame, selected)

@@ -67,13 +67,6 @@ EXPRESSIONS = (
 )
 #: What sqlglot parses as well.
 SHARED = tuple(one for one in EXPRESSIONS if "RETURNING" not in one)
-TYPES = (
-    "CHAR(3) NOT NULL", "VARCHAR(9)", "BIGINT NOT NULL", "DECIMAL(12, 2)", "TIMESTAMP(3)",
-    "TIMESTAMP(3) WITH LOCAL TIME ZONE", "ARRAY<INT NOT NULL>",
-    "MAP<VARCHAR(2147483647) NOT NULL, INT>",
-    "ROW<`a` INT NOT NULL, `b` VARCHAR(2147483647)>", "DATE",
-)  # fmt: skip
-
 COLUMNS = [(f"column_{place}", COLUMN_TYPES[place % 10]) for place in range(100)]
 BASE = [
     *((f"c{place}", BASE_TYPES[place % 10]) for place in range(80)),
@@ -164,7 +157,7 @@ def _inputs() -> Iterator[tuple[str, str]]:
     yield from (("base", f"{name} {type_}") for name, type_ in BASE)
     yield from (("computed", f"{name} {text}") for name, text in COMPUTED)
     yield from (("expression", one) for one in EXPRESSIONS)
-    yield from (("type", one) for one in TYPES)
+    yield from (("type", one) for one in by_hand.TEN)
     yield "statement", STATEMENT
 
 
@@ -210,7 +203,7 @@ def tasks(jvm: Jvm | None) -> list[Task]:
     for name, what in (("columns", "100 columns"), ("computed", "80 + 20 computed columns")):
         for work in _of_tables(name, what):
             add(*work)
-    types = [parse_type(one) for one in TYPES]
+    types = [parse_type(one) for one in by_hand.TEN]
     add("parse 10 types, first sight", _parse_types, "parse types", forget)
     add("parse 10 types, seen before", _parse_types, "parse types")
     add("print 10 types", lambda: [one.as_serializable_string() for one in types], "print types")
@@ -280,7 +273,7 @@ def _of_tables(name: str, what: str) -> Iterator[Work]:
 
 
 def _parse_types() -> object:
-    return [parse_type(one) for one in TYPES]
+    return [parse_type(one) for one in by_hand.TEN]
 
 
 def _sqlglot() -> Any:

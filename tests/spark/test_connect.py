@@ -414,6 +414,16 @@ def test_not_null_is_kept_at_every_depth(over_connect: TableEnvironment) -> None
     assert list(table.execute().rows) == list(over_connect.from_spark(frame).execute().rows)
 
 
+def test_a_variant_that_is_not_null_is_exchanged(over_connect: TableEnvironment) -> None:
+    """PySpark compares values of VARIANT by identity."""
+    table = over_connect.sql_query("SELECT PARSE_JSON('[1]') AS v")
+    read = over_connect.from_spark(table.to_spark())
+
+    (type_,) = read.get_resolved_schema().get_column_data_types()
+    assert "VARIANT NOT NULL" == str(type_)
+    assert ["[1]"] == [str(row[0]) for row in read.execute().rows]
+
+
 # --- streaming jobs ------------------------------------------------------------------------------
 
 
