@@ -32,7 +32,6 @@ from schema_core.schema.resolved import (
     ComputedColumn,
     MetadataColumn,
     PhysicalColumn,
-    ResolvedExpression,
     ResolvedSchema,
 )
 from schema_core.spark.sweep_summary import SweepReport
@@ -47,7 +46,7 @@ from schema_core.sql.statement_syntax import (
     UseDatabase,
 )
 from schema_core.text import escaped, position, quote_identifier, quote_string, show
-from schema_core.types import DataType, parse_type
+from schema_core.types import parse_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -212,11 +211,11 @@ def _described(column: AnyColumn) -> tuple[str, SweptColumn]:
 
 
 def _described_once(column: AnyColumn) -> tuple[str, SweptColumn]:
-    type_ = _type_string(column.data_type)
+    type_ = column.data_type.as_serializable_string()
     kind, clause = "physical", type_
     match column:
         case ComputedColumn(expression=expression):
-            kind, clause = "computed", f"AS {_expression_string(expression)}"
+            kind, clause = "computed", f"AS {expression.as_serializable_string()}"
         case MetadataColumn(metadata_key=key, virtual=virtual):
             kind, clause = "metadata", f"{type_} {format_metadata(key, virtual=virtual)}"
     comment = "" if column.comment is None else f" COMMENT {quote_string(column.comment)}"
@@ -229,21 +228,11 @@ def _physical(column: PhysicalColumn) -> tuple[str, SweptColumn]:
     return _described_once(column)
 
 
-@cached_by_identity(maximum=20_000)
-def _type_string(type_: DataType) -> str:
-    return type_.as_serializable_string()
-
-
-@cached_by_identity(maximum=20_000)
-def _expression_string(expression: ResolvedExpression) -> str:
-    return expression.as_serializable_string()
-
-
 def _member_lines(schema: ResolvedSchema) -> Iterator[str]:
     """Yield the lines of watermarks, keys and indexes."""
     for watermark in schema.watermark_specs:
         column = quote_identifier(watermark.rowtime_attribute)
-        yield f"WATERMARK FOR {column} AS {_expression_string(watermark.watermark_expression)}"
+        yield f"WATERMARK FOR {column} AS {watermark.watermark_expression.as_serializable_string()}"
     members = (schema.primary_key, *schema.indexes, schema.immutable_columns)
     yield from (str(member) for member in members if member is not None)
 

@@ -47,8 +47,15 @@ class Rejection:
         return f"{', '.join(self.path)}: {self.problem}" if self.path else self.problem
 
 
+class _Serialized:
+    """A slot for the string of a type, printed once and neither compared nor pickled."""
+
+    __slots__ = ("_serialized",)
+    _serialized: str
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DataType:
+class DataType(_Serialized):
     """A type of Flink's type system, nullable by default.
 
     `keyword` begins the string, `root` classifies the type, `limits` are the ranges of its
@@ -69,12 +76,14 @@ class DataType:
         if not hasattr(self, "keyword"):
             kind = type(self).__name__
             raise SchemaError(f"{kind} is a class of types, not a type", code="not-a-type")
+        if nullable is not True:
+            _require_bool(nullable)
+        assign, limits = object.__setattr__, self.limits
+        assign(self, "is_nullable", nullable)
         for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "is_nullable", _require_bool(nullable))
-        for name, allowed in self.limits.items():
-            value = values[name]
-            if type(value) is not int or value not in allowed:
+            assign(self, name, value)
+            allowed = limits.get(name)
+            if allowed is not None and (type(value) is not int or value not in allowed):
                 raise SchemaError(
                     f"{self.keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
                     code="invalid-type-parameter",
@@ -219,10 +228,16 @@ class DataType:
             UnsupportedError: with code `type-not-serializable` for a type without such a
                 string (zero-length strings, symbols, unresolved user-defined types), at any depth.
         """
+        try:
+            return self._serialized
+        except AttributeError:
+            pass
         for part in self.walk():
             if reason := part.unserializable():
                 raise UnsupportedError(reason, code="type-not-serializable")
-        return str(self)
+        found = str(self)
+        object.__setattr__(self, "_serialized", found)
+        return found
 
     def as_summary_string(self) -> str:
         """Return the summary for display: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""

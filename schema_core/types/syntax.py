@@ -17,7 +17,7 @@ from schema_core.caching import cached
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, SchemaError, close_matches
 from schema_core.repairs import Repairs
-from schema_core.text import SPACE, Span
+from schema_core.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span
 from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    Reader: TypeAlias = Callable[[Cursor], DataType]
+    Reader: TypeAlias = Callable[["Words"], DataType]
 
 #: Flink's keyword -> the keywords of other engines for the same type.
 WORDS = {
@@ -177,41 +177,102 @@ PLAIN: tuple[type[DataType], ...] = (
 YEAR_MONTH = frozenset(one.value for one in YearMonthResolution)
 DAY_TIME = frozenset(one.value for one in DayTimeResolution)
 
+#: A token: a symbol, a string, a quoted name, a number or a word. An unclosed literal extends to
+#: the end, as in Flink.
 _TOKEN = re.compile(
-    rf"""
-    [{SPACE}]* (?:
-      (?P<symbol> [<>(),.] )
-    | (?P<string> '(?:[^']|'')*(?:'|\Z) )
-    | (?P<name>   `(?:[^`]|``)*(?:`|\Z) )
-    | (?P<number> [0-9]+ )
-    | (?P<word>   [^{SPACE}<>(),.]+ )
-    | (?P<end>    \Z )
-    )
-    """,
+    rf"[<>(),.] | '(?:[^']|'')*(?:'|\Z) | `(?:[^`]|``)*(?:`|\Z) | [0-9]+ | [^{SPACE}<>(),.]+",
     re.VERBOSE,
 )
+SYMBOLS = frozenset("<>(),.")
+QUOTES = {"'": "string", "`": "name"}
+DIGITS = frozenset("0123456789")
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Tokenize a type string; an unclosed literal extends to the end, as in Flink."""
+    """Tokenize a type string."""
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        value, (start, stop) = match[kind], match.span(kind)
-        match kind:
-            case "word":
-                upper = value.upper()
-                yield Token(kind, upper if upper in KEYWORDS else "", value, start, stop)
-            case "symbol":
-                yield Token(kind, value, value, start, stop)
-            case "string" | "name":
-                quote = value[0]
-                closed = len(value) > 1 and value.endswith(quote)
-                inner = value[1:-1] if closed else value[1:]
-                yield Token(kind, "", inner.replace(quote * 2, quote), start, stop)
-            case "number":
-                check_digits(value, Span(start, stop))
-                yield Token(kind, "", value, start, stop)
+        value, (start, stop) = match.group(), match.span()
+        first = value[0]
+        if first in SYMBOLS:
+            yield Token("symbol", value, value, start, stop)
+        elif first in QUOTES:
+            yield Token(QUOTES[first], "", _unquoted(value), start, stop)
+        elif first in DIGITS:
+            check_digits(value, Span(start, stop))
+            yield Token("number", "", value, start, stop)
+        else:
+            upper = value.upper()
+            yield Token("word", upper if upper in KEYWORDS else "", value, start, stop)
     yield Token("end", "end", "", len(text), len(text))
+
+
+def _unquoted(word: str) -> str:
+    """Return the content of a string or name, which may not be closed."""
+    quote = word[0]
+    closed = len(word) > 1 and word.endswith(quote)
+    return (word[1:-1] if closed else word[1:]).replace(quote * 2, quote)
+
+
+class Words:
+    """The words of a type string, and a position in them.
+
+    Most types are valid: the tokens, which know where they are, are made for an error only. The
+    last word is empty.
+    """
+
+    __slots__ = ("depth", "index", "text", "trial", "words")
+
+    def __init__(self, text: str, trial: Sequence[Token] | None = None) -> None:
+        self.text = text
+        #: the tokens, if they are not those of the text
+        self.trial = trial
+        self.words: list[str]
+        if trial is None:
+            self.words = _TOKEN.findall(text)
+        else:
+            self.words = [text[one.start : one.stop] or one.key for one in trial[:-1]]
+        self.words.append("")
+        self.index = 0
+        self.depth = 0
+
+    @property
+    def word(self) -> str:
+        return self.words[self.index]
+
+    def accept(self, expected: str) -> bool:
+        """Consume this keyword or symbol if it follows."""
+        word = self.words[self.index]
+        if word == expected or word.upper() == expected:
+            self.index += 1
+            return True
+        return False
+
+    def expect(self, *expected: str) -> None:
+        """Consume these keywords or symbols, or raise an error."""
+        for one in expected:
+            if not self.accept(one):
+                raise self.cursor().missing(one)
+
+    def cursor(self) -> Cursor:
+        """Return the same position in tokens."""
+        cursor = Cursor(self.text, self.trial or list(tokens(self.text)))
+        cursor.index = self.index
+        return cursor
+
+    def fail(self, problem: str, *, hint: str | None = None) -> ParseError:
+        """Return an error at the current word, for the caller to raise."""
+        return self.cursor().fail(problem, hint=hint)
+
+    def fail_too_deep(self) -> None:
+        """Raise the error for too many levels."""
+        cursor = self.cursor()
+        cursor.depth = MAX_DEPTH
+        cursor.descend()
+
+    @property
+    def found(self) -> str:
+        """The current word as messages show it."""
+        return self.cursor().token.display
 
 
 def parse_type(text: str) -> DataType:
@@ -245,20 +306,23 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
 def parse(text: str) -> DataType:
     """Parse a type string; results are cached."""
     check_size(require_text(text, "the type string"))
-    cursor = Cursor(text, list(tokens(text)))
+    words = Words(text)
     try:
-        return _whole_type(cursor)
+        if len(text) > MAX_DIGITS:
+            words.cursor()  # checks the digits of all numbers
+        return _whole_type(words)
     except ParseError as error:
         if error.hint is None and error.span is not None:
+            cursor = words.cursor()
             comma = _missing_comma(cursor) if error.code == ParseError.default_code else None
             error.hint = comma or hint_at(cursor.tokens, error.span.start, KEYWORDS)
         raise
 
 
-def _whole_type(cursor: Cursor) -> DataType:
-    type_ = _type(cursor)
-    if cursor.token.kind != "end":
-        raise cursor.fail(f"unexpected {cursor.token.display} after the type")
+def _whole_type(words: Words) -> DataType:
+    type_ = _type(words)
+    if words.word:
+        raise words.fail(f"unexpected {words.found} after the type")
     return type_
 
 
@@ -266,7 +330,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
     """Return the hint for a missing comma: with it everything can be parsed."""
 
     def failure(trial: Sequence[Token]) -> int | None:
-        inner = Cursor(cursor.text, trial)
+        inner = Words(cursor.text, trial)
         try:
             _whole_type(inner)
         except ParseError as error:
@@ -281,14 +345,22 @@ def _missing_comma(cursor: Cursor) -> str | None:
     return f"missing ',' before {token.display}{where}"
 
 
-def _type(cursor: Cursor) -> DataType:
+#: What follows most types.
+_ENDS = frozenset({"", ",", ">", ")"})
+
+
+def _type(words: Words) -> DataType:
     """Parse a type, its nullability and at most one ARRAY or MULTISET suffix."""
-    cursor.descend()
-    type_ = _nullability(cursor, _base(cursor))
-    if (collection := POSTFIX.get(cursor.key)) is not None:
-        cursor.advance()
-        type_ = _nullability(cursor, collection(type_))
-    cursor.depth -= 1
+    words.depth += 1
+    if words.depth > MAX_DEPTH:
+        words.fail_too_deep()
+    type_ = _base(words)
+    if words.words[words.index] not in _ENDS:
+        type_ = _nullability(words, type_)
+        if (collection := POSTFIX.get(words.words[words.index].upper())) is not None:
+            words.index += 1
+            type_ = _nullability(words, collection(type_))
+    words.depth -= 1
     return type_
 
 
@@ -296,196 +368,222 @@ def _type(cursor: Cursor) -> DataType:
 POSTFIX: dict[str, type[ArrayType | MultisetType]] = {"ARRAY": ArrayType, "MULTISET": MultisetType}
 
 
-def _nullability(cursor: Cursor, type_: DataType) -> DataType:
-    token = cursor.token
-    if token.key == "NOT":
-        cursor.expect("NOT", "NULL")
-        return _built(cursor, token.start, type_.not_null)
-    if token.key == "NULL":
-        cursor.advance()
-    return type_
-
-
-def _base(cursor: Cursor) -> DataType:
-    token = cursor.token
-    if token.kind in ("word", "name") and not token.key:
-        return _user_defined(cursor)
-    reader = GRAMMAR.get(token.key)
-    if reader is None:
-        raise cursor.fail(f"expected a type, found {token.display}")
-    cursor.advance()
-    return _built(cursor, token.start, partial(reader, cursor))
-
-
-def _built(cursor: Cursor, start: int, build: Callable[[], DataType]) -> DataType:
-    """Call `build`, and add the position to its errors."""
+def _nullability(words: Words, type_: DataType) -> DataType:
+    start = words.index
+    if not words.accept("NOT"):
+        words.accept("NULL")
+        return type_
+    words.expect("NULL")
     try:
-        return build()
+        return type_.not_null()
+    except SchemaError as error:
+        raise _located(words, start, error) from None
+
+
+def _base(words: Words) -> DataType:
+    start = words.index
+    word = words.words[start]
+    reader = GRAMMAR.get(word) or GRAMMAR.get(word.upper())
+    if reader is None:
+        if _is_name(word):
+            return _user_defined(words)
+        raise words.fail(f"expected a type, found {words.found}")
+    words.index = start + 1
+    try:
+        return reader(words)
     except ParseError:
         raise
     except SchemaError as error:
-        error.span, error.text = cursor.span_from(start), cursor.text
-        raise ParseError(error.problem, code=error.code, span=error.span, text=error.text) from None
+        raise _located(words, start, error) from None
 
 
-def _user_defined(cursor: Cursor) -> DataType:
-    parts = [_name(cursor)]
-    while cursor.accept("."):
+def _located(words: Words, start: int, error: SchemaError) -> ParseError:
+    """Return an error of a type, with the position of its string."""
+    cursor = words.cursor()
+    span = cursor.span_from(cursor.tokens[start].start)
+    return ParseError(error.problem, code=error.code, span=span, text=words.text)
+
+
+def _user_defined(words: Words) -> DataType:
+    parts = [_name(words)]
+    while words.accept("."):
         if len(parts) == 3:
-            raise cursor.fail("the name of a type has at most three parts")
-        parts.append(_name(cursor))
+            raise words.fail("the name of a type has at most three parts")
+        parts.append(_name(words))
     return UnresolvedType(tuple(parts))
 
 
-def _name(cursor: Cursor) -> str:
-    token = cursor.token
-    if token.kind not in ("word", "name") or token.key:
-        hint = "quote reserved words with back-ticks" if token.key in KEYWORDS else None
-        raise cursor.fail(f"expected a name, found {token.display}", hint=hint)
-    return cursor.advance().value
+def _is_name(word: str) -> bool:
+    """Return whether a word can be a name: it is quoted, or not reserved."""
+    if not word or word[0] in SYMBOLS or word[0] in DIGITS or word[0] == "'":
+        return False
+    return word.upper() not in KEYWORDS
 
 
-def _number(cursor: Cursor) -> int:
-    if cursor.token.kind != "number":
-        raise cursor.fail(f"expected a number, found {cursor.token.display}")
-    value = int(cursor.token.value)
+def _name(words: Words) -> str:
+    word = words.word
+    if not _is_name(word):
+        hint = "quote reserved words with back-ticks" if word.upper() in KEYWORDS else None
+        raise words.fail(f"expected a name, found {words.found}", hint=hint)
+    words.index += 1
+    return _unquoted(word) if word[0] == "`" else word
+
+
+def _number(words: Words) -> int:
+    word = words.words[words.index]
+    if word[:1] not in DIGITS:
+        raise words.fail(f"expected a number, found {words.found}")
+    value = int(word)
     if value > MAX_LENGTH:
-        raise cursor.fail(f"{value} is larger than {MAX_LENGTH}")
-    cursor.advance()
+        raise words.fail(f"{value} is larger than {MAX_LENGTH}")
+    words.index += 1
     return value
 
 
-def _string(cursor: Cursor) -> str:
-    if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a string in single quotes, found {cursor.token.display}")
-    return cursor.advance().value
+def _string(words: Words) -> str:
+    word = words.word
+    if word[:1] != "'":
+        raise words.fail(f"expected a string in single quotes, found {words.found}")
+    words.index += 1
+    return _unquoted(word)
 
 
-def _numbers(cursor: Cursor, most: int) -> list[int]:
+def _numbers(words: Words, most: int) -> list[int]:
     """Parse up to `most` numbers in optional parentheses."""
-    if not cursor.accept("("):
+    if words.words[words.index] != "(":
         return []
-    values = [_number(cursor)]
-    while len(values) < most and cursor.accept(","):
-        values.append(_number(cursor))
-    cursor.expect(")")
+    words.index += 1
+    values = [_number(words)]
+    while words.words[words.index] == "," and len(values) < most:
+        words.index += 1
+        values.append(_number(words))
+    words.expect(")")
     return values
 
 
-def _precision(cursor: Cursor, default: int) -> int:
+def _precision(words: Words, default: int) -> int:
     """Parse one number in optional parentheses."""
-    values = _numbers(cursor, 1)
+    values = _numbers(words, 1)
     return values[0] if values else default
 
 
-def _plain(kind: Callable[..., DataType], most: int, cursor: Cursor) -> DataType:
-    """Parse the parameters of a type that consists of a keyword and numbers."""
-    return kind(*_numbers(cursor, most)) if most else kind()
+def _plain(kind: Callable[..., DataType], most: int) -> Reader:
+    """Return a parser of the parameters of a type that consists of a keyword and numbers."""
+    if most:
+        return lambda words: kind(*_numbers(words, most))
+    only = kind()
+    return lambda _: only
 
 
-def _double(cursor: Cursor) -> DataType:
-    cursor.accept("PRECISION")
-    return atomic.DoubleType()
+def _double(words: Words) -> DataType:
+    words.accept("PRECISION")
+    return DOUBLE
 
 
-def _time(cursor: Cursor) -> DataType:
-    precision = _precision(cursor, default=0)
-    if cursor.accept("WITHOUT"):
-        cursor.expect("TIME", "ZONE")
+def _time(words: Words) -> DataType:
+    precision = _precision(words, default=0)
+    if words.accept("WITHOUT"):
+        words.expect("TIME", "ZONE")
     return TimeType(precision)
 
 
-def _timestamp(cursor: Cursor) -> DataType:
-    precision = _precision(cursor, default=6)
-    if cursor.accept("WITHOUT"):
-        cursor.expect("TIME", "ZONE")
-    elif cursor.accept("WITH"):
-        kind = LocalZonedTimestampType if cursor.accept("LOCAL") else ZonedTimestampType
-        cursor.expect("TIME", "ZONE")
+def _timestamp(words: Words) -> DataType:
+    precision = _precision(words, default=6)
+    if words.word in _ENDS:
+        return TimestampType(precision)
+    if words.accept("WITHOUT"):
+        words.expect("TIME", "ZONE")
+    elif words.accept("WITH"):
+        kind = LocalZonedTimestampType if words.accept("LOCAL") else ZonedTimestampType
+        words.expect("TIME", "ZONE")
         return kind(precision)
     return TimestampType(precision)
 
 
-def _interval(cursor: Cursor) -> DataType:
-    first = cursor.advance()
-    words = first.key
+def _interval(words: Words) -> DataType:
+    start = words.index
+    first = words.word.upper()
+    unit = first if first in KEYWORDS else ""
+    words.index += bool(first)
     days, fraction = DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
-    if words == "SECOND":
-        fraction = _precision(cursor, fraction)
-    elif words in ("YEAR", "DAY"):
-        days = _precision(cursor, days)
-    if words not in ("MONTH", "SECOND") and cursor.accept("TO"):
-        last = cursor.advance()
-        words += f" TO {last.key}"
-        fraction = _precision(cursor, fraction) if last.key == "SECOND" else fraction
-    if words in YEAR_MONTH:
-        return YearMonthIntervalType(YearMonthResolution(words), days)
-    if words in DAY_TIME:
-        return DayTimeIntervalType(DayTimeResolution(words), days, fraction)
-    raise cursor.fail(f"there is no interval {words or first.display}", span=first.span)
+    if unit == "SECOND":
+        fraction = _precision(words, fraction)
+    elif unit in ("YEAR", "DAY"):
+        days = _precision(words, days)
+    if unit not in ("MONTH", "SECOND") and words.accept("TO"):
+        last = words.word.upper()
+        unit += f" TO {last}"
+        words.index += bool(last)
+        fraction = _precision(words, fraction) if last == "SECOND" else fraction
+    if unit in YEAR_MONTH:
+        return YearMonthIntervalType(YearMonthResolution(unit), days)
+    if unit in DAY_TIME:
+        return DayTimeIntervalType(DayTimeResolution(unit), days, fraction)
+    cursor = words.cursor()
+    found = cursor.tokens[start]
+    raise cursor.fail(f"there is no interval {unit or found.display}", span=found.span)
 
 
-def _collection(kind: type[ArrayType | MultisetType], cursor: Cursor) -> DataType:
-    cursor.expect("<")
-    element = _type(cursor)
-    cursor.expect(">")
+def _collection(kind: type[ArrayType | MultisetType], words: Words) -> DataType:
+    words.expect("<")
+    element = _type(words)
+    words.expect(">")
     return kind(element)
 
 
-def _map(cursor: Cursor) -> DataType:
-    cursor.expect("<")
-    key = _type(cursor)
-    cursor.expect(",")
-    value = _type(cursor)
-    cursor.expect(">")
+def _map(words: Words) -> DataType:
+    words.expect("<")
+    key = _type(words)
+    words.expect(",")
+    value = _type(words)
+    words.expect(">")
     return MapType(key, value)
 
 
-def _fields(cursor: Cursor, closing: str) -> Iterator[RowField]:
+def _fields(words: Words, closing: str) -> Iterator[RowField]:
     """Parse ``name type 'comment'``, separated by commas, up to the closing bracket."""
-    if cursor.accept(closing):
+    if words.accept(closing):
         return
     while True:
-        name = _name(cursor)
-        type_ = _type(cursor)
-        comment = cursor.advance().value if cursor.token.kind == "string" else None
-        yield RowField(name, type_, comment)
-        if cursor.accept(closing):
+        name = _name(words)
+        type_ = _type(words)
+        yield RowField(name, type_, _string(words) if words.word[:1] == "'" else None)
+        if words.accept(closing):
             return
-        cursor.expect(",")
+        words.expect(",")
 
 
-def _row(cursor: Cursor) -> DataType:
-    closing = ")" if cursor.accept("(") else ">"
+def _row(words: Words) -> DataType:
+    closing = ")" if words.accept("(") else ">"
     if closing == ">":
-        cursor.expect("<")
-    return RowType(list(_fields(cursor, closing)))
+        words.expect("<")
+    return RowType(list(_fields(words, closing)))
 
 
-def _structured(cursor: Cursor) -> DataType:
-    cursor.expect("<")
-    name = _string(cursor)
-    if not cursor.accept(","):
-        cursor.expect(">")
+def _structured(words: Words) -> DataType:
+    words.expect("<")
+    name = _string(words)
+    if not words.accept(","):
+        words.expect(">")
         return StructuredType(name)
-    return StructuredType(name, list(_fields(cursor, ">")))
+    return StructuredType(name, list(_fields(words, ">")))
 
 
-def _two_strings(cursor: Cursor) -> tuple[str, str]:
-    cursor.expect("(")
-    first = _string(cursor)
-    cursor.expect(",")
-    second = _string(cursor)
-    cursor.expect(")")
+def _two_strings(words: Words) -> tuple[str, str]:
+    words.expect("(")
+    first = _string(words)
+    words.expect(",")
+    second = _string(words)
+    words.expect(")")
     return first, second
 
 
-def _raw(cursor: Cursor) -> DataType:
+def _raw(words: Words) -> DataType:
     """Parse a RAW type, whose snapshot in Base64 must begin with the length and name of a class.
 
     Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
     """
-    name, snapshot = _two_strings(cursor)
+    name, snapshot = _two_strings(words)
     try:
         content = base64.b64decode(snapshot, validate=True)
     except (binascii.Error, ValueError):
@@ -496,16 +594,18 @@ def _raw(cursor: Cursor) -> DataType:
     return RawType(name, snapshot)
 
 
-def _legacy(cursor: Cursor) -> DataType:
-    root, information = _two_strings(cursor)
+def _legacy(words: Words) -> DataType:
+    root, information = _two_strings(words)
     if root not in TypeRoot.__members__:
         raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
     return LegacyType(TypeRoot[root], str(read_information(information)))
 
 
+DOUBLE = atomic.DoubleType()
+STRING, BYTES = atomic.VarCharType(MAX_LENGTH), atomic.VarBinaryType(MAX_LENGTH)
 #: Keyword -> parser of its parameters. Printed keywords first, then synonyms.
 GRAMMAR: dict[str, Reader] = {
-    **{kind.keyword: partial(_plain, kind, len(kind.limits)) for kind in PLAIN},
+    **{kind.keyword: _plain(kind, len(kind.limits)) for kind in PLAIN},
     "DOUBLE":     _double,
     "TIME":       _time,
     "TIMESTAMP":  _timestamp,
@@ -517,9 +617,9 @@ GRAMMAR: dict[str, Reader] = {
     "STRUCTURED": _structured,
     "RAW":        _raw,
     "LEGACY":     _legacy,
-    "STRING":     lambda _: atomic.VarCharType(MAX_LENGTH),
-    "BYTES":      lambda _: atomic.VarBinaryType(MAX_LENGTH),
-    "INTEGER":    partial(_plain, atomic.IntType, 0),
-    "DEC":        partial(_plain, atomic.DecimalType, 2),
-    "NUMERIC":    partial(_plain, atomic.DecimalType, 2),
+    "STRING":     lambda _: STRING,
+    "BYTES":      lambda _: BYTES,
+    "INTEGER":    _plain(atomic.IntType, 0),
+    "DEC":        _plain(atomic.DecimalType, 2),
+    "NUMERIC":    _plain(atomic.DecimalType, 2),
 }  # fmt: skip

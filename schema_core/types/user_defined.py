@@ -280,7 +280,7 @@ class PythonType(DataType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ListViewType(PythonType, ComposedType):
+class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
     """A list in the state of an aggregate function; it is never NULL.
 
     >>> from schema_core.types import DataTypes as T, require_resolved
@@ -322,7 +322,7 @@ class ListViewType(PythonType, ComposedType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MapViewType(PythonType, ComposedType):
+class MapViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
     """A map in the state of an aggregate function; it is never NULL."""
 
     keyword = "MAP_VIEW"

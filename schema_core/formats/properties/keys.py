@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
+from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
@@ -53,6 +54,18 @@ COLUMN_KEYS = tuple(
 #: The keys that are requested for a physical and for a computed column.
 PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
 COMPUTED_COLUMN_KEYS = ("name", "data-type", "expr", "comment")
+
+
+def column_keys(prefix: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the keys of the name, type and comment of each column under a prefix.
+
+    >>> next(column_keys("input-schema"))
+    ('input-schema.0.name', 'input-schema.0.data-type', 'input-schema.0.comment')
+    """
+    common = COLUMN_KEYS if prefix == "schema" else ()
+    yield from common
+    for row in count(len(common)):
+        yield f"{prefix}.{row}.name", f"{prefix}.{row}.data-type", f"{prefix}.{row}.comment"
 
 
 def is_reserved(key: str) -> bool:

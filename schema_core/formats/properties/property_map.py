@@ -46,6 +46,7 @@ from schema_core.formats.properties.keys import (
     PHYSICAL_COLUMN_KEYS,
     Properties,
     PropertyReader,
+    column_keys,
     column_length,
     flatten,
     join_names,
@@ -73,21 +74,9 @@ from schema_core.schema.unresolved import (
     UnresolvedPhysicalColumn,
 )
 from schema_core.text import is_blank
-from schema_core.types import DataType
-from schema_core.types.base import node_count
 
 #: The prefix of the schema of a table.
 SCHEMA = "schema"
-
-
-@cached(node_count)
-def type_string(type_: DataType) -> str:
-    """Return the string of a type; cached, since most tables use few types.
-
-    Raises:
-        UnsupportedError: with code `type-not-serializable`.
-    """
-    return type_.as_serializable_string()
 
 
 def encode_column_kind(column: AnyColumn) -> Properties:
@@ -147,18 +136,15 @@ def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     """Encode only the columns of a schema, which is all that the map of a model stores."""
     found: Properties = {}
-    type_strings: dict[int, str] = {}  # by identity, since hashing nested types is slow
-    for number, column in enumerate(schema.columns):
-        row, type_ = f"{prefix}.{number}.", column.data_type
-        if (text := type_strings.get(id(type_))) is None:
-            text = type_strings[id(type_)] = type_string(type_)
-        found[row + "name"] = column.name
-        found[row + "data-type"] = text
+    rows = enumerate(zip(schema.columns, column_keys(prefix), strict=False))
+    for number, (column, (name, type_, comment)) in rows:
+        found[name] = column.name
+        found[type_] = column.data_type.as_serializable_string()
         if not isinstance(column, PhysicalColumn):
             for key, value in encode_column_kind(column).items():
-                found[row + key] = value
+                found[f"{prefix}.{number}.{key}"] = value
         if column.comment is not None:
-            found[row + "comment"] = column.comment
+            found[comment] = column.comment
     return found
 
 
