@@ -341,7 +341,8 @@ def _renames(
 Wanted = Annotated[Path, typer.Option("--from", help="A script, or a directory of scripts.")]
 TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="The path of the table.")]
 Columns = Annotated[
-    list[str] | None, typer.Option("--rename", help="COLUMN=NEW: a column that is renamed.")
+    list[str] | None,
+    typer.Option("--rename", help="COLUMN=NEW or TABLE.COLUMN=NEW: a column that is renamed."),
 ]
 
 
@@ -361,7 +362,7 @@ def validate(
     with _reported(directory):
         environment = _environment(directory, setup, define)
         new = _wanted(environment, table, wanted)
-        renames = _column_renames(rename or [])
+        renames = _column_renames(table, rename or [])
         with nullcontext() if quiet else elapsed(f"validate {table}", _console()):
             report = validate_rows(environment, table, new, renames=renames)
     print(report)
@@ -393,7 +394,7 @@ def rewrite(
             environment,
             table,
             new,
-            renames=_column_renames(rename or []),
+            renames=_column_renames(table, rename or []),
             accept=accept or [],
         )
         if result.job is not None and not quiet:
@@ -426,14 +427,19 @@ def _wanted(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTa
     return table
 
 
-def _column_renames(options: list[str]) -> dict[tuple[str, ...], str]:
-    """Return the renames of columns.
+def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str]:
+    """Return the renames of columns of a table, whose path may precede them.
 
     Raises:
         SchemaError: with code `wrong-argument`.
     """
-    pairs = [option.partition("=") for option in options]
-    for path, _, name in pairs:
+    found: dict[tuple[str, ...], str] = {}
+    for option in options:
+        path, _, name = option.removeprefix(f"{table}.").partition("=")
         if not path or not name:
-            raise SchemaError("--rename requires COLUMN=NEW", code="wrong-argument")
-    return {tuple(path.split(".")): name for path, _, name in pairs}
+            raise SchemaError(
+                f"--rename requires COLUMN=NEW or {table}.COLUMN=NEW, got {option!r}",
+                code="wrong-argument",
+            )
+        found[tuple(path.split("."))] = name
+    return found

@@ -35,6 +35,8 @@ from schema_core.text import MAX_TEXT, is_blank
 SETUP: Final = "setup.sql"
 #: The largest number of files of a directory.
 MAX_FILES: Final = 100_000
+#: Begins the note of a generated migration that has no way back.
+IRREVERSIBLE: Final = "-- cannot be undone"
 
 _NAME = re.compile(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
 _MARKER = re.compile(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
@@ -85,8 +87,10 @@ class MigrationFile:
         """
         found = sections(self.text).get(section)
         if found is None:
+            notes = (line for line in _lines(self.text) if line.startswith(IRREVERSIBLE))
+            why = "".join(f": {line.removeprefix('-- ')}" for line in notes)
             raise SchemaError(
-                f"migration {self.name} has no section '-- {section}'",
+                f"migration {self.name} has no section '-- {section}'{why}",
                 code="migration-irreversible",
                 hint="a migration without it cannot be undone; write another one that corrects it",
             )

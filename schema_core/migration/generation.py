@@ -58,7 +58,7 @@ from schema_core.migration.catalog_changes import (
     read_catalog,
 )
 from schema_core.migration.differences import RenameHints, likely_renames, renames_by_path
-from schema_core.migration.files import escaped_variables, filled, sections
+from schema_core.migration.files import IRREVERSIBLE, escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
 from schema_core.paths import ObjectPath
@@ -223,7 +223,6 @@ def _empty_catalog(
 
 #: Comments of a generated file that its author must read.
 AT_RISK, IF_RENAMED = "-- at risk:", "-- if it is a rename: --rename"
-IRREVERSIBLE = "-- cannot be undone"
 WARNINGS = (AT_RISK, IF_RENAMED, IRREVERSIBLE)
 
 

@@ -44,6 +44,10 @@ T = TypeVar("T")
 
 #: For how many seconds a cancelled job waits for its micro-batch, which may be in its commit.
 PATIENCE: Final = 60.0
+#: How often a query is started whose server gave the process of its micro-batches too little time:
+#: Spark waits ten seconds for it, which a busy machine exceeds.
+STARTS: Final = 5
+TOO_SLOW: Final = "Python worker failed to connect back"
 
 
 class MicroBatches:
@@ -115,14 +119,21 @@ class MicroBatches:
     def _started(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
         """Start the query with a function for each micro-batch; return None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
-        with self._lock:
-            if self._is_stopped:
-                return None
-            writer = frame.writeStream.foreachBatch(function).outputMode(mode)
-            if self._checkpoint is not None:
-                writer = writer.option("checkpointLocation", self._checkpoint)
-            self._query = self._triggered(writer).start()
-            return self._query
+        for further in reversed(range(STARTS)):
+            with self._lock:
+                if self._is_stopped:
+                    break
+                writer = frame.writeStream.foreachBatch(function).outputMode(mode)
+                if self._checkpoint is not None:
+                    writer = writer.option("checkpointLocation", self._checkpoint)
+                try:
+                    self._query = self._triggered(writer).start()
+                except Exception as error:
+                    if not further or TOO_SLOW not in str(error):
+                        raise
+                else:
+                    return self._query
+        return None
 
     def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
         """Return a writer that starts its micro-batches in the interval."""

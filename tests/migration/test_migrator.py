@@ -220,13 +220,18 @@ def test_an_irreversible_migration_is_refused_before_any_is_undone(
     environments: Environments,
 ) -> None:
     environment = environments()
-    migrator = Migrator(environment, directory("-- up\nCREATE TABLE a (x INT);", CREATE))
+    note = "-- cannot be undone; on the way back the rows are lost"
+    one_way = f"{note}\n-- up\nCREATE TABLE a (x INT);"
+    migrator = Migrator(environment, directory(one_way, CREATE))
     migrator.upgrade()
 
     with pytest.raises(SchemaCoreError) as caught:
         migrator.downgrade("base")
 
     assert "migration-irreversible" == caught.value.code
+    assert caught.value.problem.endswith(
+        "has no section '-- down': cannot be undone; on the way back the rows are lost"
+    )
     assert ["a", "orders"] == sorted(environment.list_tables())
 
 

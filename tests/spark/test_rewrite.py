@@ -315,15 +315,19 @@ def test_the_commands(spark: SparkSession, tmp_path: Path) -> None:
         f"CREATE TABLE t (key INT, amount INT, day_ STRING) PARTITIONED BY (day_) WITH ({options});"
     )
 
-    def run(command: str, *more: str) -> tuple[int, str]:
+    def run(command: str, *more: str, rename: str = "id=key") -> tuple[int, str]:
         given = ["--directory", str(tmp_path / "migrations"), "--define", f"folder={tmp_path}"]
-        given += ["--from", str(wanted), "--rename", "id=key", *more]
+        given += ["--from", str(wanted), "--rename", rename, *more]
         found = CliRunner().invoke(application(), ["migrate", command, "t", *given])
         return found.exit_code, found.output
 
     status, output = run("validate")
     assert 1 == status
     assert "amount: 1 row: INT has another value [value-changed]" in output
+    status, again = run("validate", rename="t.id=key")
+    assert (1, True) == (status, "[value-changed]" in again)
+    refused, problem = run("validate", rename="id")
+    assert (2, True) == (refused, "requires COLUMN=NEW or t.COLUMN=NEW" in problem)
     status, output = run("rewrite", "--accept", "value-dropped")
     assert (1, True) == (status, "error[rows-do-not-fit]" in output)
     status, output = run("rewrite", "--accept", "value-dropped", "--accept", "value-changed")

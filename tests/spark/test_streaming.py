@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,12 +21,13 @@ from schema_core.spark.checkpoints import JobDescription, checkpoint_in, folder_
 from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
 from schema_core.spark.files import LocalFiles
 from schema_core.spark.stored_schemas import PHYSICAL, Stored
+from schema_core.spark.streaming import TOO_SLOW, MicroBatches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: For how many seconds a test waits for rows, at most.
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class Files:
@@ -265,6 +267,32 @@ def test_streaming_jobs_that_are_refused(
     assert "missing-checkpoint" == refused(env, "INSERT INTO t SELECT id FROM s")
     env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
     assert "unbounded-table" == refused(env, "SELECT id FROM s")
+
+
+@pytest.mark.parametrize(("problem", "starts"), [(TOO_SLOW, 3), ("no such class", 1)])
+def test_a_query_is_started_again_where_a_process_was_too_slow(
+    problem: str,
+    starts: int,
+    env: TableEnvironment,
+    source: Files,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert source.root.is_dir()
+    triggered, started = MicroBatches._triggered, list[object]()
+
+    def failing(self: MicroBatches, writer: Any) -> Any:
+        started.append(writer)
+        busy = Mock(start=Mock(side_effect=RuntimeError(f"{problem}.")))
+        return busy if len(started) < 3 else triggered(self, writer)
+
+    monkeypatch.setattr(MicroBatches, "_triggered", failing)
+    with env.execute_sql("SELECT id FROM s").collect() as found:
+        if problem is TOO_SLOW:
+            assert (1,) == tuple(next(found))
+        else:
+            with pytest.raises(ExternalError, match=problem):
+                next(found)
+    assert starts == len(started)
 
 
 def test_an_invalid_record_fails_the_job(
