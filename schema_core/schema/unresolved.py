@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from sys import intern
 from types import NoneType
 from typing import (
     ClassVar,
@@ -306,7 +307,8 @@ class SchemaBuilder:
             SchemaError: with code `not-a-type` for anything but a type or a string,
                 `wrong-argument` for a name that is not a string.
         """
-        name = require_instance(column_name, str, "the name of a column")
+        # the tables of a catalog repeat names: one string for all of them
+        name = intern(str(require_instance(column_name, str, "the name of a column")))
         self._columns.append(UnresolvedPhysicalColumn(name, _require_type(data_type)))
         return self
 

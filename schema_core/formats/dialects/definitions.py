@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from sys import intern
 from typing import Any
 
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
@@ -59,7 +60,9 @@ def column_of(column: Column, text: str) -> UnresolvedColumn:
     """Return a column of a statement as schemas store it."""
     match column:
         case PhysicalColumn(name, type_, comment, span):
-            return UnresolvedPhysicalColumn(name, data_type(type_, as_cast=False), comment, span)
+            return UnresolvedPhysicalColumn(
+                intern(name), data_type(type_, as_cast=False), comment, span
+            )
         case ComputedColumn(name, expression, comment, span):
             return UnresolvedComputedColumn(name, written(expression, text), comment, span)
         case MetadataColumn(name, type_, key, virtual, comment, span):
