@@ -24,7 +24,7 @@ import typer
 
 from schema_core.catalog.registry import CATALOGS
 from schema_core.cli.commands import exiting
-from schema_core.environment.discovery import CONNECTORS
+from schema_core.environment.discovery import CONNECTORS, PLANNERS
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 from schema_core.extras import EXTRAS
 from schema_core.lazy_dataclass import dataclass
@@ -36,11 +36,11 @@ class Kit(Enum):
 
     CATALOG = "catalog"
     CONNECTOR = "connector"
-    # PLANNER = "planner"
+    PLANNER = "planner"
 
 
 #: Kit -> the group of its entry point.
-GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS}
+GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS, Kit.PLANNER: PLANNERS}
 
 #: The names that templates hold in place of those of the package, and the suffix of their files.
 DISTRIBUTION, MODULE, SUFFIX = "kit-name", "kit_name", ".txt"
