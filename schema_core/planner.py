@@ -1,4 +1,7 @@
-"""The interface of planners: what an environment requires of the engine that runs its jobs."""
+"""The interface of planners: what an environment requires of the engine that runs its jobs.
+
+The modules `relation` and `typed` have the nodes of queries and of their expressions.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ from schema_core.environment.planner import (
     Registration,
     Rows,
 )
+from schema_core.expressions import typed
+from schema_core.query import relation
 from schema_core.query.relation import (
     Relation,
     Scan,
@@ -39,5 +44,7 @@ __all__ = [
     "Relation",
     "Rows",
     "Scan",
+    "relation",
     "result_columns",
+    "typed",
 ]

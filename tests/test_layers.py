@@ -114,6 +114,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("sql/parser.py", "schema_core.sql.statement"): "expressions need a third of the grammar",
     ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
     ("testing/__init__.py", "schema_core.testing.connector_contract"): "it imports pytest",
+    ("testing/__init__.py", "schema_core.testing.planner_contract"): "it imports pytest",
 }
 
 

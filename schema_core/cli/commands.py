@@ -117,6 +117,12 @@ COMMANDS = {
         "init",
         "Write the files of a new project: configuration, table, setup and workflow for CI.",
     ),
+    "new": Entry(
+        "new",
+        "new",
+        "Write a package with a catalog, connector or planner that works, and tests which it "
+        "passes.",
+    ),
     "diff": Entry(
         "diff",
         "diff_tables",

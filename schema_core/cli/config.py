@@ -29,6 +29,9 @@ PREFIX = "SCHEMA_CORE"
 #: Keys outside of sections: they are options of several commands.
 COMMON = ("format", "batch", "quiet", "define", "setup", "directory", "username")
 
+#: Commands with those of their options that have the name of a key of `COMMON` and another meaning.
+OWN = frozenset({("new", "directory")})
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -56,7 +59,7 @@ class Configuration:
             if not isinstance(section, Mapping):
                 raise _invalid(f"{name!r} must be a table")
         _require_known(section, options)
-        common = {key: one for key, one in self.content.items() if key in COMMON}
+        common = {key: one for key, one in self.content.items() if _is_common(command, key)}
         given = {key: one for key, one in {**common, **section}.items() if key in options}
         found = {options[key][0]: _value(key, one, options[key][1]) for key, one in given.items()}
         for key, (name, repeated) in options.items():
@@ -65,9 +68,14 @@ class Configuration:
         return found
 
 
+def _is_common(command: str, option: str) -> bool:
+    return option in COMMON and (command, option) not in OWN
+
+
 def _variable(command: str, option: str) -> str | None:
     """Return the value of the variable for an option: that of the command, else that of all."""
-    names = [[PREFIX, command, option], [PREFIX, option]][: 2 if option in COMMON else 1]
+    names = [[PREFIX, command, option]]
+    names += [[PREFIX, option]] if _is_common(command, option) else []
     variables = ("_".join(one).upper().replace("-", "_").replace(" ", "_") for one in names)
     return next((os.environ[one] for one in variables if os.environ.get(one)), None)
 

@@ -40,6 +40,9 @@ EXIT_CODES: dict[str, Meaning] = {
     "explain": Meaning("the page is printed", "", "the code is unknown"),
     "doctor": Meaning("the report is printed", "", "the output cannot be written"),
     "init": Meaning("the files are written", "", "a file exists or cannot be written"),
+    "new": Meaning(
+        "the package is written", "", "the name is invalid, or the files cannot be written"
+    ),
     "migrate upgrade": Meaning("the catalog is up to date", "a migration fails", _SETUP),
     "migrate downgrade": Meaning("the migrations are undone", "a migration fails", _SETUP),
     "migrate history": Meaning("no file was changed", "a file was changed or removed", _SETUP),

@@ -153,7 +153,9 @@ class Planner(Protocol):
     job that is not submitted is aborted.
     """
 
-    identifier: str
+    @property
+    def identifier(self) -> str:
+        """What the option ``table.planner`` names."""
 
     def select(self, query: Relation) -> Rows:
         """Run a query and return its rows."""

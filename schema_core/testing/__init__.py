@@ -1,4 +1,4 @@
-"""Test utilities for implementors: contracts of catalogs and connectors, and strategies.
+"""Test utilities for implementors: contracts of catalogs, connectors and planners; strategies.
 
 The contracts need pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
 Without hypothesis only the contracts are available.
@@ -14,6 +14,7 @@ from schema_core.extras import require_modules
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract
     from schema_core.testing.connector_contract import ConnectorContract
+    from schema_core.testing.planner_contract import PlannerContract
 
 if TYPE_CHECKING or find_spec("hypothesis"):
     from schema_core.testing.expressions import COLUMNS, expressions
@@ -31,6 +32,7 @@ __all__ = [
     "COLUMNS",
     "CatalogContract",
     "ConnectorContract",
+    "PlannerContract",
     "atomic_types",
     "expressions",
     "has_values",
@@ -51,6 +53,10 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
     require_modules("pytest" if name.endswith("Contract") else "hypothesis")
+    if name == "PlannerContract":
+        from schema_core.testing.planner_contract import PlannerContract  # imports pytest
+
+        return PlannerContract
     from schema_core.testing.catalog_contract import CatalogContract  # imports pytest
     from schema_core.testing.connector_contract import ConnectorContract
 

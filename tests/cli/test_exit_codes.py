@@ -92,6 +92,8 @@ CASES: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("doctor", UNREADABLE, "--nope", ()),
     ("init", GOOD, "project", ()),
     ("init", UNREADABLE, "project", ("init project",)),
+    ("new", GOOD, "catalog shop", ()),
+    ("new", UNREADABLE, "catalog json", ()),
     ("migrate upgrade", GOOD, DIRECTORY, ()),
     ("migrate upgrade", WRONG, FAILS, ()),
     ("migrate upgrade", UNREADABLE, BROKEN, ()),
