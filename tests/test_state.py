@@ -14,7 +14,6 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: Module-level name that functions change -> why it may be.
 ALLOWED = {
     "environment/job_execution.py: _RUNNING": "jobs for which the interpreter waits at its exit",
-    "catalog/storable.py: STORABLE": "a bounded cache of what depends only on the types",
     "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
     "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
+from schema_core.caching import cached
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogView,
@@ -39,7 +40,7 @@ from schema_core.schema.unresolved import (
     UnresolvedWatermarkSpec,
 )
 from schema_core.text import show
-from schema_core.types import DataType, parse_type
+from schema_core.types import DataType
 
 #: Place, stored text and type of a member.
 Member: TypeAlias = tuple[str, str, DataType]
@@ -111,47 +112,38 @@ def require_read_back(stored: T, read: Callable[[], T]) -> None:
 # --- types and expressions -----------------------------------------------------------------------
 
 
-class StorableTypes:
-    """Types whose text reads back as the type wherever it is read, by their identity.
-
-    They name no user-defined type. A table that is altered again and again has the same types.
-    """
-
-    def __init__(self, maximum: int) -> None:
-        self.types: dict[int, DataType] = {}
-        self.maximum = maximum
-
-    def add(self, type_: DataType) -> None:
-        """Keep a type if its text can be read without a catalog."""
-        text = _type(type_)
-        if isinstance(text, str) and parse_type(text) == plain(type_):
-            if len(self.types) >= self.maximum:
-                self.types = {}
-            self.types[id(type_)] = type_
+@cached()
+def _reads_back(text: str) -> bool:
+    """Return whether the string of a type is read as a column of this type, without a catalog."""
+    column = UnresolvedPhysicalColumn("c", text)
+    try:
+        (found,) = SchemaResolver().resolve(Schema((column,))).columns
+        return found.data_type.as_serializable_string() == text
+    except SchemaCoreError:
+        return False
 
 
-STORABLE = StorableTypes(maximum=20_000)
+def _is_storable(column: AnyColumn) -> bool:
+    """Return whether a physical column reads back as it is, whatever the other columns are."""
+    if type(column) is not PhysicalColumn:
+        return False
+    try:
+        return _reads_back(column.data_type.as_serializable_string())
+    except UnsupportedError:
+        return False
 
 
 def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
-    """Check the columns and watermarks; columns of types known to be storable only if needed.
+    """Check the columns and watermarks; most columns are known to be storable.
 
     An expression is checked together with all columns, since its text may name any of them.
     """
-    known = STORABLE.types
-    rest = [
-        column
-        for column in schema.columns
-        if type(column) is not PhysicalColumn or id(column.data_type) not in known
-    ]
+    rest = [column for column in schema.columns if not _is_storable(column)]
     if not rest and not schema.watermark_specs:
         return
     if not schema.watermark_specs and not any(isinstance(one, ComputedColumn) for one in rest):
         schema = ResolvedSchema(rest)
     _require_members(schema, resolver)
-    for column in rest:
-        if not isinstance(column, ComputedColumn):
-            STORABLE.add(column.data_type)
 
 
 def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
