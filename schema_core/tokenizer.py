@@ -11,6 +11,7 @@ import re
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from schema_core.lazy_regex import regex
 from schema_core.text import LETTERS, Span, quote_string
 
 
@@ -71,7 +72,7 @@ _PATTERNS = {
 def _any_of(kinds: str, space: str = "") -> re.Pattern[str]:
     """Compile the patterns of kinds, of which the first that matches decides."""
     groups = [f"(?P<{kind}> {_PATTERNS[kind]} )" for kind in kinds.split()]
-    return re.compile("|".join([*([space] if space else []), *groups]), re.VERBOSE)
+    return regex("|".join([*([space] if space else []), *groups]), re.VERBOSE)
 
 
 _SQL = _any_of(
@@ -136,9 +137,9 @@ def decoded_name(written: str) -> str | None:
 
 
 #: What can be the escape character of a Unicode string or name.
-ESCAPE_CHARACTER = re.compile(r"[^0-9a-fA-F\s+\"]")
+ESCAPE_CHARACTER = regex(r"[^0-9a-fA-F\s+\"]")
 
-_HEX = re.compile(r"[+-]?[0-9a-fA-F]+")
+_HEX = regex(r"[+-]?[0-9a-fA-F]+")
 
 
 def unescaped(content: str, escape: str) -> str | None:

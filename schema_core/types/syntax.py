@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from schema_core.caching import cached
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, SchemaError, close_matches
+from schema_core.lazy_regex import regex
 from schema_core.repairs import Repairs
 from schema_core.text import SPACE, Span
 from schema_core.tokenizer import Token
@@ -177,7 +178,7 @@ PLAIN: tuple[type[DataType], ...] = (
 YEAR_MONTH = frozenset(one.value for one in YearMonthResolution)
 DAY_TIME = frozenset(one.value for one in DayTimeResolution)
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     rf"""
     [{SPACE}]* (?:
       (?P<symbol> [<>(),.] )
