@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.arguments import require_instance
@@ -91,6 +90,8 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=32)
 def _installed(group: str, folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points  # slow to import
+
     return tuple(entry_points(group=group))
 
 
