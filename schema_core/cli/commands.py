@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
 from schema_core.cli.config import FILE, PREFIX, Configuration, load
+from schema_core.cli.values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
@@ -187,13 +188,13 @@ def loaded(name: str) -> Any:
         app = found()
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name)(found)
+        app.command(name, cls=Command)(found)
     command = get_command(app)
     command.name = name
     return command
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """All commands."""
 
     def __init__(self, **settings: Any) -> None:
