@@ -109,10 +109,18 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "pytest":     ("testing/",),
 }  # fmt: skip
 
+NO_EXPRESSIONS = "schemas without expressions need no functions"
+NOT_SHOWN = "most schemas are not shown as pages or explained"
+
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
+    ("expressions/overloads.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
+    ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
+    ("schema/resolved.py", "schema_core.schema.explain"): NOT_SHOWN,
+    ("schema/resolved.py", "schema_core.schema.rendering"): NOT_SHOWN,
+    ("schema/unresolved.py", "schema_core.schema.rendering"): NOT_SHOWN,
     ("spark/compiler/expression.py", "schema_core.spark.compiler.functions.rules"): (
         "connectors compile casts and constants, without functions"
     ),
