@@ -17,10 +17,12 @@ MAX_DIGITS = 1_000
 #: Java's white space, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
+#: Those of `LETTERS` that ASCII has.
+ASCII_LETTERS = "$A-Z_a-z"
 #: Letters of an unquoted name in Flink's SQL, for a character class: Java's letters at the time the
 #: grammar was written, without full-width letters and Korean syllables.
 LETTERS = (
-    r"$A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
+    rf"{ASCII_LETTERS}\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
     r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
 )
 
