@@ -15,7 +15,7 @@ from schema_core.expressions.signatures import (
     describe_nullability,
     describe_result,
 )
-from schema_core.spark.compiler.functions import RULES
+from schema_core.spark.compiler.functions.rules import RULES
 
 #: Typing rules of a function -> how they treat its arguments.
 ARGUMENTS: dict[Rules, str] = {Rules.SQL: "not cast", Rules.TABLE_API: "cast"}

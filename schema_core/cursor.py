@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ParseError, SchemaError
+from schema_core.lazy_regex import regex
 from schema_core.masking import mask_text
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, show
 from schema_core.tokenizer import Token
@@ -57,7 +58,7 @@ _HIDDEN_VALUE = "a hidden value"
 
 
 #: The position in a hint, whose numbers are not part of a secret.
-_POSITION = re.compile(r"line \d+, column \d+")
+_POSITION = regex(r"line \d+, column \d+")
 
 
 class Cursor:

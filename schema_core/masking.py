@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
+from schema_core.lazy_regex import regex
 from schema_core.secrets import (
     HIDDEN,
     NO_KEYS,
@@ -43,7 +44,7 @@ _STATEMENTS = frozenset(
 )
 
 #: Matches input that may contain secrets.
-_SUSPECT = re.compile(
+_SUSPECT = regex(
     rf"\b(?:{'|'.join(_OPENERS)})\b|[:@%=]|bearer|basic|{'|'.join(map(re.escape, SECRET_WORDS))}",
     re.IGNORECASE,
 )
@@ -52,17 +53,17 @@ _SUSPECT = re.compile(
 _PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
 
 #: A literal that is certainly the key of an option.
-_KEY = re.compile(r"'[\w.#*-]{1,200}'")
+_KEY = regex(r"'[\w.#*-]{1,200}'")
 
 #: The start of a clause within a literal, up to a quote.
-_CLAUSE_IN_LITERAL = re.compile(
+_CLAUSE_IN_LITERAL = regex(
     rf"\b(?:{'|'.join(sorted(_OPENERS))})[ \t\r\n]{{0,32}}\([ \t\r\n]{{0,32}}['\"`]"
     r"|\A['\"`][ \t\r\n]{0,32}(?:SET|\()[ \t\r\n]{0,32}['\"`]|\A\"[^']*'",
     re.IGNORECASE,
 )
 
 #: An option in a comment.
-_OPTION_IN_COMMENT = re.compile(r"['\"`][ \t\r\n]{0,32}=")
+_OPTION_IN_COMMENT = regex(r"['\"`][ \t\r\n]{0,32}=")
 
 #: The longest key outside a clause, in tokens.
 _KEY_TOKENS = 64

@@ -6,13 +6,13 @@ SQL does not allow.
 
 from __future__ import annotations
 
-import re
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
 from schema_core.cursor import Cursor, check_size
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.text import LETTERS, is_blank, quote_identifier, show
 from schema_core.tokenizer import Token, tokenize
 
@@ -263,7 +263,7 @@ def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) 
 #: Names of collations, such as ``latin1$en_US$primary``, of which Calcite matches the longest. So
 #: an unquoted ``sales.orders$files`` is one token and one name.
 _COLLATIONS = tuple(
-    re.compile(rf"[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,300}}\$[{LETTERS}]{{1,300}}{strength}")
+    regex(rf"[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,300}}\$[{LETTERS}]{{1,300}}{strength}")
     for strength in ("", rf"\$[{LETTERS}0-9]{{1,300}}")
 )
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
+from schema_core.lazy_regex import regex
+
 #: What is shown in place of a secret.
 HIDDEN = "******"
 
@@ -26,7 +28,7 @@ SECRET_WORDS = (
 )  # fmt: skip
 
 #: A Unicode escape, which remains in a key where SQL reads it as plain text.
-_ESCAPE = re.compile(r"\\u?\+?([0-9a-fA-F]{4})")
+_ESCAPE = regex(r"\\u?\+?([0-9a-fA-F]{4})")
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -75,7 +77,7 @@ def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> 
 
 #: A parameter whose value is a credential, up to its value. Repetitions are bounded, so that the
 #: time of a search is linear.
-_PARAMETER = re.compile(
+_PARAMETER = regex(
     r"""
     (?: passwor[dt] | passwd | passphrase | secret | token | api[-_.]?key | access[-_.]?key
       | account[-_.]?key | private[-_.]?key | shared[-_.]?key | credential | authorization
@@ -89,10 +91,10 @@ _PARAMETER = re.compile(
 )
 
 #: Values that are credentials as a whole: JAAS configurations, private keys.
-_CREDENTIALS = re.compile(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
+_CREDENTIALS = regex(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
 
 #: What precedes the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
-_ORACLE = re.compile(r"jdbc:oracle:\w{1,16}:[^/@]{0,256}/", re.IGNORECASE)
+_ORACLE = regex(r"jdbc:oracle:\w{1,16}:[^/@]{0,256}/", re.IGNORECASE)
 
 #: How often an encoded value is decoded to look for credentials.
 _DECODINGS = 3
@@ -191,7 +193,7 @@ def without_secrets(
 
 
 #: A URL with a user, up to the next space.
-_URL_WITH_USER = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,32}://[^\s@]{0,1024}@\S*")
+_URL_WITH_USER = regex(r"[a-zA-Z][a-zA-Z0-9+.-]{0,32}://[^\s@]{0,1024}@\S*")
 
 
 def mask_urls(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import lru_cache
 from typing import NamedTuple
+
+from schema_core.lazy_regex import regex
 
 #: Maximum length of the input, nesting depth, and digits of a number. Printing a level of a row
 #: type takes up to nine of Python's 1,000 frames, and the caller has used some.
@@ -16,14 +17,16 @@ MAX_DIGITS = 1_000
 #: Java's white space, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
+#: Those of `LETTERS` that ASCII has.
+ASCII_LETTERS = "$A-Z_a-z"
 #: Letters of an unquoted name in Flink's SQL, for a character class: Java's letters at the time the
 #: grammar was written, without full-width letters and Korean syllables.
 LETTERS = (
-    r"$A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
+    rf"{ASCII_LETTERS}\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
     r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
 )
 
-_VISIBLE = re.compile(f"[^{SPACE}]")
+_VISIBLE = regex(f"[^{SPACE}]")
 
 
 class Span(NamedTuple):
@@ -65,7 +68,7 @@ def is_blank(text: str) -> bool:
 
 
 #: Invisible characters, characters that change the writing direction, and surrogates.
-_UNSEEN = re.compile(
+_UNSEEN = regex(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
@@ -94,7 +97,7 @@ def show(value: object, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-_NEWLINE = re.compile("\n")
+_NEWLINE = regex("\n")
 
 
 @lru_cache(maxsize=2)

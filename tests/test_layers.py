@@ -25,6 +25,7 @@ GROUND = {
     "extras",
     "lazy",
     "lazy_dataclass",
+    "lazy_regex",
     "left_deep",
     "markup",
     "masking",
@@ -51,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "extras":      GROUND,
     "lazy":        GROUND,
     "lazy_dataclass": GROUND,
+    "lazy_regex":  GROUND,
     "left_deep":   GROUND,
     "text":        GROUND,
     "paths":       GROUND,
@@ -107,10 +109,27 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "pytest":     ("testing/",),
 }  # fmt: skip
 
+NO_EXPRESSIONS = "schemas without expressions need no functions"
+NOT_SHOWN = "most schemas are not shown as pages or explained"
+
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
+    ("expressions/overloads.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
+    ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
+    ("schema/resolved.py", "schema_core.schema.explain"): NOT_SHOWN,
+    ("schema/resolved.py", "schema_core.schema.rendering"): NOT_SHOWN,
+    ("schema/unresolved.py", "schema_core.schema.rendering"): NOT_SHOWN,
+    ("spark/compiler/expression.py", "schema_core.spark.compiler.functions.rules"): (
+        "connectors compile casts and constants, without functions"
+    ),
+    ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.table"): (
+        "few expressions need Python"
+    ),
+    ("spark/projection.py", "schema_core.spark.udf_registration"): (
+        "connectors are checked without running anything; it imports the table of UDFs"
+    ),
     ("sql/parser.py", "schema_core.sql.statement"): "expressions need a third of the grammar",
     ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
     ("testing/__init__.py", "schema_core.testing.connector_contract"): "it imports pytest",

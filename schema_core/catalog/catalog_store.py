@@ -7,7 +7,6 @@ comment of the YAML file. Files are created and replaced atomically.
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -29,6 +28,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.secrets import mask
 from schema_core.text import show
 
@@ -142,11 +142,11 @@ class InMemoryCatalogStore(CatalogStore):
 SUFFIX = ".yaml"
 
 #: Characters that a file name cannot contain.
-_NOT_IN_FILE_NAMES = re.compile(r"[/\\\0\ud800-\udfff]")
+_NOT_IN_FILE_NAMES = regex(r"[/\\\0\ud800-\udfff]")
 #: Characters that a path cannot contain.
-_NOT_IN_PATHS = re.compile(r"[\0\ud800-\udfff]")
+_NOT_IN_PATHS = regex(r"[\0\ud800-\udfff]")
 #: The first line of a file with a comment.
-COMMENT = re.compile(r"# (comment: .*)\n")
+COMMENT = regex(r"# (comment: .*)\n")
 
 #: The options that configure a catalog store.
 KIND, PATH = "table.catalog-store.kind", "table.catalog-store.file.path"

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from schema_core.errors import ParseError
+from schema_core.lazy_regex import regex
 from schema_core.text import Span
 
 _ESCAPES = {
@@ -22,22 +23,22 @@ _ESCAPES = {
     "e": "\x1b", " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0",
     "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
+_ESCAPE = regex(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 #: Characters that require escapes: controls, line ends, and those that UTF-8 cannot encode.
-_SPECIAL = re.compile('[\\x00-\\x1f"\\\\\\x7f-\\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
+_SPECIAL = regex('[\\x00-\\x1f"\\\\\\x7f-\\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
 
 _DOUBLE = r'"(?:[^"\\]|\\.)*"'
 _SINGLE = r"'(?:[^']|'')*'"
 _KEY = r"(?!- )[\w.$/-][^:#]*+"
 _PLAIN = r"(?![\"'#&*!|>%@`\[\]{},]|[-?:](?:\s|$))(?:(?!:\s|:$|\s#).)++"
-_LINE = re.compile(
+_LINE = regex(
     rf"(?P<key>{_DOUBLE}|{_SINGLE}|{_KEY})[ \t]*+:[ \t]++(?P<value>{_DOUBLE}|{_SINGLE}|{_PLAIN})"
     r"[ \t]*(?:[ \t]#.*)?"
 )
-_NOTHING = re.compile(r"[ \t]*(?:#.*)?|---[ \t]*")
+_NOTHING = regex(r"[ \t]*(?:#.*)?|---[ \t]*")
 
 #: Strings that YAML does not read as strings without quotes: Flink quotes them twice.
-_QUOTED_BY_FLINK = re.compile(
+_QUOTED_BY_FLINK = regex(
     r"(?i:true|false|yes|no|on|off|y|n|null|~|=|<<|)"
     r"|[-+.]?[0-9][-+.:\w]*|[-+]?\.(?i:inf|nan)"
     r"|\s.*|.*\s|[\"'#&*!|>%@`\[\]{},].*|[-?:](?:\s.*)?|.*:(?:\s.*)?|.*\s#.*",

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogBaseTable
@@ -149,7 +150,7 @@ def folder_of(table: CatalogBaseTable | None) -> str | None:
 
 
 #: No part of it is ``..``, whatever the names are.
-_FOLDER = re.compile(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
+_FOLDER = regex(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
 
 
 def with_folder(table: Table, folder: str) -> Table:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -163,6 +162,8 @@ def factory_of(kind: str) -> CatalogFactory:
     """
     if kind in FACTORIES:
         return FACTORIES[kind]
+    from importlib.metadata import entry_points  # slow to import
+
     offered = list(entry_points(group=CATALOGS, name=kind))
     if not offered:
         known = sorted({*FACTORIES, *entry_points(group=CATALOGS).names})

@@ -17,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogBaseTable
@@ -162,7 +163,7 @@ class Mark:
         _RUNNING.discard(self.id)
 
 
-_MARK = re.compile(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
+_MARK = regex(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
 
 
 def with_mark(

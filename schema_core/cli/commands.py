@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +15,7 @@ from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
 from schema_core.cli.config import FILE, PREFIX, Configuration, load
+from schema_core.cli.values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
@@ -194,13 +194,13 @@ def loaded(name: str) -> Any:
         app = found()
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name)(found)
+        app.command(name, cls=Command)(found)
     command = get_command(app)
     command.name = name
     return command
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """All commands."""
 
     def __init__(self, **settings: Any) -> None:
@@ -255,6 +255,8 @@ def installed(package: str) -> str | None:
     >>> installed("a-package-that-does-not-exist") is None
     True
     """
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -9,9 +10,14 @@ from io import TextIOWrapper
 from schema_core.cli import UNREADABLE, WRONG
 from schema_core.extras import extra_of, install_hint
 
+#: New objects until a collection of garbage. Python's 700 cause hundreds of collections during the
+#: imports, which find nothing.
+COLLECTED = 100_000
+
 
 def main() -> None:
     """Run the command that the arguments name."""
+    gc.set_threshold(COLLECTED)
     try:
         from schema_core.cli.commands import application  # requires the extra `cli`
     except ModuleNotFoundError as missing:

@@ -18,6 +18,7 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.progress import Quiet, elapsed, follow
+from schema_core.cli.values import Command, Group
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
@@ -69,13 +70,14 @@ def migrations() -> typer.Typer:
         help="Apply, undo and write migrations of a catalog.",
         no_args_is_help=True,
         add_completion=False,
+        cls=Group,
         pretty_exceptions_enable=False,
     )
     # -1 is a target, not an option
-    app.command(context_settings={"ignore_unknown_options": True})(downgrade)
+    app.command(cls=Command, context_settings={"ignore_unknown_options": True})(downgrade)
     for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
-        app.command()(command)
-    app.command("autogenerate")(generate)
+        app.command(cls=Command)(command)
+    app.command("autogenerate", cls=Command)(generate)
     return app
 
 

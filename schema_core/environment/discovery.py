@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.arguments import require_instance
@@ -46,31 +45,41 @@ GROUPS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry point: its identifier, its target, and the loaded object or the reason for failure.
+    """An entry point, and the loaded object or the reason for failure.
 
     `loaded` is what the entry point names (a class); `problem` is the reason why it could not be
     loaded, or None.
     """
 
-    identifier: str
-    target: str
-    package: str
+    entry: EntryPoint
     loaded: Any = None
     problem: str | None = None
     hint: str | None = None
 
+    @property
+    def identifier(self) -> str:
+        return self.entry.name
+
+    @property
+    def target(self) -> str:
+        return self.entry.value
+
+    @property
+    def package(self) -> str:
+        """The name and version of the package, for which all of its metadata is parsed."""
+        return f"{self.entry.dist.name} {self.entry.dist.version}" if self.entry.dist else "?"
+
 
 def _load(entry: EntryPoint) -> Found:
-    package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "?"
     try:
-        return Found(entry.name, entry.value, package, entry.load())
+        return Found(entry, entry.load())
     except ModuleNotFoundError as error:
         problem = f"the module {error.name!r} is not installed"
         hint = install_hint(error.name) if error.name and extra_of(error.name) else None
-        return Found(entry.name, entry.value, package, problem=problem, hint=hint)
+        return Found(entry, problem=problem, hint=hint)
     except Exception as error:  # noqa: BLE001 - whatever a foreign module does when it is imported
         problem = f"{type(error).__name__}: {error}"
-    return Found(entry.name, entry.value, package, problem=problem)
+    return Found(entry, problem=problem)
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
@@ -81,6 +90,8 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=32)
 def _installed(group: str, folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    from importlib.metadata import entry_points  # slow to import
+
     return tuple(entry_points(group=group))
 
 

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, at, similar
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
 from schema_core.text import show
 
@@ -25,7 +26,7 @@ MAX_INT, MAX_LONG = 2**31 - 1, 2**63 - 1
 
 #: What Java's ``String.trim`` removes.
 _BLANK = "".join(map(chr, range(0x21)))
-_BLANKS = re.compile(r"[\x00-\x20]*")
+_BLANKS = regex(r"[\x00-\x20]*")
 
 
 def refused(expected: str, text: str) -> SchemaError:
@@ -94,7 +95,7 @@ def _bounded(digits: str, most: int) -> int:
     return int(digits or "0") if len(digits) <= len(str(most)) else most + 1
 
 
-_DOUBLE = re.compile(
+_DOUBLE = regex(
     r"(?P<sign>[+-]?)(?:(?P<name>NaN|Infinity)"
     r"|(?P<hex>0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?"
     r"|(?P<decimal>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?)"
@@ -163,7 +164,7 @@ _MEMORY: dict[int, tuple[str, ...]] = {
 }  # fmt: skip
 
 #: The duration of ISO 8601 as ``java.time.Duration.parse`` reads it.
-_ISO = re.compile(
+_ISO = regex(
     r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?[0-9]+)D)?"
     r"(?P<time>T(?:(?P<hours>[-+]?[0-9]+)H)?(?:(?P<minutes>[-+]?[0-9]+)M)?"
     r"(?:(?P<seconds>[-+]?[0-9]+)(?:[.,](?P<fraction>[0-9]{0,9}))?S)?)?",
@@ -250,8 +251,8 @@ def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
 
 #: A quoted item of a flow list or map of YAML, or a plain one that is certainly a string.
 _ITEM = r"""'(?:[^']|'')*'|"[^"\\]*"|[A-Za-z_][\w./-]*|[0-9]+"""
-_FLOW_LIST = re.compile(rf"\[\s*(?:(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*)*)?\]")
-_FLOW_MAP = re.compile(
+_FLOW_LIST = regex(rf"\[\s*(?:(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*)*)?\]")
+_FLOW_MAP = regex(
     rf"\{{\s*(?:(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*)*)?\}}"
 )
 #: Unquoted strings that YAML reads as a null or a boolean.

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.text import is_blank
 
 # --- patterns -------------------------------------------------------------------------------------
@@ -62,11 +63,9 @@ class Part:
     text: str = ""
 
 
-_TIME_PIECES = re.compile(
-    r"'(?P<quoted>(?:[^']|'')*)'|(?P<letter>[A-Za-z])(?P=letter)*|.", re.DOTALL
-)
+_TIME_PIECES = regex(r"'(?P<quoted>(?:[^']|'')*)'|(?P<letter>[A-Za-z])(?P=letter)*|.", re.DOTALL)
 #: In SimpleDateFormat two quotes are a quote before they can begin or end a quoted text.
-_SIMPLE_PIECES = re.compile(f"''|{_TIME_PIECES.pattern}", re.DOTALL)
+_SIMPLE_PIECES = regex(f"''|{_TIME_PIECES.pattern}", re.DOTALL)
 
 
 @lru_cache(maxsize=1000)
@@ -161,11 +160,11 @@ def pattern_problem(pattern: str) -> str | None:
 
 # --- time zones -----------------------------------------------------------------------------------
 
-_OFFSET = re.compile(r"[+-](\d{1,2}|\d{2}:?(\d{2})(:?(\d{2}))?)")
-_PREFIX = re.compile(r"(UTC|GMT|UT)(?=[+-]|$)")
+_OFFSET = regex(r"[+-](\d{1,2}|\d{2}:?(\d{2})(:?(\d{2}))?)")
+_PREFIX = regex(r"(UTC|GMT|UT)(?=[+-]|$)")
 
 #: Names that Java adds to those of the time zone database.
-JAVA_ZONES = re.compile(r"SystemV/(AST4|EST5|CST6|MST7|PST8|YST9|HST10)(ADT|EDT|CDT|MDT|PDT|YDT)?")
+JAVA_ZONES = regex(r"SystemV/(AST4|EST5|CST6|MST7|PST8|YST9|HST10)(ADT|EDT|CDT|MDT|PDT|YDT)?")
 
 #: Names of the database that Java accepts only as old abbreviations.
 ABBREVIATIONS = frozenset({"EST", "MST", "HST", "ROC"})

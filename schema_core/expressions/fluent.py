@@ -7,7 +7,6 @@ known.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
@@ -17,6 +16,7 @@ from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.literals import PythonValue, literal
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName, size
@@ -119,7 +119,7 @@ class JsonOnNull(Enum):
 #: A time unit of EXTRACT, FLOOR or CEIL, or its SQL keywords.
 Unit: TypeAlias = TimeIntervalUnit | str
 #: The strings that are accepted in place of such a keyword.
-_KEYWORDS = re.compile(r"[A-Za-z_]+( [A-Za-z_]+)*")
+_KEYWORDS = regex(r"[A-Za-z_]+( [A-Za-z_]+)*")
 
 
 def keyword(value: Enum | str, kind: type[Enum]) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
-from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signature_dsl import NUMERIC
 from schema_core.expressions.signatures import ArgumentTypes, Function, Rules
 from schema_core.expressions.typed import (
@@ -180,6 +179,8 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
     Raises:
         SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
     """
+    from schema_core.expressions.functions import BUILT_IN
+
     try:
         _refuse_months(value, target)
         type_name = type_name_of(target)

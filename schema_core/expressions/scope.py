@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from schema_core.caching import cached, cached_by_identity
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
 from schema_core.sql.hints import function_hint
 from schema_core.sql.syntax import Ordered, Select, SetOperation
@@ -289,6 +288,8 @@ def find_function(
     Raises:
         SchemaError: with code `unknown-function`.
     """
+    from schema_core.expressions.functions import BUILT_IN
+
     found = functions(path, span) if functions else None
     if found is None and len(path) == 1:
         found = BUILT_IN.get(path[0]) or BUILT_IN.get(path[0].upper())
@@ -309,4 +310,6 @@ def find_function(
 @cached()
 def _hint(name: str) -> str | None:
     """Return the hint for an unknown function, cached as expressions repeat names."""
+    from schema_core.expressions.functions import BUILT_IN
+
     return function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78)

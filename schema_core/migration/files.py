@@ -27,6 +27,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
 from schema_core.text import MAX_TEXT, is_blank
@@ -38,13 +39,13 @@ MAX_FILES: Final = 100_000
 #: Begins the note of a generated migration that has no way back.
 IRREVERSIBLE: Final = "-- cannot be undone"
 
-_NAME = re.compile(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
-_MARKER = re.compile(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
-_PARENTS = re.compile(r"[ \t]*--[ \t]*parents:(.*)", re.IGNORECASE)
+_NAME = regex(r"(?P<number>[0-9]{4,9})_[a-z0-9_]{1,100}")
+_MARKER = regex(r"[ \t]*--[ \t]*(up|down)[ \t]*", re.IGNORECASE)
+_PARENTS = regex(r"[ \t]*--[ \t]*parents:(.*)", re.IGNORECASE)
 #: A variable; after another dollar sign it is text.
-_VARIABLE = re.compile(r"(\$?)\$\{(\w+)\}")
+_VARIABLE = regex(r"(\$?)\$\{(\w+)\}")
 #: A string literal, or a variable elsewhere.
-_PIECE = re.compile(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
+_PIECE = regex(r"(?P<literal>'(?:[^']|'')*')|\$?\$\{\w+\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
+from schema_core.lazy_regex import regex
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
@@ -356,7 +357,7 @@ def _refuse_twins(columns: Columns, call: Call) -> None:
 CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
 
 #: A valid identifier of an operator's state.
-UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
+UID = regex(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 
 def to_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:

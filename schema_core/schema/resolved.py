@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import NoneType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.errors import SchemaError
@@ -24,9 +24,10 @@ from schema_core.schema.columns import (
     format_members,
     plain,
 )
-from schema_core.schema.explain import Explanation, explain
-from schema_core.schema.rendering import resolved_html, schema_page
 from schema_core.types import DataType, RowField, RowType
+
+if TYPE_CHECKING:
+    from schema_core.schema.explain import Explanation
 
 __all__ = [
     "AnyColumn",
@@ -202,6 +203,8 @@ class ResolvedSchema:
         >>> explanation.column("b").leaves
         ('a',)
         """
+        from schema_core.schema.explain import explain
+
         return explain(self)
 
     def to_html(self, title: str = "Schema") -> str:
@@ -215,9 +218,13 @@ class ResolvedSchema:
         >>> page.startswith("<!DOCTYPE html>"), "<h1>orders</h1>" in page
         (True, True)
         """
+        from schema_core.schema.rendering import schema_page
+
         return schema_page(self, require_instance(title, str, "the title"))
 
     def _repr_html_(self) -> str:
+        from schema_core.schema.rendering import resolved_html
+
         return resolved_html(self)
 
     def __str__(self) -> str:

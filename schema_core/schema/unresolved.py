@@ -42,7 +42,6 @@ from schema_core.schema.columns import (
     WrittenType,
     format_members,
 )
-from schema_core.schema.rendering import written_html
 from schema_core.schema.resolved import (
     AnyColumn,
     ComputedColumn,
@@ -579,6 +578,8 @@ class Schema(_Hashed):
         return self.immutable_columns
 
     def _repr_html_(self) -> str:
+        from schema_core.schema.rendering import written_html
+
         return written_html(self)
 
     def __str__(self) -> str:

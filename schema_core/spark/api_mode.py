@@ -6,19 +6,19 @@ one of them is refused before a job by `require_classic`, with one code for all 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.lazy_regex import regex
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
 #: Masters whose executor is the driver; its Python workers have the modules of this process.
-_IN_PROCESS: Final = re.compile(r"local(\[.*\])?")
+_IN_PROCESS: Final = regex(r"local(\[.*\])?")
 
 
 def is_connect(session: object) -> bool:

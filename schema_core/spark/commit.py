@@ -29,6 +29,7 @@ from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.environment.job_execution import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ UNLOCKED_ATTEMPTS: Final = 5
 READ_PATIENCE: Final = 10.0
 #: Staging directories of versions before the journal; their names contain no owner.
 FORMER_PREFIX: Final = ".staging-"
-FORMER_STAGE: Final = re.compile(r"\.staging-[0-9a-f]{32}")
+FORMER_STAGE: Final = regex(r"\.staging-[0-9a-f]{32}")
 FORMER_ABANDONED: Final = 86_400.0
 
 
@@ -98,7 +99,7 @@ class Name:
         return Name(kind, self.owner, self.id)
 
 
-_NAME = re.compile(
+_NAME = regex(
     rf"{re.escape(PREFIX)}({'|'.join(one.value for one in Kind)})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})"
 )
 #: The jobs of this process that may still commit, by the id of their names. It is shared by all
@@ -138,7 +139,7 @@ class Batch:
         return None if found is None else cls(found[1], int(found[2]))
 
 
-_BATCH = re.compile(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-(\d{{1,19}})")
+_BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-(\d{{1,19}})")
 
 
 def last_batch(directory: Directory, job: str) -> int | None:
@@ -619,7 +620,7 @@ class Scope:
         )
 
 
-_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
+_ESCAPED = regex("%([0-9A-Fa-f]{2})")
 
 
 def partition_of(path: str, count: int) -> PartitionValues | None:

@@ -14,7 +14,7 @@ from schema_core.query.correlation import operands, parts_of, rows_of
 from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
 from schema_core.spark.api_mode import is_connect
-from schema_core.spark.compiler.functions import RULES
+from schema_core.spark.compiler.functions.rules import RULES
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.connectors import SupportsFilterExplanation
 from schema_core.spark.connectors.filters import Filter

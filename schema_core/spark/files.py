@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from schema_core.errors import ExternalError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.api_mode import is_connect, not_over_connect
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import java_class
@@ -400,7 +401,7 @@ def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
 
 
 #: The conditions of Spark's errors for a file that the driver or an executor does not have.
-_MISSING: Final = re.compile(r"PATH_NOT_FOUND|FAILED_READ_FILE|FILE_NOT_EXIST|FileNotFound")
+_MISSING: Final = regex(r"PATH_NOT_FOUND|FAILED_READ_FILE|FILE_NOT_EXIST|FileNotFound")
 #: A setting of our session of Spark Connect: whether the server has the files of this process.
 _SHARES_FILES: Final = "schema_core.sharesFiles"
 

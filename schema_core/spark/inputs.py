@@ -8,7 +8,6 @@ runs in its own session where the two time zones differ.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,7 @@ from schema_core.formats.spark.pyspark_types import (
     to_struct_type,
     type_sql,
 )
+from schema_core.lazy_regex import regex
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -154,7 +154,7 @@ def _of_polars(data: Any) -> pa.Table:
 
 
 #: Operators of physical plans that run Python.
-_OF_PYTHON = re.compile("Python|Pandas|InArrow")
+_OF_PYTHON = regex("Python|Pandas|InArrow")
 #: The time zone of a session.
 ZONE: Final = "spark.sql.session.timeZone"
 #: Leaves of analysed plans whose rows are in the plan.

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from schema_core.environment.job_client import JobStatus
 from schema_core.environment.job_graph import JobExecution
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.lazy_regex import regex
 from schema_core.spark.api_mode import is_connect, is_running, not_over_connect, stopped
 from schema_core.spark.transactions import NoTransaction, Transaction
 
@@ -195,11 +196,11 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
 
 #: What Python workers report -> what they lack.
 _UNFIT = (
-    (re.compile(r"\[PYTHON_VERSION_MISMATCH\] .*?(\d+\.\d+).*?(\d+\.\d+)"),
+    (regex(r"\[PYTHON_VERSION_MISMATCH\] .*?(\d+\.\d+).*?(\d+\.\d+)"),
      "the Python workers of Spark run Python {0}, the driver runs {1}"),
-    (re.compile(r"No module named '(schema_core|pyspark|pyarrow|pandas|numpy)\b"),
+    (regex(r"No module named '(schema_core|pyspark|pyarrow|pandas|numpy)\b"),
      "the Python workers of Spark do not have the package {0!r}"),
-    (re.compile(r"\[PACKAGE_NOT_INSTALLED\] (\S+) (>= \S+) must be installed"),
+    (regex(r"\[PACKAGE_NOT_INSTALLED\] (\S+) (>= \S+) must be installed"),
      "the Python workers of Spark do not have the package {0!r} {1}"),
 )  # fmt: skip
 
@@ -218,9 +219,9 @@ def _unfit(message: str) -> ExternalError | None:
 
 
 #: The qualified name of a library error before its message.
-_OWN = re.compile(r"^schema_core\.[\w.]+: ")
+_OWN = regex(r"^schema_core\.[\w.]+: ")
 #: The error of a Python function, in the last line of its traceback.
-_RAISED = re.compile(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
+_RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
 def reason(error: BaseException) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import aliased, quote
 from schema_core.spark.compiler.tree import Column
-from schema_core.spark.udf_registration import require_udfs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,6 +23,8 @@ def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
 
     A frame that has exactly these columns already is returned as it is.
     """
+    from schema_core.spark.udf_registration import require_udfs
+
     columns = list(columns)
     if all(isinstance(node, Column) and node.name == name for node, name in columns) and (
         frame.schema.names == [name for _, name in columns]

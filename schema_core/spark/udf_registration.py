@@ -7,16 +7,16 @@ Workers import this module, so it imports little.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schema_core.extras import needs
 from schema_core.formats.spark.ddl import parse_spark_type
+from schema_core.lazy_regex import regex
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.udfs import UDFS, Udf
 from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs.table import UDFS, Udf
 from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType as SparkType
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = regex("[\ud800-\udfff]")
 
 
 #: A call of one of the functions in Spark SQL.
-_CALLED = re.compile(rf"\b{PREFIX}({'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
+_CALLED = regex(rf"\b{PREFIX}({'|'.join(sorted(UDFS, key=len, reverse=True))})\(")
 
 
 def require_udfs(session: SparkSession, *texts: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ParseError
+from schema_core.lazy_regex import regex
 from schema_core.repairs import Repairs
 from schema_core.sql.hints import MIN_LENGTH, UNCERTAIN, WORDS, keywords_like
 from schema_core.sql.keywords import RESERVED
@@ -71,7 +72,7 @@ class Correction:
 
 
 #: The expected tokens in a problem.
-_EXPECTED = re.compile(r"expected (.*), found .*", re.DOTALL)
+_EXPECTED = regex(r"expected (.*), found .*", re.DOTALL)
 
 
 def corrected_hint(

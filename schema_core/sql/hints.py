@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.caching import cached
 from schema_core.errors import close_matches
+from schema_core.lazy_regex import regex
 from schema_core.sql.keywords import RESERVED
 from schema_core.text import position
 from schema_core.tokenizer import Token
@@ -94,7 +95,7 @@ COLUMN_CLAUSES = {
     "ENGINE": "give the options of the table in WITH ('key' = 'value')",
 }
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_VARIABLE = regex(r"\$\{(\w+)\}")
 
 #: Least length of a word, and least similarity, for a suggestion.
 MIN_LENGTH = 3
@@ -250,7 +251,7 @@ def _by(cursor: Cursor, expected: str) -> str | None:
 
 
 #: Hints that a trial parse can refute; all others are certain.
-UNCERTAIN = re.compile(
+UNCERTAIN = regex(
     "did you mean |the parenthesis at |join strings with |quote a reserved word |remove the comma |"
     "write >="
 )

@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from schema_core.lazy_regex import regex
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 from schema_core.tokenizer import ESCAPE_CHARACTER, paired, unescaped
@@ -84,7 +85,7 @@ CHARSETS = {
     "GB2312": "gb2312", "GBK": "gbk", "BIG5": "big5",
 }  # fmt: skip
 
-_ESCAPED = re.compile(
+_ESCAPED = regex(
     r"""\\(?: (?P<simple>[bfnrt]) | (?P<octal>[0-7]{1,3})
           | x(?P<hex>[0-9a-fA-F]{1,2}) | u(?P<four>[0-9a-fA-F]{4}) | U(?P<eight>[0-9a-fA-F]{8})
           | (?P<itself>['\\]) )""",
@@ -232,10 +233,10 @@ _TIME = r"\s*0*(?P<hour>\d{1,2}):\s*0*(?P<minute>\d{1,2}):\s*0*(?P<second>\d{1,2
 
 #: Kind -> (pattern of the content, format for messages).
 TEMPORAL = {
-    LiteralKind.DATE: (re.compile(_DATE, re.ASCII), "yyyy-MM-dd"),
-    LiteralKind.TIME: (re.compile(_TIME, re.ASCII), "HH:mm:ss[.f]"),
+    LiteralKind.DATE: (regex(_DATE, re.ASCII), "yyyy-MM-dd"),
+    LiteralKind.TIME: (regex(_TIME, re.ASCII), "HH:mm:ss[.f]"),
     LiteralKind.TIMESTAMP: (
-        re.compile(rf"{_DATE}(?:[ ]{_TIME})?", re.ASCII),
+        regex(rf"{_DATE}(?:[ ]{_TIME})?", re.ASCII),
         "yyyy-MM-dd HH:mm:ss[.f]",
     ),
 }
@@ -421,4 +422,4 @@ def _form(first: str, last: str | None, places: int) -> tuple[re.Pattern[str], t
         pattern += rf"{FOLLOWING[one][0]}(\d{{1,2}})"
     if "SECOND" in (first, last):
         pattern += rf"(?:\.\d{{1,{places}}})?"
-    return re.compile(pattern, re.ASCII), following
+    return regex(pattern, re.ASCII), following

@@ -9,13 +9,13 @@ caller. A function with a `path` is printed by that path in backticks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
+from schema_core.lazy_regex import regex
 from schema_core.sql.expression import OPERATORS, TESTS
 from schema_core.sql.keywords import NILADIC
 from schema_core.sql.literals import format_unit
@@ -65,9 +65,9 @@ from schema_core.text import quote_identifier, quote_string
 
 
 #: The blank before an identifier that is one symbol; strings and other identifiers are skipped.
-_BEFORE_SIGN = re.compile(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
+_BEFORE_SIGN = regex(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = regex("[\ud800-\udfff]")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

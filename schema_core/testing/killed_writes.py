@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schema_core.environment import connector as connectors
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.spark.session import START
+from schema_core.spark.settings import START
 
 if TYPE_CHECKING:
     from types import FrameType

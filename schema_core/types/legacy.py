@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from schema_core.cursor import Cursor
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
@@ -85,7 +86,7 @@ BYTES = atomic.VarBinaryType(MAX_LENGTH)
 #: Class and serialized object of an array of strings, which has no keyword of its own.
 STRINGS = ("[Ljava.lang.String;", STRING_ARRAY)
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""
       (?P<space>   \s+ )
     | (?P<opening> [<(] )
@@ -95,9 +96,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_QUOTED = re.compile(r"`((?:[^`]|``)*)(?:`|\Z)")
-_PLAIN = re.compile(r"[^<>(),\s`]+")
-_ARRAY_CLASS = re.compile(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
+_QUOTED = regex(r"`((?:[^`]|``)*)(?:`|\Z)")
+_PLAIN = regex(r"[^<>(),\s`]+")
+_ARRAY_CLASS = regex(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
 
 
 @dataclass(frozen=True, slots=True)

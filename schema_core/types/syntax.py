@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from schema_core.caching import cached
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, SchemaError, close_matches
+from schema_core.lazy_regex import regex
 from schema_core.repairs import Repairs
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span
 from schema_core.tokenizer import Token
@@ -179,7 +180,7 @@ DAY_TIME = frozenset(one.value for one in DayTimeResolution)
 
 #: A token: a symbol, a string, a quoted name, a number or a word. An unclosed literal extends to
 #: the end, as in Flink.
-_TOKEN = re.compile(
+_TOKEN = regex(
     rf"[<>(),.] | '(?:[^']|'')*(?:'|\Z) | `(?:[^`]|``)*(?:`|\Z) | [0-9]+ | [^{SPACE}<>(),.]+",
     re.VERBOSE,
 )

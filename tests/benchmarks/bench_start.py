@@ -19,7 +19,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from schema_core.spark.java import find_java
-from schema_core.spark.session import MEANING, START
+from schema_core.spark.settings import MEANING, START
 
 OURS = """
 from schema_core import EnvironmentSettings, TableEnvironment

@@ -7,7 +7,6 @@ and columns for other engines to show if Hive has their types.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
@@ -66,6 +65,7 @@ from schema_core.formats.properties.property_map import encode_table, encode_vie
 from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
 from schema_core.formats.spark.table_properties import SOURCES, read_spark_table
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank
 
@@ -207,7 +207,7 @@ SPARK = "spark.sql."
 RESERVED_PREFIXES = (SPARK, "view.", STATISTICS)
 
 #: The characters of names.
-NAME = re.compile(r"[A-Za-z0-9_]+")
+NAME = regex(r"[A-Za-z0-9_]+")
 
 #: The maximum lengths of a function name (FUNCS.FUNC_NAME), and of a query (TBLS) in Derby.
 FUNCTION_NAME, DERBY_QUERY = 128, 32_700
@@ -249,7 +249,7 @@ FORMER_JAVA_PREFIX = "flink:"
 #: The kinds of resources that Hive supports.
 RESOURCES = ("JAR", "FILE", "ARCHIVE")
 
-_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
+_ESCAPED = regex("%([0-9A-Fa-f]{2})")
 
 
 def unescape(escaped: str) -> str:

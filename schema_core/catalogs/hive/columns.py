@@ -23,6 +23,7 @@ from schema_core.formats.spark.table_properties import (
     has_spark_schema,
     stored_schema_json,
 )
+from schema_core.lazy_regex import regex
 from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import (
@@ -81,12 +82,12 @@ SIZED: dict[str, Callable[..., DataType]] = {
     "char":    CharType,
     "varchar": VarCharType,
 }  # fmt: skip
-_SIZED = re.compile(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
+_SIZED = regex(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
 
 #: Hive's name of TIMESTAMP_LTZ; Spark's parser reads ``timestamp_ltz``.
-_LOCAL_TIME_ZONE = re.compile(r"timestamp with local time zone", re.IGNORECASE)
+_LOCAL_TIME_ZONE = regex(r"timestamp with local time zone", re.IGNORECASE)
 
-_FIELD_NAME = re.compile(r"[A-Za-z0-9_]+")
+_FIELD_NAME = regex(r"[A-Za-z0-9_]+")
 
 
 def to_hive(type_: DataType) -> str:

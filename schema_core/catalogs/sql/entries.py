@@ -8,7 +8,6 @@ only module that imports SQLAlchemy.
 from __future__ import annotations
 
 import os
-import re
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlc
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.extras import install_hint
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for a lock, in seconds.
@@ -356,7 +356,7 @@ def _message(error: SQLAlchemyError) -> str:
 
 
 #: Characters that a URL cannot contain.
-_NOT_IN_URLS = re.compile(r"[\0\ud800-\udfff]")
+_NOT_IN_URLS = regex(r"[\0\ud800-\udfff]")
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:

@@ -33,6 +33,7 @@ from schema_core.formats.dialects.statements import (
 from schema_core.formats.dialects.types import ForeignType, loss_of
 from schema_core.formats.loss import Loss, Policy, enforce
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -383,7 +384,7 @@ STRING_TOKENS = frozenset(
 
 #: The start of an unterminated literal in sqlglot's message: the line that it reached, and the
 #: offset.
-_BEGAN = re.compile(r" from \d+:(\d+)")
+_BEGAN = regex(r" from \d+:(\d+)")
 
 
 @needs("sqlglot")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from sys import intern
 from typing import Any
 
@@ -187,10 +188,16 @@ def parts_of(node: Any) -> Iterator[Any]:
         part = waiting.pop()
         if isinstance(part, tuple):
             waiting += reversed(part)
-        elif is_dataclass(part):
+        elif names := _fields(part.__class__):
             yield part
             if not isinstance(part, syntax.Subquery):
-                waiting += [getattr(part, one.name) for one in reversed(fields(part))]
+                waiting += [getattr(part, name) for name in names]
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a node from the last to the first; none for what is not a node."""
+    return tuple(one.name for one in reversed(fields(kind))) if is_dataclass(kind) else ()
 
 
 def options_of(options: Iterable[Option]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from schema_core.errors import ParseError
+from schema_core.lazy_regex import regex
 from schema_core.text import Span
 
 
@@ -37,19 +38,19 @@ def _blanked(text: str, spans: Iterator[Span]) -> str:
     return "".join([*pieces, text[done:]]) if pieces else text
 
 
-_LETTERS = re.compile(r"[^\r\n]")
+_LETTERS = regex(r"[^\r\n]")
 
 
 # --- dumps of PostgreSQL --------------------------------------------------------------------------
 
 #: The start of a token that is not plain code, or the end of a statement.
-_SPECIAL = re.compile(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
-_AFTER_E = re.compile(r"(?<![\w$])[eE]\Z")
-_ESCAPED = re.compile(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
-_COMMENT = re.compile(r"/\*|\*/")
-_COPY = re.compile(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
-_LAST_LINE = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
-_CODE = re.compile(r"\S")
+_SPECIAL = regex(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
+_AFTER_E = regex(r"(?<![\w$])[eE]\Z")
+_ESCAPED = regex(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
+_COMMENT = regex(r"/\*|\*/")
+_COPY = regex(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
+_LAST_LINE = regex(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+_CODE = regex(r"\S")
 
 
 def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
@@ -123,7 +124,7 @@ def _end_of_comment(text: str, start: int) -> int:
 
 # --- dumps of MySQL -------------------------------------------------------------------------------
 
-_DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_DELIMITER = regex(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
 def routines(text: str) -> Iterator[Span]:
@@ -140,8 +141,8 @@ def routines(text: str) -> Iterator[Span]:
 
 
 #: What can hide a version comment, and its start: ``/*!50001`` of MySQL, ``/*M!100100`` of MariaDB.
-_HIDING = re.compile(r"""['"`#]|--(?=[\s]|\Z)|/\*(?:M?!(\d{5,6})?)?|\*/""")
-_ESCAPED_DOUBLE = re.compile(r'(?:[^"\\]++|\\.|"")*+"', re.DOTALL)
+_HIDING = regex(r"""['"`#]|--(?=[\s]|\Z)|/\*(?:M?!(\d{5,6})?)?|\*/""")
+_ESCAPED_DOUBLE = regex(r'(?:[^"\\]++|\\.|"")*+"', re.DOTALL)
 #: MariaDB writes comments for its own client as those of this version, which no server has.
 NO_VERSION = 999_999
 

@@ -8,10 +8,10 @@ division.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import UnsupportedError
+from schema_core.lazy_regex import regex
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, Symbol
 from schema_core.text import quote_identifier, quote_string
 
@@ -44,7 +44,7 @@ AMBIGUOUS = {
     "is": BOOLEAN_NODES | {"add", "sub", "mul", "neg", "dpipe"},
 }
 
-_NUMBER = re.compile(r"[0-9]{1,38}(\.[0-9]{1,38})?")
+_NUMBER = regex(r"[0-9]{1,38}(\.[0-9]{1,38})?")
 
 
 def _not_portable(what: str) -> UnsupportedError:

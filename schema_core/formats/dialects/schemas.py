@@ -30,6 +30,7 @@ from schema_core.formats.dialects.types import (
 from schema_core.formats.exact_types import parse_exact_type
 from schema_core.formats.loss import Loss
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.schema.columns import SqlExpression
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from schema_core.text import Span
 
 #: The start of an exact type in a comment; it ends with the bracket at the end.
-EXACT_TYPE_START = re.compile(r"(?:\A| )\[flink: ")
+EXACT_TYPE_START = regex(r"(?:\A| )\[flink: ")
 
 #: The maximum number of positions in a comment that are checked for an exact type.
 MAX_CANDIDATES = 8

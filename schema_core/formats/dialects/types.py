@@ -11,6 +11,7 @@ from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.loss import Loss, LossKind, counts
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.text import MAX_DIGITS
 from schema_core.types import (
     ArrayType,
@@ -74,7 +75,7 @@ def loss_of(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
 
 # --- patterns -------------------------------------------------------------------------------------
 
-_HOLE = re.compile(r"\{(\w+)\}")
+_HOLE = regex(r"\{(\w+)\}")
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.errors import Diagnostic, SchemaError
+from schema_core.lazy_regex import regex
 from schema_core.schema.unresolved import UnresolvedPhysicalColumn
 
 Properties: TypeAlias = dict[str, str]
@@ -41,10 +42,10 @@ RESERVED_KEYS = frozenset({
 #: The maximum value of a Java int.
 MAX_INT = 2**31 - 1
 
-_NUMBER = re.compile(r"[+-]?\d+")
+_NUMBER = regex(r"[+-]?\d+")
 #: A key of a column, and one that columns other than physical ones have.
-_COLUMN = re.compile(r"\nschema\.[0-9]")
-_OTHER_PART = re.compile(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
+_COLUMN = regex(r"\nschema\.[0-9]")
+_OTHER_PART = regex(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
 
 #: The keys that all columns have, and the comment, for the first columns of a schema: strings that
 #: are built and hashed once.

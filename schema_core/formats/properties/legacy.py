@@ -23,6 +23,7 @@ from schema_core.formats.properties.sidecar import (
     to_json,
 )
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.text import quote_identifier
 from schema_core.types import (
     DataType,
@@ -284,10 +285,10 @@ CLASSES: dict[str, DataType] = {
 }  # fmt: skip
 
 #: Sub-keys of a column that today's versions do not use.
-OLD_COLUMN = re.compile(r"schema\.[0-9]+\.(?:type|from|proctime|rowtime\..*)")
+OLD_COLUMN = regex(r"schema\.[0-9]+\.(?:type|from|proctime|rowtime\..*)")
 
-_NAME = re.compile(r"(schema|generic\.table\.schema)\.[0-9]+\.(?:name|data-type)")
-_COLUMN = re.compile(r"schema\.([0-9]{1,9})\.(.+)", re.DOTALL)
+_NAME = regex(r"(schema|generic\.table\.schema)\.[0-9]+\.(?:name|data-type)")
+_COLUMN = regex(r"schema\.([0-9]{1,9})\.(.+)", re.DOTALL)
 
 #: A step: converts a map, and returns notes.
 Step: TypeAlias = Callable[[Properties], tuple[Properties, list[Diagnostic]]]

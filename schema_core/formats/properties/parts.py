@@ -20,6 +20,7 @@ from schema_core.errors import Diagnostic, SchemaError, raise_all
 from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_strings
 from schema_core.formats.properties.limits import StoreLimits, limit_violations
 from schema_core.formats.properties.sidecar import VERSION, read_string_map, sidecar_key
+from schema_core.lazy_regex import regex
 
 #: Keys of the number of parts and of the SHA-256 of the joined parts, and the prefix of the parts.
 COUNT, CHECKSUM, PART = sidecar_key("parts"), sidecar_key("checksum"), sidecar_key("part.")
@@ -32,7 +33,7 @@ PLACEHOLDER = "moved-by-schema-core"
 #: Length of the checksum and the blank before the content of a part.
 HEADER_LENGTH = 9
 
-_PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
+_PART = regex(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
 
 
 # --- packing --------------------------------------------------------------------------------------

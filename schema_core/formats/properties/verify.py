@@ -66,6 +66,7 @@ from schema_core.formats.spark.table_properties import (
     read_spark_table,
     unknown_columns,
 )
+from schema_core.lazy_regex import regex
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 
@@ -363,7 +364,7 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
 # --- maps without anything to report --------------------------------------------------------------
 
 #: Reserved keys of a table, besides those that all columns have, which the decoder validates.
-ORDINARY = re.compile(
+ORDINARY = regex(
     r"comment|partition\.keys\.(?:0|[1-9][0-9]{0,3})\.name|schema\.primary-key\.(?:name|columns)|"
     r"schema\.watermark\.0\.(?:rowtime|strategy\.(?:expr|data-type))|"
     r"schema\.(?:0|[1-9][0-9]{0,2})\.(?:expr|metadata|virtual)"

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, UnsupportedError
+from schema_core.lazy_regex import regex
 from schema_core.text import Span, quote_identifier
 from schema_core.tokenizer import Token
 from schema_core.types import DayTimeResolution, YearMonthResolution
@@ -21,7 +22,7 @@ from schema_core.types import DayTimeResolution, YearMonthResolution
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
 Tree: TypeAlias = "str | dict[str, Any]"
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""
       (?P<space>  (?: \s+ | --[^\r\n]* )+ )
     | (?P<open>   /\* )
@@ -35,9 +36,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_ASCII_NAME = re.compile(r"[A-Za-z0-9_]+")
-_BRACKET = re.compile(r"/\*|\*/")
-_ESCAPE = re.compile(
+_ASCII_NAME = regex(r"[A-Za-z0-9_]+")
+_BRACKET = regex(r"/\*|\*/")
+_ESCAPE = regex(
     r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL
 )  # fmt: skip
 
@@ -420,7 +421,7 @@ GRAMMAR: dict[str, TypeParser] = {
     "GEOGRAPHY":     _spatial,
 }  # fmt: skip
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def print_ddl(tree: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ nullability of nested types is not compared, because files and tables do not pre
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -30,6 +29,7 @@ from schema_core.formats.loss import (
     refuse,
 )
 from schema_core.formats.spark.ddl import Tree, parse_spark_type
+from schema_core.lazy_regex import regex
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -200,7 +200,7 @@ def _nearest_fields(
             yield from _nearest_fields(tree[name], (*path, step))
 
 
-_PARAMETERS = re.compile(r"(\w+)\((-?\d{1,10})(?:,\s*(-?\d{1,10}))?\)")
+_PARAMETERS = regex(r"(\w+)\((-?\d{1,10})(?:,\s*(-?\d{1,10}))?\)")
 
 
 def _type(tree: Tree, read: ReadField) -> DataType:

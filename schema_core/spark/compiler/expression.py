@@ -26,7 +26,7 @@ from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.decimal_bounds import Bounds
-from schema_core.spark.compiler.functions import RULES, datetimes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.nanoseconds import (
     as_stored,
@@ -238,6 +238,8 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
 def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
     """Return the translation of a function: of the tables, or the one that a user declared."""
     if call.function.declared is None:
+        from schema_core.spark.compiler.functions.rules import RULES
+
         if rule := RULES.get(call.function.name):
             return rule.translate
         raise unsupported(f"{call.function.name} cannot be run on Spark with Flink's meaning")

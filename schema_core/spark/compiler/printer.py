@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from schema_core.errors import UnsupportedError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.lifting import (
     IF_TOTAL,
     NEVER,
@@ -58,7 +59,7 @@ MAX_SQL_LENGTH = 200_000
 MAX_REPEATED = 48
 
 #: Functions that cost much more than the column of a projection.
-COSTLY = re.compile(
+COSTLY = regex(
     r"\b(regexp_\w+|rlike|split|translate|unbase64|try_to_binary|try_to_timestamp|try_parse_json"
     r"|get_json_object|from_json)\("
 )
@@ -82,7 +83,7 @@ _ESCAPES = {
     "\x00": r"\u0000",
     "${": r"\u0024{",
 }
-_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
+_ESCAPED = regex("|".join(map(re.escape, _ESCAPES)))
 
 
 def quote(name: str) -> str:

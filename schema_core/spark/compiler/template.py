@@ -8,12 +8,12 @@ may be an argument: ``CAST({0} AS {type})``.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeAlias
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.tree import (
     FALSE,
     NULL,
@@ -38,7 +38,7 @@ from schema_core.spark.compiler.tree import (
 Environment: TypeAlias = "Mapping[str, Node | str | tuple[Node, ...]]"
 Builder: TypeAlias = "Callable[[Environment], Node]"
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"\s*(?:(?P<hole>\{(?:\w+|\*)\})|(?P<string>'[^']*')"
     r"|(?P<number>\d+(?:\.\d+)?(?:e\d+)?(?:L|D|BD)?\b)"
     r"|`(?P<quoted>[^`]*)`|(?P<word>\w+)|(?P<mark><=>|<>|<=|>=|->|[-=<>+*/%(),.\[\]]))"

@@ -25,7 +25,6 @@ from schema_core.spark.compiler.tree import (
     node_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs import UDFS
 from schema_core.spark.compiler.value_types import sql_type
 
 if TYPE_CHECKING:
@@ -157,6 +156,8 @@ def call_udf(name: str, *arguments: Node | str | int | None) -> Node:
     failure is returned as a value.
     """
     call = PythonUdf(f"{PREFIX}{name}", tuple(map(node_of, arguments)))
+    from schema_core.spark.compiler.udfs.table import UDFS
+
     if not UDFS[name].fails:
         return call
     return let(call, _checked)

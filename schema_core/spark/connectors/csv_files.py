@@ -23,7 +23,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
 from schema_core.spark.jobs import HINT
 from schema_core.spark.jvm import in_session
-from schema_core.spark.session import MEANING
+from schema_core.spark.settings import MEANING
 from schema_core.types import CharType, DataType, VarCharType
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from schema_core.catalog.unfinished import Owner
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: What the names of the tables of this library begin with.
 PREFIX: Final = "schema_core_"
-_NAME = re.compile(
+_NAME = regex(
     rf"{PREFIX}([0-9a-f]{{8}})_(c?)([0-9a-f]{{8}})([0-9a-f]{{4}})_([0-9a-f]{{6}})_(\d+)_(\d+)"
 )
 

@@ -15,7 +15,7 @@ from schema_core.spark.compiler.expression import (
     from_physical,
     to_physical,
 )
-from schema_core.spark.compiler.functions import FAMILIES, RULES
+from schema_core.spark.compiler.functions.rules import FAMILIES, RULES
 from schema_core.spark.compiler.printer import string, to_sql
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.translation import Translation

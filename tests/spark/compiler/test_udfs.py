@@ -12,9 +12,9 @@ import pytest
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.translation import call_udf
 from schema_core.spark.compiler.tree import Column, Fact, call, function
-from schema_core.spark.compiler.udfs import REFERENCES, UDFS
 from schema_core.spark.compiler.udfs import json as json_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs.table import REFERENCES, UDFS
 from schema_core.spark.udf_registration import evaluate
 from tests.support import cases
 

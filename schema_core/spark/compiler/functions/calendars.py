@@ -8,10 +8,10 @@ later of two instants where clocks are put back.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Literal, Node, let, let_all
 from schema_core.spark.compiler.udfs.calendars import CUTOVER
@@ -143,7 +143,7 @@ def _split(
 
 # --- zones ---------------------------------------------------------------------------------------
 
-_REGION = re.compile(
+_REGION = regex(
     r"(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z_/-]+"
 )
 _UTC = frozenset({"UTC", "GMT", "Etc/UTC", "Etc/GMT"})

@@ -11,6 +11,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
@@ -278,9 +279,9 @@ def _usually(
 
 #: Type -> the format of its usual literals, and the prefix of Spark's literals.
 _LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
-    DateType: (re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
+    DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
     TimestampType: (
-        re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
+        regex(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
         "TIMESTAMP_NTZ",
     ),
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from json import dumps
 
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
@@ -69,7 +70,7 @@ from schema_core.types import (
     VariantType,
 )
 
-MODE = re.compile(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
+MODE = regex(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
 STRING = VarCharType(MAX_LENGTH)
 
 #: Functions that return JSON, which is inserted into other JSON unquoted.
@@ -473,7 +474,7 @@ def value(called: TranslatedCall) -> Node:
 
 
 #: Paths of members by plain names, which Spark reads as Flink does.
-_MEMBERS = re.compile(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
+_MEMBERS = regex(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 def _usual_value(document: Node, path: str) -> Node:

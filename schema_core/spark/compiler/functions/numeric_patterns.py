@@ -7,7 +7,6 @@ follow the Python functions of `schema_core.spark.compiler.udfs.java_dates`. No 
 
 from __future__ import annotations
 
-import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from schema_core.expressions.date_patterns import (
     parse_time_pattern,
 )
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.functions.calendars import (
     DAY,
     any_instant_of,
@@ -52,8 +52,8 @@ from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
 STANDARD = "yyyy-MM-dd HH:mm:ss"
 
 _COUNTS = {"y": (4,), "M": (1, 2), "d": (1, 2), "H": (1, 2), "m": (1, 2), "s": (1, 2), "S": (3,)}
-_SEPARATOR = re.compile(r"[-/:.,_ T]*")
-_ISO = re.compile(r"yyyy-MM?-dd?(?:(?: |'T')HH?:mm?:ss?(?:\.SSS)?)?")
+_SEPARATOR = regex(r"[-/:.,_ T]*")
+_ISO = regex(r"yyyy-MM?-dd?(?:(?: |'T')HH?:mm?:ss?(?:\.SSS)?)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.functions import datetimes, numeric_patterns
 from schema_core.spark.compiler.functions.nanoseconds import joined, nanos
 from schema_core.spark.compiler.functions.numbers import months_between, shifted
@@ -286,7 +287,7 @@ def _format_plain(clock: Node, pattern: str) -> Node:
 
 
 #: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
-_PART = re.compile(r"(?P<letters>([a-zA-Z])\2*)|'[^']+'|[-/:., ]")
+_PART = regex(r"(?P<letters>([a-zA-Z])\2*)|'[^']+'|[-/:., ]")
 #: Letter -> how often it may be repeated.
 _COUNTS: Mapping[str, Collection[int]] = {
     "y": (2, 4),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import FALSE, NULL, Cast, Node, call, let, rarely
 
@@ -53,7 +54,7 @@ def _mail_shape(part: str) -> str:
 #: Parts of URLs; any other one is NULL.
 PARTS = frozenset({"HOST", "PATH", "QUERY", "REF", "PROTOCOL", "FILE", "AUTHORITY", "USERINFO"})
 
-_KEY = re.compile(r"\w+", re.ASCII)
+_KEY = regex(r"\w+", re.ASCII)
 
 
 def parse_url(node: Node, part: str) -> Node:

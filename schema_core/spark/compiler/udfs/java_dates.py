@@ -23,6 +23,7 @@ from schema_core.expressions.date_patterns import (
     parse_time_pattern,
 )
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.calendars import (
     Calendar,
     Date,
@@ -366,7 +367,7 @@ def _set(parser: FieldParser, letter: str, value: int) -> None:
 
 
 def _ascii(shape: str) -> re.Pattern[str]:
-    return re.compile(shape, re.ASCII)
+    return regex(shape, re.ASCII)
 
 
 def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
@@ -438,9 +439,9 @@ TIME = PatternLanguage(
 #: Letters of numbers; months are numbers if their letter is repeated at most twice.
 _SIMPLE_NUMBERS = "yYdDFuHkKhmsSwW"
 
-_BLANKS = re.compile(r"[ \t]*")
-_DIGITS = re.compile(r"-?\d+")
-_ZONE = re.compile(r"(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?|GMT|UTC|Z", re.IGNORECASE)
+_BLANKS = regex(r"[ \t]*")
+_DIGITS = regex(r"-?\d+")
+_ZONE = regex(r"(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?|GMT|UTC|Z", re.IGNORECASE)
 
 
 def _replace(parser: FieldParser, letter: str, value: int) -> None:
@@ -598,7 +599,7 @@ def _strict_nanos(found: Mapping[str, int]) -> int:
 
 #: What `java.lang.String.trim` removes.
 TRIMMED = "".join(map(chr, range(33)))
-_STANDARD = re.compile(
+_STANDARD = regex(
     r"([+\d]\d{3})-(\+?\d|\d\d)-(\+?\d|\d\d)"
     r"(?: ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?)?"
 )

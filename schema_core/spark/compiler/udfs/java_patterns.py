@@ -11,6 +11,7 @@ from dataclasses import field
 from functools import lru_cache
 
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 
@@ -79,9 +80,7 @@ def may_skip_group(pattern: str, group: int) -> bool:
 
 
 #: Syntax that Python's engine does not support, or interprets differently.
-_NOT_PYTHON = re.compile(
-    r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]"
-)
+_NOT_PYTHON = regex(r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]")
 
 
 def extract_group(text: str | None, pattern: str | None, group: int | None) -> str | None:
@@ -176,11 +175,9 @@ def _group(parser: PatternParser, depth: int) -> bool:
     return True
 
 
-_PROPERTIES = re.compile(
-    r"(?:(?:Is|script=|sc=|block=|blk=|In|general_category=|gc=)?[A-Za-z_]\w*)"
-)
+_PROPERTIES = regex(r"(?:(?:Is|script=|sc=|block=|blk=|In|general_category=|gc=)?[A-Za-z_]\w*)")
 #: Names of properties that are valid without a prefix.
-_CATEGORIES = re.compile(
+_CATEGORIES = regex(
     r"L[ultmoCD1]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfson]?|all|ASCII|Alnum|Alpha|Blank"
     r"|Cntrl|Digit|Graph|Lower|Print|Punct|Space|Upper|XDigit"
     r"|java(?:LowerCase|UpperCase|Whitespace|Mirrored|Alphabetic|Letter|Digit|LetterOrDigit)"

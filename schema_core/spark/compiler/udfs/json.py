@@ -9,11 +9,12 @@ from functools import lru_cache
 from secrets import token_hex
 from typing import Any
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 
 #: A path with its mode: `strict $.a`.
-MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
+MODE = regex(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def _reject_constant(word: str) -> Any:
@@ -27,7 +28,7 @@ def _decimal(text: str) -> Decimal:
 
 
 DECODER = json.JSONDecoder(parse_float=_decimal, parse_constant=_reject_constant)
-_BLANK = re.compile(r"[ \t\r\n]*")
+_BLANK = regex(r"[ \t\r\n]*")
 
 
 @lru_cache(maxsize=64)
@@ -83,8 +84,8 @@ def _marked(number: Decimal) -> str:
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_marked
 )
-_MARKED = re.compile(rf'"{_NUMBER_MARK}([^"]*)"')
-_CONTROL = re.compile(r"\\(?:\\|u[0-9a-f]{4})")
+_MARKED = regex(rf'"{_NUMBER_MARK}([^"]*)"')
+_CONTROL = regex(r"\\(?:\\|u[0-9a-f]{4})")
 
 
 def serialize(value: Any) -> str:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 
@@ -54,7 +55,7 @@ Step: TypeAlias = Members | Indices | Slice | Wildcard | Descendants
 Path: TypeAlias = tuple[Step, ...]
 
 _NAME = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_STEP = re.compile(
+_STEP = regex(
     r"(?P<descendants>\.\.)(?=[^.\s])"
     r"|\[\s*(?P<wildcard>\*)\s*\]"
     r"|\[\s*(?P<from>-?\d+)?\s*:\s*(?P<to>-?\d+)?\s*\]"

@@ -7,6 +7,7 @@ import binascii
 import codecs
 import re
 
+from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 #: The longest result of padding; Java runs out of memory beyond.
@@ -229,7 +230,7 @@ def unhex(text: str | None) -> bytes | None:
     return b"\x00" * start + bytes.fromhex(text[start:])
 
 
-_SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
+_SPECIFIER = regex(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
 
 #: Kind of an argument -> the conversions of java.util.Formatter that accept it.
 CONVERSIONS = {"d": "dxXosSbBhH", "f": "fFeEgGaAsSbBhH", "b": "bBsShH", "s": "sSbBhH"}
@@ -254,7 +255,7 @@ def is_format(text: str | None, kinds: str | None) -> bool:
     return "%" not in _SPECIFIER.sub("", text)
 
 
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"[\x00-\x20]*[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?"
     r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+[fFdD]?)[\x00-\x20]*",
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from schema_core.lazy_regex import regex
 
 #: Java's three-letter zone names that the tz database lacks or maps to another zone.
 SHORT = {
@@ -19,7 +20,7 @@ SHORT = {
     "PST": "America/Los_Angeles", "SST": "Pacific/Guadalcanal", "VST": "Asia/Ho_Chi_Minh",
 }  # fmt: skip
 
-_FIXED = re.compile(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
+_FIXED = regex(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 
 #: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800

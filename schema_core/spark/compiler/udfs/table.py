@@ -1,0 +1,78 @@
+"""The table of Python UDFs.
+
+Translation rules call these functions by their names; `schema_core.spark.udf_registration`
+registers them with a Spark session as Arrow UDFs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from schema_core.lazy_dataclass import dataclass
+from schema_core.spark.compiler.udfs import (
+    java_dates,
+    java_patterns,
+    json,
+    json_batches,
+    similar_patterns,
+    strings,
+    urls,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Udf:
+    """A scalar function and its Spark return type; if `fails`, it may raise `UdfError`.
+
+    `batch` computes it for a list of first arguments, with the others constant and without
+    errors; it returns None for arguments that it does not compute.
+    """
+
+    function: Callable[..., Any]
+    returns: str
+    fails: bool = False
+    batch: Callable[..., list[Any] | None] | None = None
+
+
+#: Registered name -> UDF.
+UDFS: Mapping[str, Udf] = {
+    "json_value": Udf(json.json_value, "STRING", fails=True, batch=json_batches.json_value_all),
+    "json_query": Udf(json.json_query, "STRING", fails=True, batch=json_batches.json_query_all),
+    "json_query_list": Udf(json.json_query_list, "ARRAY<STRING>", fails=True),
+    "json_exists": Udf(json.json_exists, "BOOLEAN", fails=True, batch=json_batches.json_exists_all),
+    "is_json": Udf(json.is_json, "BOOLEAN", batch=json_batches.is_json_all),
+    "simple_format": Udf(java_dates.simple_format, "STRING", fails=True),
+    "reformat_datetime": Udf(java_dates.reformat_datetime, "STRING", fails=True),
+    "unix_timestamp": Udf(java_dates.unix_timestamp, "BIGINT", fails=True),
+    "to_date": Udf(java_dates.to_date, "INT", fails=True),
+    "convert_tz": Udf(java_dates.convert_tz, "STRING"),
+    "date_format": Udf(java_dates.date_format, "STRING", fails=True),
+    "to_timestamp": Udf(java_dates.to_timestamp, "BIGINT", fails=True),
+    "similar_pattern": Udf(similar_patterns.similar_pattern, "STRING", fails=True),
+    "parse_url": Udf(urls.parse_url, "STRING"),
+    "parse_url_key": Udf(urls.parse_url_key, "STRING"),
+    "truncate_string": Udf(strings.truncate, "STRING"),
+    "lpad": Udf(strings.lpad, "STRING", fails=True),
+    "rpad": Udf(strings.rpad, "STRING", fails=True),
+    "split_units": Udf(strings.split_units, "ARRAY<STRING>"),
+    "instr": Udf(strings.instr, "INT", fails=True),
+    "decode": Udf(strings.decode, "STRING", fails=True),
+    "encode": Udf(strings.encode, "BINARY", fails=True),
+    "is_format": Udf(strings.is_format, "BOOLEAN"),
+    "extract_group": Udf(java_patterns.extract_group, "STRING", fails=True),
+    "group_count": Udf(java_patterns.group_count, "INT"),
+}
+
+#: Functions that Spark computes by rules of their own, which have the results of these.
+REFERENCES: Mapping[str, Udf] = {
+    "json_quote": Udf(json.json_quote, "STRING"),
+    "json_unquote": Udf(json.json_unquote, "STRING"),
+    "inet_aton": Udf(urls.inet_aton, "BIGINT"),
+    "inet_ntoa": Udf(urls.inet_ntoa, "STRING"),
+    "overlay": Udf(strings.overlay, "STRING"),
+    "locate": Udf(strings.locate, "INT"),
+    "from_base64": Udf(strings.from_base64, "STRING", fails=True),
+    "unhex": Udf(strings.unhex, "BINARY"),
+    "is_decimal": Udf(strings.is_decimal, "BOOLEAN"),
+}

@@ -1,0 +1,90 @@
+"""A fresh process imports only what it uses; `tests.benchmarks processes` measures its time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """\
+CREATE TABLE t (id BIGINT NOT NULL, name STRING, label AS UPPER(name) || '!')
+WITH ('connector' = 'filesystem', 'path' = 'data', 'format' = 'parquet');
+CREATE VIEW v AS SELECT label, COUNT(*) AS n FROM t GROUP BY label;
+INSERT INTO t SELECT id, UPPER(name) FROM t WHERE id > 1;
+"""
+
+PLAIN = """
+from schema_core import DataTypes, Schema, SchemaResolver
+built = Schema.new_builder().column("id", DataTypes.BIGINT()).column("name", "STRING").build()
+assert 2 == SchemaResolver().resolve(built).get_column_count()
+"""
+
+COMPUTED = """
+from schema_core import Schema, SchemaResolver
+built = Schema.new_builder().column("a", "INT").column_by_expression("b", "ABS(a)").build()
+assert 2 == SchemaResolver().resolve(built).get_column_count()
+"""
+
+COMMAND = """
+import sys
+from schema_core.cli.main import main
+sys.argv = ["schema-core", *{arguments!r}]
+try: main()
+except SystemExit as end: assert not end.code, end.code
+"""
+
+THIRD_PARTIES = {"numpy", "pandas", "prompt_toolkit", "pyarrow", "pyspark", "sqlalchemy", "sqlglot"}
+#: What only a schema that is run, stored or shown needs.
+ABOVE_SCHEMAS = {
+    "schema_core.catalog",
+    "schema_core.environment",
+    "schema_core.formats",
+    "schema_core.query",
+    "schema_core.schema.explain",
+    "schema_core.schema.rendering",
+    "schema_core.spark",
+}
+#: What only a job needs: connectors declare options, formats and metadata without it.
+OF_JOBS = {
+    "schema_core.spark.compiler.functions.rules",
+    "schema_core.spark.compiler.query",
+    "schema_core.spark.compiler.udfs.table",
+    "schema_core.spark.planner",
+    "schema_core.spark.session",
+    "schema_core.spark.udf_registration",
+}
+#: Typer uses them for its pages of help and for values that are not plain.
+OF_TYPER = {"pydantic", "typer.rich_utils"}
+
+#: What a process does -> modules that it does not import, with those in them.
+NOT_IMPORTED = {
+    "plain": (PLAIN, {*ABOVE_SCHEMAS, "rich", "schema_core.expressions.functions", "typer"}),
+    "computed": (COMPUTED, {*ABOVE_SCHEMAS, "rich", "typer"}),
+    "--help": (
+        COMMAND.format(arguments=["--help"]),
+        {*ABOVE_SCHEMAS, "importlib.metadata", "pydantic", "schema_core.sql", "schema_core.types"},
+    ),
+    "check": (COMMAND.format(arguments=["check", "a.sql"]), OF_JOBS | OF_TYPER),
+    "resolve": (COMMAND.format(arguments=["resolve", "a.sql"]), OF_JOBS | OF_TYPER),
+}
+
+
+@pytest.mark.parametrize("name", NOT_IMPORTED)
+def test_a_process_imports_only_what_it_uses(name: str, tmp_path: Path) -> None:
+    program, unused = NOT_IMPORTED[name]
+    (tmp_path / "a.sql").write_text(SCRIPT)
+    program += "\nimport sys\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+
+    imported = done.stderr.splitlines()[-1].split()
+    assert "schema_core.errors" in imported
+    assert [] == [
+        one
+        for one in imported
+        for unwanted in unused | THIRD_PARTIES
+        if f"{one}.".startswith(f"{unwanted}.")
+    ]
