@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
+.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle release clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -104,6 +104,11 @@ fuzz: $(INSTALLED)
 oracle: $(INSTALLED)
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 
+# The wheel and the sdist of the commit, without the network, in `dist`. Two builds in different
+# folders must have the same bytes.
+release: $(INSTALLED)
+	$(BIN)/python -m tests.release.distributions dist
+
 clean:
-	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse site
+	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse site dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
