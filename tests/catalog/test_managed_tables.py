@@ -113,6 +113,7 @@ def test_the_warehouse_is_a_local_folder(options: dict[str, str]) -> None:
     assert new_folder(ObjectIdentifier.of("c", "d", "t")).startswith("d.db/t-")
 
 
+@pytest.mark.usefixtures("spark")
 def test_other_catalogs_refuse_tables_without_a_connector(environment: TableEnvironment) -> None:
     environment.use_catalog("default_catalog")
     environment.execute_sql("CREATE TABLE t (a INT)")
