@@ -33,6 +33,16 @@ def blocks(page: Path) -> list[tuple[int, str]]:
     ]
 
 
+def source_of(page: Path) -> str:
+    """Return the blocks of a page as one module, without the examples of errors and the outputs."""
+    parts: list[str] = []
+    for _, code in blocks(page):
+        examples = doctest.DocTestParser().get_examples(code) if ">>>" in code else []
+        parts += [one.source for one in examples if one.exc_msg is None]
+        parts += [] if ">>>" in code else [code]
+    return "\n".join(parts)
+
+
 #: Pages whose examples start Spark.
 ON_SPARK = frozenset({
     "docs/connectors-and-formats.md", "docs/environment.md", "docs/how-to/files.md",

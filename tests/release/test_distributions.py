@@ -30,7 +30,6 @@ def epoch() -> int:
         pytest.skip("not a repository of git")
 
 
-@pytest.mark.slow
 def test_builds_of_a_commit_have_the_same_bytes(tmp_path: Path, epoch: int) -> None:
     first, second = (clone_and_build(tmp_path, one, epoch) for one in range(2))
     built = tmp_path / CONDITIONS[0][0] / "built"
