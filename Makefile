@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle clean
+.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle release test-extras test-pythons pyright clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -104,6 +104,23 @@ fuzz: $(INSTALLED)
 oracle: $(INSTALLED)
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 
+# The wheel and the sdist of the commit, without the network, in `dist`. Two builds in different
+# folders must have the same bytes.
+release: $(INSTALLED)
+	$(BIN)/python -m tests.release.distributions dist
+
+# Each extra in a new environment without the others, and the demo without an installed Java.
+test-extras: $(INSTALLED)
+	$(BIN)/python -m tests.release.extras
+
+# The tests of the core on other versions of Python, as far as they are installed.
+test-pythons: $(INSTALLED)
+	$(BIN)/python -m tests.release.pythons
+
+# What pyright knows of the public names, and the examples in its strict mode.
+pyright: $(INSTALLED)
+	$(BIN)/python -m tests.release.public_types
+
 clean:
-	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse site
+	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse site dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,6 +19,7 @@ CODES = ROOT / "schema_core" / "codes"
 ADDED = {
     "project/contributing.md": ROOT / "CONTRIBUTING.md",
     "project/changelog.md": ROOT / "CHANGELOG.md",
+    "project/security.md": ROOT / "SECURITY.md",
 }
 ERROR_CODES = "reference/error-codes.md"
 

@@ -43,14 +43,14 @@ class Entries(Generic[R]):
     __slots__ = ("budget", "older", "recent", "size")
 
     def __init__(self, budget: int) -> None:
-        self.budget = budget
+        self.budget: int = budget
         self.clear()
 
     def clear(self) -> None:
         """Clear the cache."""
         self.recent: dict[tuple[Any, ...], R] = {}
         self.older: dict[tuple[Any, ...], R] = {}
-        self.size = 0
+        self.size: int = 0
 
     def get(self, key: tuple[Any, ...]) -> R | None:
         """Return the result of a key, or None."""

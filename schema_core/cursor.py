@@ -67,10 +67,10 @@ class Cursor:
     __slots__ = ("depth", "index", "text", "tokens")
 
     def __init__(self, text: str, tokens: Sequence[Token]) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.index = 0
-        self.depth = 0
+        self.text: str = text
+        self.tokens: Sequence[Token] = tokens
+        self.index: int = 0
+        self.depth: int = 0
 
     @property
     def token(self) -> Token:

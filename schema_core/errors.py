@@ -120,8 +120,8 @@ class SchemaCoreError(Exception):
         problem = cut(problem)
         super().__init__(problem)
         self.problem = problem
-        self.code = code or self.default_code
-        self.hint = None if hint is None else cut(hint)
+        self.code: str = code or self.default_code
+        self.hint: str | None = None if hint is None else cut(hint)
         self.span = span
         self.text = text
         self.path = path
@@ -439,7 +439,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self.errors: list[SchemaCoreError] = []
-        self.omitted = 0
+        self.omitted: int = 0
 
     def catching(self) -> OnError:
         """Return a context that collects an error of its block."""

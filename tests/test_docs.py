@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 BLOCK = re.compile(r"^( *)```python *\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
@@ -31,6 +32,16 @@ def blocks(page: Path) -> list[tuple[int, str]]:
         (text.count("\n", 0, block.start(2)), re.sub(rf"(?m)^{block[1]}", "", block[2]))
         for block in BLOCK.finditer(text)
     ]
+
+
+def source_of(page: Path) -> str:
+    """Return the blocks of a page as one module, without the examples of errors and the outputs."""
+    parts: list[str] = []
+    for _, code in blocks(page):
+        examples = doctest.DocTestParser().get_examples(code) if ">>>" in code else []
+        parts += [one.source for one in examples if one.exc_msg is None]
+        parts += [] if ">>>" in code else [code]
+    return "\n".join(parts)
 
 
 #: Pages whose examples start Spark.

@@ -94,8 +94,8 @@ class Modules:
     """
 
     def __init__(self, offered: Callable[[str], Module | None] = nowhere) -> None:
-        self.loaded = [CORE]
-        self.used = [CORE]
+        self.loaded: list[str] = [CORE]
+        self.used: list[str] = [CORE]
         self._offered = offered
         self._lock = RLock()
         self._functions: dict[str, Module] = {}
@@ -333,7 +333,7 @@ class FunctionCatalog:
         classes: Mapping[str, FunctionClass] | None = None,
         admit: Admission = admit_all,
     ) -> None:
-        self.modules = modules or Modules()
+        self.modules: Modules = modules or Modules()
         self.classes: dict[str, FunctionClass] = dict(classes or {})
         #: modules whose functions statements may name
         self.python_modules: set[str] = set()

@@ -79,7 +79,7 @@ class MemoryStore:
     transactions, so any number of threads may use a store.
     """
 
-    compared = frozenset(ObjectKind)
+    compared: frozenset[ObjectKind] = frozenset(ObjectKind)
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -231,7 +231,7 @@ class InMemoryCatalog(StoredCatalog[MemoryObject]):
     ['sales', 'spare']
     """
 
-    capabilities = frozenset(Capability) - {Capability.PROCEDURES}
+    capabilities: frozenset[Capability] = frozenset(Capability) - {Capability.PROCEDURES}
 
     def __init__(self, name: str, default_database: str = "default") -> None:
         self._memory = MemoryStore()

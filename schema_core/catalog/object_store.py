@@ -192,7 +192,7 @@ class OpenTransaction(Generic[T]):
     def __init__(self, store: ObjectStore[T], transaction: ObjectTransaction[T]) -> None:
         self._store = store
         self._transaction = transaction
-        self.compared = store.compared
+        self.compared: frozenset[ObjectKind] = store.compared
 
     def open(self) -> None:
         return

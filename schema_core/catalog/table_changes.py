@@ -176,7 +176,7 @@ class TableChange:
 class AddColumn(TableChange):
     """A column is added at a position; without one it is appended."""
 
-    shown = {"column": "column", "position": "position"}
+    shown: ClassVar[dict[str, str]] = {"column": "column", "position": "position"}
 
     column: UnresolvedColumn
     position: ColumnPosition | None = None
@@ -189,7 +189,11 @@ class ModifyColumn(TableChange):
     The position is kept without a new one.
     """
 
-    shown = {"oldColumn": "old_column", "newColumn": "new_column", "newPosition": "new_position"}
+    shown: ClassVar[dict[str, str]] = {
+        "oldColumn": "old_column",
+        "newColumn": "new_column",
+        "newPosition": "new_position",
+    }
 
     old_column: UnresolvedColumn
     new_column: UnresolvedColumn
@@ -200,7 +204,7 @@ class ModifyColumn(TableChange):
 class ModifyColumnComment(TableChange):
     """A physical column gets another comment, or none."""
 
-    shown = {"Column": "old_column", "newComment": "new_comment"}
+    shown: ClassVar[dict[str, str]] = {"Column": "old_column", "newComment": "new_comment"}
 
     old_column: UnresolvedColumn
     new_comment: str | None
@@ -210,7 +214,7 @@ class ModifyColumnComment(TableChange):
 class ModifyPhysicalColumnType(TableChange):
     """A physical column gets another type or nullability."""
 
-    shown = {"Column": "old_column", "newType": "new_type"}
+    shown: ClassVar[dict[str, str]] = {"Column": "old_column", "newType": "new_type"}
 
     old_column: UnresolvedColumn
     new_type: WrittenType
@@ -223,7 +227,7 @@ class ModifyColumnName(TableChange):
     Expressions are not changed.
     """
 
-    shown = {"Column": "old_column", "newName": "new_name"}
+    shown: ClassVar[dict[str, str]] = {"Column": "old_column", "newName": "new_name"}
 
     old_column: UnresolvedColumn
     new_name: str
@@ -233,7 +237,7 @@ class ModifyColumnName(TableChange):
 class ModifyColumnPosition(TableChange):
     """A column is moved."""
 
-    shown = {"Column": "old_column", "newPosition": "new_position"}
+    shown: ClassVar[dict[str, str]] = {"Column": "old_column", "newPosition": "new_position"}
 
     old_column: UnresolvedColumn
     new_position: ColumnPosition
@@ -243,7 +247,7 @@ class ModifyColumnPosition(TableChange):
 class DropColumn(TableChange):
     """A column is dropped."""
 
-    shown = {"columnName": "column_name"}
+    shown: ClassVar[dict[str, str]] = {"columnName": "column_name"}
 
     column: UnresolvedColumn
 
@@ -263,7 +267,7 @@ class DropColumn(TableChange):
 class AddField(TableChange):
     """A field is added to the row at a path. Not in Flink."""
 
-    shown = {"path": "path", "field": "field", "position": "position"}
+    shown: ClassVar[dict[str, str]] = {"path": "path", "field": "field", "position": "position"}
 
     path: tuple[str, ...]
     field: RowField
@@ -274,7 +278,11 @@ class AddField(TableChange):
 class ModifyFieldComment(TableChange):
     """A field of the row at a path gets another comment, or none. Not in Flink."""
 
-    shown = {"path": "path", "field": "old_field", "newComment": "new_comment"}
+    shown: ClassVar[dict[str, str]] = {
+        "path": "path",
+        "field": "old_field",
+        "newComment": "new_comment",
+    }
 
     path: tuple[str, ...]
     old_field: RowField
@@ -285,7 +293,7 @@ class ModifyFieldComment(TableChange):
 class ModifyNestedType(TableChange):
     """A field, element, key or value at a path gets another type or nullability. Not in Flink."""
 
-    shown = {"path": "path", "oldType": "old_type", "newType": "new_type"}
+    shown: ClassVar[dict[str, str]] = {"path": "path", "oldType": "old_type", "newType": "new_type"}
 
     path: tuple[str, ...]
     old_type: DataType
@@ -296,7 +304,7 @@ class ModifyNestedType(TableChange):
 class ModifyFieldName(TableChange):
     """A field of the row at a path is renamed. Not in Flink."""
 
-    shown = {"path": "path", "field": "old_field", "newName": "new_name"}
+    shown: ClassVar[dict[str, str]] = {"path": "path", "field": "old_field", "newName": "new_name"}
 
     path: tuple[str, ...]
     old_field: RowField
@@ -307,7 +315,11 @@ class ModifyFieldName(TableChange):
 class ModifyFieldPosition(TableChange):
     """A field of the row at a path is moved. Not in Flink."""
 
-    shown = {"path": "path", "field": "old_field", "newPosition": "new_position"}
+    shown: ClassVar[dict[str, str]] = {
+        "path": "path",
+        "field": "old_field",
+        "newPosition": "new_position",
+    }
 
     path: tuple[str, ...]
     old_field: RowField
@@ -318,7 +330,7 @@ class ModifyFieldPosition(TableChange):
 class DropField(TableChange):
     """A field is dropped from the row at a path. Not in Flink."""
 
-    shown = {"path": "path", "field": "field"}
+    shown: ClassVar[dict[str, str]] = {"path": "path", "field": "field"}
 
     path: tuple[str, ...]
     field: RowField
@@ -391,7 +403,7 @@ class Removal(PartChange):
 class AddUniqueConstraint(Addition):
     """A primary key is added."""
 
-    shown = {"constraint": "constraint"}
+    shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
     constraint: UnresolvedPrimaryKey
 
@@ -400,7 +412,7 @@ class AddUniqueConstraint(Addition):
 class ModifyUniqueConstraint(Replacement):
     """The primary key is replaced."""
 
-    shown = {"newConstraint": "new_constraint"}
+    shown: ClassVar[dict[str, str]] = {"newConstraint": "new_constraint"}
 
     old_constraint: UnresolvedPrimaryKey
     new_constraint: UnresolvedPrimaryKey
@@ -410,7 +422,7 @@ class ModifyUniqueConstraint(Replacement):
 class DropConstraint(Removal):
     """The primary key is dropped; its columns stay NOT NULL."""
 
-    shown = {"constraintName": "constraint_name"}
+    shown: ClassVar[dict[str, str]] = {"constraintName": "constraint_name"}
 
     constraint: UnresolvedPrimaryKey
 
@@ -424,7 +436,7 @@ class DropConstraint(Removal):
 class AddWatermark(Addition):
     """A watermark is added."""
 
-    shown = {"watermarkSpec": "watermark_spec"}
+    shown: ClassVar[dict[str, str]] = {"watermarkSpec": "watermark_spec"}
 
     watermark_spec: UnresolvedWatermarkSpec
 
@@ -433,7 +445,7 @@ class AddWatermark(Addition):
 class ModifyWatermark(Replacement):
     """The watermark is replaced."""
 
-    shown = {"newWatermark": "new_watermark"}
+    shown: ClassVar[dict[str, str]] = {"newWatermark": "new_watermark"}
 
     old_watermark: UnresolvedWatermarkSpec
     new_watermark: UnresolvedWatermarkSpec
@@ -450,7 +462,7 @@ class DropWatermark(Removal):
 class AddDistribution(Addition):
     """A distribution is added."""
 
-    shown = {"distribution": "distribution"}
+    shown: ClassVar[dict[str, str]] = {"distribution": "distribution"}
 
     distribution: TableDistribution
 
@@ -459,7 +471,7 @@ class AddDistribution(Addition):
 class ModifyDistribution(Replacement):
     """The distribution is replaced."""
 
-    shown = {"newDistribution": "new_distribution"}
+    shown: ClassVar[dict[str, str]] = {"newDistribution": "new_distribution"}
 
     old_distribution: TableDistribution
     new_distribution: TableDistribution
@@ -476,7 +488,7 @@ class DropDistribution(Removal):
 class AddImmutableColumns(Addition):
     """Columns are declared immutable. Not in Flink."""
 
-    shown = {"constraint": "constraint"}
+    shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
     constraint: UnresolvedImmutableColumns
 
@@ -485,7 +497,7 @@ class AddImmutableColumns(Addition):
 class ModifyImmutableColumns(Replacement):
     """Other columns are declared immutable. Not in Flink."""
 
-    shown = {"newConstraint": "new_constraint"}
+    shown: ClassVar[dict[str, str]] = {"newConstraint": "new_constraint"}
 
     old_constraint: UnresolvedImmutableColumns
     new_constraint: UnresolvedImmutableColumns
@@ -495,7 +507,7 @@ class ModifyImmutableColumns(Replacement):
 class DropImmutableColumns(Removal):
     """No columns are immutable any more. Not in Flink."""
 
-    shown = {"constraint": "constraint"}
+    shown: ClassVar[dict[str, str]] = {"constraint": "constraint"}
 
     constraint: UnresolvedImmutableColumns
 
@@ -504,7 +516,7 @@ class DropImmutableColumns(Removal):
 class ModifyPartitionKeys(Replacement):
     """The table gets other partition keys. Not in Flink."""
 
-    shown = {"oldKeys": "old_keys", "newKeys": "new_keys"}
+    shown: ClassVar[dict[str, str]] = {"oldKeys": "old_keys", "newKeys": "new_keys"}
 
     old_keys: tuple[str, ...]
     new_keys: tuple[str, ...]
@@ -514,7 +526,7 @@ class ModifyPartitionKeys(Replacement):
 class ModifyTableComment(Replacement):
     """The table gets another comment, or none. Not in Flink."""
 
-    shown = {"newComment": "new_comment"}
+    shown: ClassVar[dict[str, str]] = {"newComment": "new_comment"}
 
     old_comment: str | None
     new_comment: str | None
@@ -524,7 +536,7 @@ class ModifyTableComment(Replacement):
 class ModifySnapshot(Replacement):
     """The table refers to another snapshot, or to none. Not in Flink."""
 
-    shown = {"newSnapshot": "new_snapshot"}
+    shown: ClassVar[dict[str, str]] = {"newSnapshot": "new_snapshot"}
 
     old_snapshot: int | None
     new_snapshot: int | None
@@ -534,7 +546,7 @@ class ModifySnapshot(Replacement):
 class AddIndex(TableChange):
     """An index is appended. Not in Flink."""
 
-    shown = {"index": "index"}
+    shown: ClassVar[dict[str, str]] = {"index": "index"}
 
     index: UnresolvedIndex
 
@@ -543,7 +555,7 @@ class AddIndex(TableChange):
 class DropIndex(TableChange):
     """An index is dropped. Not in Flink."""
 
-    shown = {"indexName": "index_name"}
+    shown: ClassVar[dict[str, str]] = {"indexName": "index_name"}
 
     index: UnresolvedIndex
 
@@ -566,7 +578,7 @@ class SetOption(TableChange):
     SetOption{key='password', value='******'}
     """
 
-    shown = {"key": "key", "value": "masked_value"}
+    shown: ClassVar[dict[str, str]] = {"key": "key", "value": "masked_value"}
 
     key: str
     value: str
@@ -585,7 +597,7 @@ class SetOption(TableChange):
 class ResetOption(TableChange):
     """An option is removed; secrets are masked as in `SetOption`."""
 
-    shown = {"key": "key"}
+    shown: ClassVar[dict[str, str]] = {"key": "key"}
 
     key: str
     old_value: str

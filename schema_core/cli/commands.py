@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +19,7 @@ from schema_core.cli.values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
-    from typer._click import Context
+    from typer._click import Command, Context
 
 
 class Entry(NamedTuple):
@@ -205,7 +205,7 @@ class Commands(Group):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {
+        self.commands: MutableMapping[str, Command] = {
             name: LazyCommand(name, help=one.summary) for name, one in COMMANDS.items()
         }
 

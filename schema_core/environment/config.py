@@ -413,7 +413,7 @@ class EnvironmentSettings:
     'lake'
     """
 
-    Builder: ClassVar = EnvironmentSettingsBuilder
+    Builder: ClassVar[type[EnvironmentSettingsBuilder]] = EnvironmentSettingsBuilder
 
     configuration: Mapping[str, str] = field(default_factory=dict)
     catalog_store: CatalogStore | None = None

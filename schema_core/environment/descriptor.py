@@ -85,7 +85,7 @@ class FormatDescriptor:
     {'field-delimiter': ';'}
     """
 
-    Builder: ClassVar = FormatDescriptorBuilder
+    Builder: ClassVar[type[FormatDescriptorBuilder]] = FormatDescriptorBuilder
 
     format: str
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
@@ -231,7 +231,7 @@ class TableDescriptor:
     )
     """
 
-    Builder: ClassVar = TableDescriptorBuilder
+    Builder: ClassVar[type[TableDescriptorBuilder]] = TableDescriptorBuilder
 
     schema: Schema | None = None
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
@@ -351,7 +351,7 @@ class ModelDescriptorBuilder:
 class ModelDescriptor:
     """The parts of a CREATE MODEL: input and output columns, options and comment."""
 
-    Builder: ClassVar = ModelDescriptorBuilder
+    Builder: ClassVar[type[ModelDescriptorBuilder]] = ModelDescriptorBuilder
 
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
     input_schema: Schema | None = None

@@ -71,7 +71,7 @@ class JobRun:
     """One run of a job. All methods may be called on any thread."""
 
     def __init__(self, graph: JobGraph) -> None:
-        self.id = JobID.generate()
+        self.id: JobID = JobID.generate()
         self.error: BaseException | None = None
         self._trace: TracebackType | None = None
         self._graph = graph
@@ -92,7 +92,7 @@ class JobRun:
         self._is_withdrawn = False
         #: what ends the calls that the thread of the job waits for
         self._interrupts: list[Callable[[], object]] = []
-        self.started_at = datetime.now(UTC)
+        self.started_at: datetime = datetime.now(UTC)
         self._started = time.monotonic()
         self._runtime = 0.0
         self._thread = _JobThread(self)

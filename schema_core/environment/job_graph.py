@@ -174,11 +174,11 @@ class JobGraph:
         *,
         after_commit: Iterable[Callable[[], None]] = (),
     ) -> None:
-        self.name = name
+        self.name: str = name
         self.execution = execution
-        self.sinks = tuple(sinks)
+        self.sinks: tuple[ObjectIdentifier, ...] = tuple(sinks)
         self.before_commit: list[Callable[[], None]] = []
-        self.after_commit = list(after_commit)
+        self.after_commit: list[Callable[[], None]] = list(after_commit)
         self._hooks: list[RegisteredHook] = []
 
     def register_job_status_hook(self, hook: JobStatusHook, name: str | None = None) -> None:

@@ -118,35 +118,35 @@ class Session:
         hooks: Iterable[JobStatusHook | str] = (),
     ) -> None:
         name, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
-        self.streaming = settings.is_streaming_mode()
-        self.config = TableConfig(settings.configuration)
+        self.streaming: bool = settings.is_streaming_mode()
+        self.config: TableConfig = TableConfig(settings.configuration)
         built_in = InMemoryCatalog(name, database)
         store = settings.catalog_store or catalog_store(settings.configuration)
-        self.registry = CatalogRegistry(name, built_in, store)
-        self.shadowing = Shadowing(
+        self.registry: CatalogRegistry = CatalogRegistry(name, built_in, store)
+        self.shadowing: Shadowing = Shadowing(
             self.registry,
             denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
         )
-        self.temporary = TemporaryObjects(self.shadowing.admit)
-        self.functions = FunctionCatalog(
+        self.temporary: TemporaryObjects = TemporaryObjects(self.shadowing.admit)
+        self.functions: FunctionCatalog = FunctionCatalog(
             self.registry, Modules(offered_module), admit=self.shadowing.admit
         )
-        self.types = TypeManager(self.registry, self.temporary)
-        self.resolver = SchemaResolver(
+        self.types: TypeManager = TypeManager(self.registry, self.temporary)
+        self.resolver: SchemaResolver = SchemaResolver(
             streaming=self.streaming,
             functions=self.functions.function,
             types=self.types.look_up,
             subqueries=lambda query, _: self.query(query, None),
         )
         self.registry.use_resolver(self.resolver)
-        self.models = ModelManager(
+        self.models: ModelManager = ModelManager(
             self.registry,
             self.temporary,
             self.resolve_model,
             lambda model: require_storable_model(model, self.resolver),
         )
-        self.connections = ConnectionManager(self.registry, self.shadowing.admit)
-        self.tables = CatalogManager(
+        self.connections: ConnectionManager = ConnectionManager(self.registry, self.shadowing.admit)
+        self.tables: CatalogManager = CatalogManager(
             self.registry,
             self.temporary,
             self.resolve,
@@ -155,8 +155,8 @@ class Session:
             admit=lambda path: self.shadowing.require_seen(path, self.temporary),
             secret_keys=secret_keys,
         )
-        self.hooks = HookFactories(hooks)
-        self.jobs = SessionJobs()
+        self.hooks: HookFactories = HookFactories(hooks)
+        self.jobs: SessionJobs = SessionJobs()
         #: the INSERT statements since BEGIN STATEMENT SET with their texts; None outside of a set
         self.statement_set: list[tuple[Insert, str]] | None = None
         self.settings = settings

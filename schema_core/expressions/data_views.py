@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -59,7 +59,7 @@ class ListView(DataView, Generic[T]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ListView) and self._list == other.get()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._list)
@@ -114,7 +114,7 @@ class MapView(DataView, Generic[K, V]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MapView) and dict(self.items()) == dict(other.items())
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __getitem__(self, key: K) -> V:
         return self._dict[key]

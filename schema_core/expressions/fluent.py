@@ -252,7 +252,7 @@ class Expression:
 
     def __init__(self, tree: syntax.Expression, text: str | None = None) -> None:
         _require_small(tree)
-        self.syntax = tree
+        self.syntax: syntax.Expression = tree
         self._text = text
 
     def __str__(self) -> str:
@@ -268,7 +268,8 @@ class Expression:
     def __iter__(self) -> Iterator[Expression]:
         raise TypeError("an expression is not iterable: access elements by position, as in a[1]")
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     if not TYPE_CHECKING:  # typed code accesses fields by `get`, so that misspelt methods are found
 

@@ -215,7 +215,7 @@ class ColumnScope:
         types: LookUp | None = None,
         subqueries: Subqueries | None = None,
     ) -> None:
-        self.columns = {name: in_sql(type_) for name, type_ in columns.items()}
+        self.columns: dict[str, DataType] = {name: in_sql(type_) for name, type_ in columns.items()}
         self.streaming = streaming
         self.functions = functions
         self.types = types

@@ -411,13 +411,13 @@ def last(flags: Iterable[bool]) -> bool:
 # --- kinds of rows --------------------------------------------------------------------------------
 
 #: An operator, or a function that Flink converts to one.
-operation = partial(Function, two_phase_type=True)
+operation: partial[Function] = partial(Function, two_phase_type=True)
 
 #: A function of the Table API that Flink exposes in SQL: its rules, its name in back-ticks.
-bridged = partial(Function, rules=Rules.TABLE_API, quoted=True)
+bridged: partial[Function] = partial(Function, rules=Rules.TABLE_API, quoted=True)
 
 #: An aggregate function of the Table API.
-bridged_aggregate = partial(bridged, kind=Kind.AGGREGATE)
+bridged_aggregate: partial[Function] = partial(bridged, kind=Kind.AGGREGATE)
 
 #: An aggregate function of SQL that returns NULL on empty input.
-aggregate = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL)
+aggregate: partial[Function] = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL)

@@ -84,7 +84,9 @@ class CatalogChange:
 class AddDatabase(CatalogChange):
     """A database is created."""
 
-    shown = {"name": lambda one: print_path((one.name,))}
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
+        "name": lambda one: print_path((one.name,))
+    }
 
     name: str
     database: CatalogDatabase
@@ -94,7 +96,9 @@ class AddDatabase(CatalogChange):
 class ModifyDatabase(CatalogChange):
     """A database gets other properties or another comment."""
 
-    shown = {"name": lambda one: print_path((one.name,))}
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
+        "name": lambda one: print_path((one.name,))
+    }
 
     name: str
     old_database: CatalogDatabase
@@ -105,7 +109,9 @@ class ModifyDatabase(CatalogChange):
 class RemoveDatabase(CatalogChange):
     """An empty database is dropped."""
 
-    shown = {"name": lambda one: print_path((one.name,))}
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
+        "name": lambda one: print_path((one.name,))
+    }
 
     name: str
     database: CatalogDatabase
@@ -115,7 +121,7 @@ class RemoveDatabase(CatalogChange):
 class AddObject(CatalogChange):
     """A table, view or materialized table is created."""
 
-    shown = {
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
         "path": lambda one: _shown(one.path),
         "kind": lambda one: one.new_object.get_table_kind().value,
     }
@@ -128,7 +134,7 @@ class AddObject(CatalogChange):
 class RenameObject(CatalogChange):
     """A table, view or materialized table is renamed within its database."""
 
-    shown = {
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
         "path": lambda one: _shown(one.path),
         "newName": lambda one: print_path((one.new_name,)),
     }
@@ -141,7 +147,7 @@ class RenameObject(CatalogChange):
 class ModifyTable(CatalogChange):
     """A table is altered by changes."""
 
-    shown = {
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
         "path": lambda one: _shown(one.path),
         "changes": lambda one: f"[{', '.join(map(str, one.changes))}]",
     }
@@ -154,7 +160,7 @@ class ModifyTable(CatalogChange):
 class ModifyObject(CatalogChange):
     """A view or materialized table is replaced by another one of the same kind."""
 
-    shown = {
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
         "path": lambda one: _shown(one.path),
         "kind": lambda one: one.new_object.get_table_kind().value,
     }
@@ -168,7 +174,7 @@ class ModifyObject(CatalogChange):
 class RemoveObject(CatalogChange):
     """A table, view or materialized table is dropped."""
 
-    shown = {
+    shown: ClassVar[dict[str, Callable[[Any], object]]] = {
         "path": lambda one: _shown(one.path),
         "kind": lambda one: one.old_object.get_table_kind().value,
     }

@@ -8,7 +8,7 @@ and date.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from enum import Enum
@@ -502,8 +502,13 @@ class CompatibilityMode(Enum):
         return self.value.endswith("TRANSITIVE")
 
 
-#: Word of a mode -> its questions.
-ASKED = {
+#: A function that compares an old definition with a new one.
+Comparison: TypeAlias = Callable[
+    [Definition, Definition, RuleSet, RenameHints | None], list[Finding]
+]
+
+#: Word of a mode -> the functions that answer its questions.
+ASKED: dict[str, tuple[Comparison, ...]] = {
     "NONE": (),
     "BACKWARD": (can_read_old_data,),
     "FORWARD": (can_old_readers_read,),

@@ -278,7 +278,8 @@ class Progress:
     """The table before the changes, the changes so far, the table after them, and used renames."""
 
     def __init__(self, table: CatalogTable, hints: Renames) -> None:
-        self.start = self.table = table
+        self.start: CatalogTable = table
+        self.table: CatalogTable = table
         self.hints = hints
         self.changes: list[TableChange] = []
         self.used: set[Path] = set()

@@ -121,14 +121,16 @@ class Migrator:
         *,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self.environment = require_instance(environment, TableEnvironment, "environment")
+        self.environment: TableEnvironment = require_instance(
+            environment, TableEnvironment, "environment"
+        )
         if not isinstance(directory, MigrationDirectory):
             directory = MigrationDirectory.read(directory)
         self.directory = directory
         self._variables = dict(require_instance(variables or {}, Mapping, "variables"))
         self._manager = environment.catalog_manager
         self._registry = self._manager.registry
-        self.catalog = self._registry.current()
+        self.catalog: Catalog = self._registry.current()
         self._path = self._registry.current_path
         if Capability.MIGRATIONS not in self.catalog.capabilities:
             raise UnsupportedError(

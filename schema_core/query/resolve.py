@@ -180,7 +180,7 @@ class RepetitionCounter:
     __slots__ = ("parts",)
 
     def __init__(self) -> None:
-        self.parts = 0
+        self.parts: int = 0
 
     def add(self, expression: Expression, span: Span) -> None:
         """Count an expression that a key repeats.
@@ -472,8 +472,8 @@ class SortedResult:
 
     def __init__(self, relation: Relation, resolved: ResolvedSelect | None = None) -> None:
         self.resolved = resolved
-        self.columns = relation.columns
-        self.names = unique_names(column.name for column in self.columns)
+        self.columns: Columns = relation.columns
+        self.names: list[str] = unique_names(column.name for column in self.columns)
         unnamed = (
             {index for index, one in enumerate(resolved.outputs) if one.unnamed} if resolved else ()
         )
@@ -481,7 +481,7 @@ class SortedResult:
         for index, column in enumerate(self.columns):
             if index not in unnamed:
                 self.places.setdefault(column.name, []).append(index)
-        self.items = (
+        self.items: frozenset[Typed] = (
             frozenset(item.expression for item in resolved.relation.items)
             if resolved
             else frozenset()

@@ -46,9 +46,9 @@ from schema_core.types.unresolved import LookUp
 # --- functions that exist only in queries ---------------------------------------------------------
 
 
-over_rows = partial(Function, nullability=never, many_rows=True)
-of_group = partial(Function, nullability=never, kind=Kind.AGGREGATE)
-of_match = partial(Function, nullability=never)
+over_rows: partial[Function] = partial(Function, nullability=never, many_rows=True)
+of_group: partial[Function] = partial(Function, nullability=never, kind=Kind.AGGREGATE)
+of_match: partial[Function] = partial(Function, nullability=never)
 
 COUNT_TYPE = exactly(T.BIGINT())
 

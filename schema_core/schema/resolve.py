@@ -406,8 +406,8 @@ class SchemaScope(ColumnScope):
         super().__init__(
             known, streaming=streaming, functions=functions, types=types, subqueries=subqueries
         )
-        self.invalid = {name for name, one in columns.items() if one is None}
-        self.computed = frozenset(computed)
+        self.invalid: set[str] = {name for name, one in columns.items() if one is None}
+        self.computed: frozenset[str] = frozenset(computed)
 
     def names(self) -> Iterable[str]:
         """Return all names, including those of invalid columns."""

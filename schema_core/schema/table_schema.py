@@ -46,7 +46,7 @@ class TableSchema:
     <BLANKLINE>
     """
 
-    Builder: ClassVar = TableSchemaBuilder
+    Builder: ClassVar[type[TableSchemaBuilder]] = TableSchemaBuilder
 
     field_names: Sequence[str] = ()
     data_types: Sequence[DataType] = ()

@@ -474,7 +474,7 @@ class Schema(_Hashed):
     )
     """
 
-    Builder: ClassVar = SchemaBuilder
+    Builder: ClassVar[type[SchemaBuilder]] = SchemaBuilder
 
     columns: tuple[UnresolvedColumn, ...] = ()
     watermark_specs: tuple[UnresolvedWatermarkSpec, ...] = ()

@@ -155,8 +155,8 @@ class Checkpoint:
         self._description = description
         self._path = path
         self._release: Callable[[], None] | None = None
-        self.is_new = found is None
-        self.id = found or uuid.uuid4().hex
+        self.is_new: bool = found is None
+        self.id: str = found or uuid.uuid4().hex
         #: whether the folder has another description, with which the job continues
         self.is_changed = False
 

@@ -660,7 +660,7 @@ class FileStage:
     ) -> None:
         self.directory = directory
         self.scope = scope
-        self.name = Name(Kind.STAGE, Owner.this(), id or uuid.uuid4().hex)
+        self.name: Name = Name(Kind.STAGE, Owner.this(), id or uuid.uuid4().hex)
         #: whether the rows are visible, or will be when a process completes the commit; None where
         #: the file system failed before it could be found out
         self.committed: bool | None = False
@@ -675,7 +675,7 @@ class FileStage:
         self._marker = self.name.of(Kind.DRAFT)
         self._is_decided = False
         #: whether the stage is beside the directory of the table, which it replaces by one rename
-        self.is_beside = False
+        self.is_beside: bool = False
         self._is_prepared = False
         self._is_open = False
         #: the paths of the new files, when the stage is prepared

@@ -331,7 +331,7 @@ class TemporaryNames:
     def __init__(self, session: SparkSession, unused: UnusedNames | None = None) -> None:
         self.session = session
         self._unused = unused
-        self.is_repeatable = True
+        self.is_repeatable: bool = True
         self._drops: list[Callable[[], object]] = []
 
     def view(self, frame: DataFrame) -> str:

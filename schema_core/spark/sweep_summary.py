@@ -40,7 +40,7 @@ class Tally:
 class SweepReport:
     """What a sweep found.
 
-    Args:
+    Attributes:
         definitions: The number of definitions.
         ok: The number of those without a finding.
         findings: Code -> the definitions with a diagnostic of this code.

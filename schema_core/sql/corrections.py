@@ -29,10 +29,10 @@ class Correction:
         last = len(tokens) - 1
         self.cursor = cursor
         self.tokens = tokens
-        self.index = next((i for i, token in enumerate(tokens) if token.start >= start), last)
-        self.repairs = Repairs(self._within_one_statement(failure), tokens, self.index)
-        self.expected = _EXPECTED.sub(r"\1", error.problem)
-        self.unclosed = sum(token.key == "(" for token in tokens) - sum(
+        self.index: int = next((i for i, token in enumerate(tokens) if token.start >= start), last)
+        self.repairs: Repairs = Repairs(self._within_one_statement(failure), tokens, self.index)
+        self.expected: str = _EXPECTED.sub(r"\1", error.problem)
+        self.unclosed: int = sum(token.key == "(" for token in tokens) - sum(
             token.key == ")" for token in tokens
         )
         self.progress: str | None = None

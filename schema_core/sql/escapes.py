@@ -11,7 +11,7 @@ from schema_core.text import Span
 Arguments = tuple[Expression, ...]
 
 #: Functions that have the same name without the escape -> numbers of arguments.
-SAME_NAME = {
+SAME_NAME: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(
         ("ABS", "ACOS", "ASCII", "ASIN", "ATAN", "CBRT", "CHAR", "COS", "COT", "DAYNAME", "DEGREES",
          "EXP", "FLOOR", "LOG10", "MONTHNAME", "RADIANS", "REVERSE", "SIGN", "SIN", "SOUNDEX",

@@ -64,7 +64,7 @@ class QueryCursor(SqlCursor):
         self, text: str, parse_query: QueryParser, tokens: Sequence[Token] | None = None
     ) -> None:
         super().__init__(text, sql_tokens(text) if tokens is None else tokens)
-        self.parse_query = parse_query
+        self.parse_query: QueryParser = parse_query
 
 
 #: Parses the query at a cursor, or what follows the first operand of one.
@@ -91,8 +91,8 @@ class Operands:
     __slots__ = ("cursor", "is_bound", "pending", "starts", "values")
 
     def __init__(self, cursor: QueryCursor, *, is_bound: bool) -> None:
-        self.cursor = cursor
-        self.is_bound = is_bound
+        self.cursor: QueryCursor = cursor
+        self.is_bound: bool = is_bound
         self.values: list[Expression] = []
         self.starts: list[int] = []
         self.pending: list[Pending] = []
@@ -257,7 +257,7 @@ def _comparison(stack: Operands, operator: Infix) -> bool:
 QUANTIFIERS = {"SOME": "SOME", "ANY": "SOME", "ALL": "ALL"}
 
 #: Keywords after IS or IS NOT -> name of the test.
-TESTS = {
+TESTS: dict[tuple[str, ...], str] = {
     ("NULL",): "NULL",
     ("TRUE",): "TRUE",
     ("FALSE",): "FALSE",

@@ -307,7 +307,7 @@ UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 UNIT_WORDS = {word: unit for unit in UNITS for word in (unit, f"{unit}S")}
 
 #: First unit -> units that may follow TO.
-ENDINGS = {
+ENDINGS: dict[str, tuple[str, ...]] = {
     "YEAR": ("MONTH",),
     "DAY": ("HOUR", "MINUTE", "SECOND"),
     "HOUR": ("MINUTE", "SECOND"),

@@ -202,10 +202,10 @@ ALTERATIONS = {
     ),
 }
 
-every_kind = pytest.mark.parametrize("kind", ALTERATIONS)
+every_kind: pytest.MarkDecorator = pytest.mark.parametrize("kind", ALTERATIONS)
 
 #: Sample table -> the unresolved class that a catalog returns.
-UNRESOLVED = {
+UNRESOLVED: dict[str, type[CatalogTable | CatalogView | CatalogMaterializedTable]] = {
     "plain": CatalogTable,
     "every clause": CatalogTable,
     "view": CatalogView,

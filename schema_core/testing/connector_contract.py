@@ -153,7 +153,7 @@ class ConnectorContract(ABC):
     #: empty.
     connector_path = ""
     #: After how many seconds the process that is to be killed counts as stuck.
-    kill_timeout = 300.0
+    kill_timeout: float = 300.0
 
     @abstractmethod
     def make_connector(self) -> Connector:

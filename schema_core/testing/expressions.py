@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -221,20 +221,22 @@ def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
 
 
 #: Names as a back-tick can hold them: on one line.
-names = st.text(
+names: st.SearchStrategy[str] = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=8
 )
-paths = st.lists(names, min_size=1, max_size=3).map(tuple)
+paths: st.SearchStrategy[tuple[str, ...]] = st.lists(names, min_size=1, max_size=3).map(tuple)
 
 #: What a plain string is printed as: printable ASCII and line ends.
-plain = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.just("\n"), max_size=8)
-
-integers = st.integers(0, 10**20).map(str)
-decimals = st.decimals(0, 10**6, allow_nan=False, allow_infinity=False, places=3).map(
-    lambda value: f"{value:f}"
+plain: st.SearchStrategy[str] = st.text(
+    st.characters(min_codepoint=32, max_codepoint=126) | st.just("\n"), max_size=8
 )
 
-literals = st.one_of(
+integers: st.SearchStrategy[str] = st.integers(0, 10**20).map(str)
+decimals: st.SearchStrategy[str] = st.decimals(
+    0, 10**6, allow_nan=False, allow_infinity=False, places=3
+).map(lambda value: f"{value:f}")
+
+literals: st.SearchStrategy[Any] = st.one_of(
     st.just(Literal(LiteralKind.NULL, "NULL")),
     st.just(Literal(LiteralKind.UNKNOWN, "UNKNOWN")),
     st.sampled_from(["TRUE", "FALSE"]).map(lambda word: Literal(LiteralKind.BOOLEAN, word)),
@@ -248,7 +250,7 @@ literals = st.one_of(
     st.dates().map(lambda day: Literal(LiteralKind.DATE, day.strftime("%Y-%m-%d").zfill(10))),
 )
 
-intervals = st.builds(
+intervals: st.SearchStrategy[Interval] = st.builds(
     lambda days, negative: Interval(str(days), "DAY", leading=3, negative=negative),
     st.integers(0, 999),
     st.booleans(),

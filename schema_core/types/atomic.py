@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.types.base import MAX_LENGTH, AtomicType
@@ -92,7 +95,7 @@ class DecimalType(FractionalType):
 
     keyword = "DECIMAL"
     root = TypeRoot.DECIMAL
-    limits = {"precision": range(1, 39), "scale": range(39)}
+    limits: ClassVar[Mapping[str, range]] = {"precision": range(1, 39), "scale": range(39)}
 
     precision: int
     scale: int
@@ -110,7 +113,7 @@ class DecimalType(FractionalType):
 class LengthType(AtomicType):
     """A string of at most, or exactly, `length` characters or bytes."""
 
-    limits = {"length": range(1, MAX_LENGTH + 1)}
+    limits: ClassVar[Mapping[str, range]] = {"length": range(1, MAX_LENGTH + 1)}
 
     length: int
 

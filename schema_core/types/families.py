@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 
 class TypeRoot(Enum):
     """The class of a type without its parameters, in Flink's order and with Flink's names."""
 
-    __hash__ = object.__hash__  # members are singletons; Enum hashes the name in Python
+    if not TYPE_CHECKING:  # members are singletons; Enum hashes the name in Python
+        __hash__ = object.__hash__
 
     CHAR = "CHAR"
     VARCHAR = "VARCHAR"
@@ -47,7 +49,8 @@ class TypeRoot(Enum):
 class TypeFamily(Enum):
     """A set of roots that rules treat alike, in Flink's order and with Flink's names."""
 
-    __hash__ = object.__hash__
+    if not TYPE_CHECKING:
+        __hash__ = object.__hash__
 
     PREDEFINED = "PREDEFINED"
     CONSTRUCTED = "CONSTRUCTED"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 from typing import ClassVar, Self, TypeAlias, TypeVar
@@ -35,7 +36,7 @@ class TimeType(AtomicType):
 
     keyword = "TIME"
     root = TypeRoot.TIME_WITHOUT_TIME_ZONE
-    limits = {"precision": range(10)}
+    limits: ClassVar[Mapping[str, range]] = {"precision": range(10)}
 
     precision: int
 
@@ -47,7 +48,7 @@ class TimeType(AtomicType):
 class AnyTimestampType(AtomicType):
     """A timestamp with `precision` digits of a second; `kind` marks a time attribute."""
 
-    limits = {"precision": range(10)}
+    limits: ClassVar[Mapping[str, range]] = {"precision": range(10)}
     kinds: ClassVar[frozenset[TimestampKind]] = frozenset(TimestampKind)
 
     precision: int
@@ -96,7 +97,9 @@ class TimestampType(AnyTimestampType):
     __slots__ = ()
     keyword = "TIMESTAMP"
     root = TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE
-    kinds = frozenset({TimestampKind.REGULAR, TimestampKind.ROWTIME})
+    kinds: ClassVar[frozenset[TimestampKind]] = frozenset(
+        {TimestampKind.REGULAR, TimestampKind.ROWTIME}
+    )
 
 
 class ZonedTimestampType(AnyTimestampType):
@@ -105,7 +108,9 @@ class ZonedTimestampType(AnyTimestampType):
     __slots__ = ()
     keyword = "TIMESTAMP"
     root = TypeRoot.TIMESTAMP_WITH_TIME_ZONE
-    kinds = frozenset({TimestampKind.REGULAR, TimestampKind.ROWTIME})
+    kinds: ClassVar[frozenset[TimestampKind]] = frozenset(
+        {TimestampKind.REGULAR, TimestampKind.ROWTIME}
+    )
 
     def body(self) -> str:
         """The time zone follows the precision."""
@@ -190,7 +195,7 @@ class YearMonthIntervalType(AtomicType):
 
     keyword = "INTERVAL YEAR"
     root = TypeRoot.INTERVAL_YEAR_MONTH
-    limits = {"precision": range(1, 5)}
+    limits: ClassVar[Mapping[str, range]] = {"precision": range(1, 5)}
     DEFAULT_PRECISION: ClassVar[int] = 2
     YearMonthResolution: ClassVar[type[YearMonth]] = YearMonth
 
@@ -226,7 +231,10 @@ class DayTimeIntervalType(AtomicType):
 
     keyword = "INTERVAL DAY"
     root = TypeRoot.INTERVAL_DAY_TIME
-    limits = {"day_precision": range(1, 7), "fractional_precision": range(10)}
+    limits: ClassVar[Mapping[str, range]] = {
+        "day_precision": range(1, 7),
+        "fractional_precision": range(10),
+    }
     DEFAULT_DAY_PRECISION: ClassVar[int] = 2
     DEFAULT_FRACTIONAL_PRECISION: ClassVar[int] = 6
     DayTimeResolution: ClassVar[type[DayTime]] = DayTime

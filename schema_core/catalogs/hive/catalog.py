@@ -94,7 +94,7 @@ class HiveStore:
     case-sensitive; Hive stores them in lower case.
     """
 
-    compared = frozenset({ObjectKind.TABLE})
+    compared: frozenset[ObjectKind] = frozenset({ObjectKind.TABLE})
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
@@ -295,7 +295,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     databases, partitions and functions.
     """
 
-    capabilities = frozenset({
+    capabilities: frozenset[Capability] = frozenset({
         Capability.PARTITIONS, Capability.FUNCTIONS, Capability.STATISTICS, Capability.VERSIONS,
     })  # fmt: skip
 
@@ -307,7 +307,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
         storage: ManagedStorage | None = None,
     ) -> None:
         self.storage = storage
-        self.hive = HiveStore(connect)
+        self.hive: HiveStore = HiveStore(connect)
         super().__init__(name, self.hive, default_database)
 
     def stored_maps(self) -> Iterator[tuple[str, str]]:
@@ -342,7 +342,10 @@ DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR = "default-database", "hive-conf-dir
 VERSION, PROFILE = "hive-version", "store-profile"
 
 #: Option with a directory -> its configuration files.
-SITES = {CONF_DIR: ("hive-site.xml",), HADOOP_CONF_DIR: ("core-site.xml", "hdfs-site.xml")}
+SITES: dict[str, tuple[str, ...]] = {
+    CONF_DIR: ("hive-site.xml",),
+    HADOOP_CONF_DIR: ("core-site.xml", "hdfs-site.xml"),
+}
 
 #: Spark's setting for the catalog of its sessions.
 IMPLEMENTATION = "spark.sql.catalogImplementation"

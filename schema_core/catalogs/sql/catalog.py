@@ -148,7 +148,7 @@ class SqlStore:
     Every transaction is one of the database: writers lock what they read.
     """
 
-    compared = frozenset(ObjectKind)
+    compared: frozenset[ObjectKind] = frozenset(ObjectKind)
 
     def __init__(self, entries: EntryStore) -> None:
         self.entries = entries
@@ -191,7 +191,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     ['default']
     """
 
-    capabilities = frozenset(Capability) - {Capability.PROCEDURES}
+    capabilities: frozenset[Capability] = frozenset(Capability) - {Capability.PROCEDURES}
 
     def __init__(
         self,
@@ -208,8 +208,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
             require_instance(warehouse, str, "warehouse")
             require_instance(warehouse_format, str, "warehouse_format")
             given = {WAREHOUSE: warehouse, FORMAT: warehouse_format}
-            self.storage = ManagedStorage.of(given)
-        self.entries = entry_store(url, username, password)
+            self.storage: ManagedStorage | None = ManagedStorage.of(given)
+        self.entries: EntryStore = entry_store(url, username, password)
         super().__init__(name, SqlStore(self.entries), default_database)
 
     def stored_maps(self) -> Iterator[tuple[str, str]]:

@@ -52,8 +52,8 @@ class Content(str):
 class ContentType(sa.TypeDecorator[str]):
     """A text column whose values are read as `Content`."""
 
-    impl = sa.Text
-    cache_ok = True
+    impl: type[sa.Text] = sa.Text
+    cache_ok: bool | None = True
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> str | None:
         return None if value is None else Content(value)

@@ -29,7 +29,7 @@ from schema_core.sql.statement_syntax import (
     Statement,
     StopJob,
 )
-from schema_core.types import DataTypes
+from schema_core.types import AtomicType, DataTypes
 
 if TYPE_CHECKING:
     from schema_core.environment.job_execution import JobRun
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from schema_core.query.relation import Relation
 
 #: The columns of a job, as Flink's SQL gateway names them.
-COLUMNS = {
+COLUMNS: dict[str, AtomicType] = {
     "job id": DataTypes.STRING(),
     "job name": DataTypes.STRING(),
     "status": DataTypes.STRING(),

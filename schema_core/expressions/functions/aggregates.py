@@ -35,9 +35,11 @@ from schema_core.types.decimal_arithmetic import decimal_average, decimal_sum
 COUNT_TYPE = exactly(T.BIGINT())
 
 #: An aggregate that returns a value on empty input.
-counting = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.VALUE, nullability=never)
+counting: partial[Function] = partial(
+    Function, kind=Kind.AGGREGATE, empty=EmptyInput.VALUE, nullability=never
+)
 #: An aggregate whose NULL on empty input Flink ignores outside of queries.
-average = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL_IN_QUERY)
+average: partial[Function] = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL_IN_QUERY)
 
 
 def total(args: ArgumentTypes) -> DataType:

@@ -248,10 +248,14 @@ EXTRACT_SYNONYMS = (
 
 #: Group window, such as ``TUMBLE(ts, INTERVAL '1' HOUR)`` in GROUP BY -> the parameters of its
 #: sizes, which follow the time attribute.
-SIZES = {"TUMBLE": (INTERVAL,), "HOP": (INTERVAL, INTERVAL), "SESSION": (INTERVAL,)}
+SIZES: dict[str, tuple[Parameter, ...]] = {
+    "TUMBLE": (INTERVAL,),
+    "HOP": (INTERVAL, INTERVAL),
+    "SESSION": (INTERVAL,),
+}
 
-window = partial(Function, nullability=None)
-bound = partial(Function, nullability=never)
+window: partial[Function] = partial(Function, nullability=None)
+bound: partial[Function] = partial(Function, nullability=never)
 
 
 def functions_of(name: str) -> tuple[Function, ...]:

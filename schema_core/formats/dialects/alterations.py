@@ -289,7 +289,7 @@ class Appended:
     """Columns by name that are only appended to: cheaper than `Ordered`."""
 
     def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
-        self.columns = {column.name: column for column in columns}
+        self.columns: dict[str, UnresolvedColumn] = {column.name: column for column in columns}
 
     def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
         """Append a column."""

@@ -132,7 +132,7 @@ class TimeColumns:
 
     def __init__(self, rows: Mapping[int, ColumnKeys]) -> None:
         self.rows = rows
-        self.plain = {
+        self.plain: dict[str, str] = {
             row["name"]: row.get("data-type", "")
             for row in rows.values()
             if "name" in row and self.source_of(row) in (None, row["name"])

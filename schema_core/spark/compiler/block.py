@@ -76,9 +76,9 @@ class Scope:
     """The projections of one FROM clause, whose columns have different names."""
 
     def __init__(self, depth: int = 0) -> None:
-        self.names = count(1)
+        self.names: count[int] = count(1)
         #: Those of an enclosing query have another prefix.
-        self.prefix = f"{LIFTED}{depth}_" if depth else LIFTED
+        self.prefix: str = f"{LIFTED}{depth}_" if depth else LIFTED
         self.projections: list[Projection] = []
 
     def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
@@ -95,22 +95,29 @@ class Block:
     """One SELECT block while it is written; `hidden` are columns by which its rows are sorted."""
 
     def __init__(self, writer: Writer, block: Select, hidden: Sequence[Typed], hints: str) -> None:
-        self.writer, self.block, self.hidden, self.hints = writer, block, hidden, hints
-        self.scope = Scope(writer.depth)
-        self.aliases = aliases_of(block.source)
-        self.source = "" if block.source is None else writer.source_of(block.source, self.scope)
+        self.writer: Writer = writer
+        self.block: Select = block
+        self.hidden: Sequence[Typed] = hidden
+        self.hints: str = hints
+        self.scope: Scope = Scope(writer.depth)
+        self.aliases: tuple[str, ...] = aliases_of(block.source)
+        self.source: str = (
+            "" if block.source is None else writer.source_of(block.source, self.scope)
+        )
         own = frozenset(alias for alias, _ in columns_of(block.source))
-        self.relations = frozenset({None, *own}) if writer.correlated else None
-        self.rows = self.scope.projection(self.relations)
+        self.relations: frozenset[str | None] | None = (
+            frozenset({None, *own}) if writer.correlated else None
+        )
+        self.rows: Projection = self.scope.projection(self.relations)
         self.rows.offered = own
-        self.has_subqueries = False
-        self.lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around, hiding=own)
-        self.where = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
+        self.has_subqueries: bool = False
+        self.lifting: Lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around, hiding=own)
+        self.where: str = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
         self.start()
 
     def start(self) -> None:
         """Count the values that are lifted from here on apart: they are computed after WHERE."""
-        self.mark = len(self.rows.columns)
+        self.mark: int = len(self.rows.columns)
         self.rows.raises = False
 
     # --- expressions ---------------------------------------------------------------------------

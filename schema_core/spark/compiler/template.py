@@ -53,9 +53,11 @@ class Template:
     def __init__(self, text: str) -> None:
         self.text = text
         parser = _Parser(text)
-        self.build = parser.parse()
+        self.build: Builder = parser.parse()
         counts = Counter(parser.holes)
-        self.repeated = tuple(sorted(name for name, count in counts.items() if count > 1))
+        self.repeated: tuple[str, ...] = tuple(
+            sorted(name for name, count in counts.items() if count > 1)
+        )
 
     def __call__(self, environment: Environment) -> Node:
         """Build the tree over arguments; one that is named twice is computed once."""

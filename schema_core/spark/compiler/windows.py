@@ -45,7 +45,7 @@ BOUNDS = ("START", "END", "ROWTIME")
 
 
 #: Function -> what its first lengths are called; an offset may follow them.
-LENGTHS = {
+LENGTHS: dict[str, tuple[str, ...]] = {
     "TUMBLE": ("size",),
     "HOP": ("slide", "size"),
     "CUMULATE": ("step", "size"),

@@ -19,7 +19,7 @@ class BlackholeConnector(ConnectorBase, SupportsPartitioning):
     """A sink for measurements and tests of queries. Write only."""
 
     identifier: ClassVar[str] = "blackhole"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
 
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
         """Return that nothing is stored, so a streaming job needs no checkpoint."""

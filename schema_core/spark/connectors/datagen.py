@@ -114,7 +114,7 @@ class DatagenConnector(ConnectorBase):
     """Random rows and sequences. Read only."""
 
     identifier: ClassVar[str] = "datagen"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (
         ROWS_PER_SECOND,
         NUMBER_OF_ROWS,

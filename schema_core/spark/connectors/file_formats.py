@@ -85,7 +85,7 @@ class Format:
     name. A `codec` does all of this for formats whose values Spark stores as other types.
     """
 
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
 
     identifier: str
     options: tuple[ConfigOption[Any], ...] = ()

@@ -136,6 +136,7 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable
     from schema_core.paths import ObjectIdentifier
+    from schema_core.schema.resolved import ResolvedSchema
     from schema_core.spark.connectors import ReadContext, TableContext, WriteContext
     from schema_core.spark.transactions import Stage
 
@@ -788,18 +789,18 @@ class Layout:
         self, context: TableContext, *, is_exact: bool = False, streams: bool = False
     ) -> None:
         table = context.table
-        self.options = table.options
+        self.options: Mapping[str, str] = table.options
         #: A stream reads csv files exactly: files that are added later cannot be surveyed.
-        self.is_exact = is_exact or streams
+        self.is_exact: bool = is_exact or streams
         self.streams = streams
         #: How Spark's reader reads the csv files; None if the exact parser does.
         self.native: NativeCsv | None = None
-        self.schema = table.resolved_schema
-        self.partitions = tuple(table.partition_keys)
-        self.form = format_of(self.options)
+        self.schema: ResolvedSchema = table.resolved_schema
+        self.partitions: tuple[str, ...] = tuple(table.partition_keys)
+        self.form: Format = format_of(self.options)
         #: By which names older files have the columns.
-        self.former = FormerNames.of(self.options)
-        self.path = _path(self.options, context.session)
+        self.former: FormerNames = FormerNames.of(self.options)
+        self.path: str = _path(self.options, context.session)
         self._require_names()
         if self.form.codec is not None:
             self.form.codec.require(self.inner(), self.options)

@@ -287,8 +287,9 @@ class DatabaseTable:
     """
 
     def __init__(self, context: TableContext) -> None:
-        self.options = options = context.options
-        self.catalog_path = context.identifier.as_summary_string()
+        options = context.options
+        self.options: Mapping[str, str] = options
+        self.catalog_path: str = context.identifier.as_summary_string()
         url = URL.of(options) or ""
         self.dialect: Dialect = dialect_of(url)
         check_options(options)
@@ -300,10 +301,12 @@ class DatabaseTable:
         settings |= {"url": url, "driver": DRIVER.of(options) or self.dialect.driver}
         if (user := USERNAME.of(options)) is not None:
             settings |= {"user": user, "password": PASSWORD.of(options) or ""}
-        self.database = Database(context.session, self.dialect, settings, TIMEOUT.of(options) or 60)
+        self.database: Database = Database(
+            context.session, self.dialect, settings, TIMEOUT.of(options) or 60
+        )
         with at(f"option {TABLE.key!r}"):
-            self.path = self.dialect.path(TABLE.of(options) or "")
-        self.sql = self._path(folded=False)
+            self.path: tuple[tuple[str, bool], ...] = self.dialect.path(TABLE.of(options) or "")
+        self.sql: str = self._path(folded=False)
         self._columns: dict[str, DatabaseColumn] = {}
 
     def _path(self, *, folded: bool) -> str:

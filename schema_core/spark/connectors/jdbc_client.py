@@ -308,7 +308,7 @@ class SqliteClient(ClientConnection):
                 code="invalid-option-value",
             )
         with self.errors("connect"):
-            self.connection = sqlite3.connect(
+            self.connection: Any = sqlite3.connect(
                 file.removeprefix("file:"),
                 timeout=timeout,
                 isolation_level=None,

@@ -164,7 +164,7 @@ class KafkaConnector(ConnectorBase):
         **{key: type_ for key, (type_, _) in METADATA.items()},
         "leader-epoch": IntType(),
     }
-    writable_metadata = frozenset({"headers"})
+    writable_metadata: frozenset[str] = frozenset({"headers"})
 
     def declared(self, options: Options) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and those of the formats that the table names."""

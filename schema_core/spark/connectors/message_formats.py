@@ -79,7 +79,7 @@ class MessageFormat:
             )
         self.name = name
         start = f"{prefix}{name}."
-        self.options = {"format": name} | {
+        self.options: dict[str, str] = {"format": name} | {
             key.removeprefix(prefix): value
             for key, value in options.items()
             if key.startswith(start)

@@ -65,7 +65,7 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
     """Lines on the standard output of the driver. Write only."""
 
     identifier: ClassVar[str] = "print"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (IDENTIFIER, STANDARD_ERROR, PARALLELISM)
 
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:

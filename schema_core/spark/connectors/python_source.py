@@ -44,7 +44,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
     """A data source written in Python."""
 
     identifier: ClassVar[str] = "python"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (CLASS, PASSED_ON, SCHEMA)
 
     def read(self, context: ReadContext) -> DataFrame:

@@ -59,7 +59,7 @@ class RateConnector(ConnectorBase):
     """The columns ``timestamp`` and ``value``. Read only, in streaming mode only."""
 
     identifier: ClassVar[str] = "rate"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (ROWS_PER_SECOND, RAMP_UP_TIME, PARALLELISM)
 
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:

@@ -45,7 +45,7 @@ class SocketConnector(ConnectorBase):
     """One STRING column with the lines. Read only, in streaming mode only."""
 
     identifier: ClassVar[str] = "socket"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (HOSTNAME, PORT)
     can_replay: ClassVar[bool] = False
     metadata: Mapping[str, DataType] = {ARRIVAL: LocalZonedTimestampType(3, nullable=False)}

@@ -107,7 +107,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     """A data source or a table of Spark. What it can do is known only to Spark."""
 
     identifier: ClassVar[str] = "spark"
-    requires: ClassVar = ("pyspark",)
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (FORMAT, TABLE, PATH, PASSED_ON, SCHEMA, MODE)
 
     def visibility(self, options: Mapping[str, str]) -> Visibility:

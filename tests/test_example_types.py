@@ -1,0 +1,41 @@
+"""The examples of the pages pass mypy: readers may copy them into typed code.
+
+Strict, but for annotations that short examples leave out, and for the members of a union of which
+the text says which one it is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.test_docs import PAGES, ROOT, source_of
+
+#: Names are defined anew by later examples of a page.
+OPTIONS = (
+    "--allow-untyped-defs", "--allow-untyped-calls", "--allow-incomplete-defs",
+    "--disable-error-code=union-attr", "--follow-imports=silent", "--no-warn-unreachable",
+    "--allow-redefinition",
+)  # fmt: skip
+
+
+def test_examples_have_the_types_of_the_package(tmp_path: Path) -> None:
+    """The example job is checked in strict mode by `make types`, with the other scripts."""
+    modules = []
+    for page in PAGES:
+        if source := source_of(page):
+            name = str(page.relative_to(ROOT).with_suffix(".py"))
+            modules.append(tmp_path / name.replace("/", "_").replace("-", "_"))
+            modules[-1].write_text(source, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+    done = subprocess.run(
+        [*command, *OPTIONS, "--cache-dir", str(tmp_path / "cache"), *map(str, modules)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert len(modules) > 30
+    assert done.returncode == 0, done.stdout + done.stderr
