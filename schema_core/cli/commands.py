@@ -19,7 +19,8 @@ from schema_core.cli.values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
-    from typer._click import Command, Context
+    from typer._click import Command as AnyCommand
+    from typer._click import Context
 
 
 class Entry(NamedTuple):
@@ -205,7 +206,7 @@ class Commands(Group):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: MutableMapping[str, Command] = {
+        self.commands: MutableMapping[str, AnyCommand] = {
             name: LazyCommand(name, help=one.summary) for name, one in COMMANDS.items()
         }
 
