@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+import pkgutil
 import re
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
 
+import schema_core
 from schema_core.lazy_regex import regex
 
 WORD: Any = regex(r"(?P<word>[a-z]+)", re.IGNORECASE)
@@ -59,3 +63,24 @@ def test_it_is_copied_pickled_and_printed() -> None:
     for one in (copy.deepcopy(WORD), pickle.loads(pickle.dumps(WORD))):
         assert "Ab" == one.search("1 Ab")["word"]
     assert repr(COMPILED) == repr(WORD)
+
+
+def declared() -> Iterator[Any]:
+    """The expressions of all modules, also within their tables."""
+    for module in pkgutil.walk_packages(schema_core.__path__, "schema_core."):
+        if not module.name.endswith("__main__"):
+            waiting = list(vars(import_module(module.name)).values())
+            while waiting:
+                one = waiting.pop()
+                if type(one) is type(WORD):
+                    yield one
+                elif isinstance(one, tuple | list):
+                    waiting += one
+                elif isinstance(one, dict):
+                    waiting += one.values()
+
+
+def test_every_expression_of_a_module_is_valid() -> None:
+    patterns = [one.pattern for one in declared()]
+
+    assert 100 < len(patterns)
