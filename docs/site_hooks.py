@@ -26,6 +26,9 @@ ERROR_CODES = "reference/error-codes.md"
 #: A link: text, target, anchor.
 LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
+#: Pictures in `docs`, which MkDocs copies.
+PICTURES = (".png", ".svg")
+
 #: A code span, and the beginning of a list item.
 CODE = re.compile(r"`[^`]+`")
 ITEM = re.compile(r"[-*] |\d+\. ")
@@ -76,6 +79,8 @@ def with_local_links(text: str, page: str, source: Path) -> str:
     def replaced(link: re.Match[str]) -> str:
         label, target, anchor = link[1], link[2], link[3] or ""
         file = Path(os.path.normpath(source.parent / target))
+        if file.suffix in PICTURES and file.is_relative_to(DOCS):
+            return link[0]
         if (found := page_of(file)) is not None:
             relative = os.path.relpath(found, Path(page).parent).replace(os.sep, "/")
             return f"[{label}]({relative}{anchor})"
