@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Mapping
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_an_entry_point_must_name_a_factory(monkeypatch: pytest.MonkeyPatch) -> 
         def load(self) -> object:
             return InMemoryCatalog
 
-    monkeypatch.setattr(registry, "entry_points", lambda **_: [Entry()])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [Entry()])
     with pytest.raises(NotFoundError) as caught:
         factory_of("nothing")
 
