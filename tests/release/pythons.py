@@ -2,8 +2,8 @@
 
     python -m tests.release.pythons [INTERPRETER ...]
 
-Without arguments it takes those of `VERSIONS` that are on the path. The wheel is installed with the
-extras whose packages the tests import, none of which runs Spark.
+Without arguments it takes those of `VERSIONS` that are on the path. The wheel is installed and
+imported; the tests, none of which runs Spark, are those of the checkout and import its package.
 """
 
 from __future__ import annotations
@@ -32,14 +32,9 @@ def run_tests(interpreter: str, wheel: Path, folder: Path) -> int:
         python = str(environment.python)
         imported = environment.run_program("import schema_core, sys; print(sys.version)")
         print(f"{interpreter}: {imported.stdout or imported.stderr}", flush=True)
-        done = environment.run([python, *PYTEST, "--rootdir", str(ROOT), *absolute(TESTS)])
+        done = environment.run([python, *PYTEST, *TESTS], ROOT, PYTHONPATH=str(ROOT))
         print(done.stdout[-4000:], done.stderr[-2000:], flush=True)
         return imported.returncode or done.returncode
-
-
-def absolute(tests: tuple[str, ...]) -> list[str]:
-    """Return the paths of tests, which are run in another folder."""
-    return ["-c", str(ROOT / "pyproject.toml"), *(str(ROOT / one) for one in tests)]
 
 
 def main() -> None:

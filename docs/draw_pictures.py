@@ -1,6 +1,6 @@
 """The pictures of the README and of the page on pictures.
 
-    python docs/pictures.py
+    python docs/draw_pictures.py
 
 `flights.svg` is drawn by the library and checked by a test. The others are screenshots of the pages
 that the examples of how-to/pictures.md write, made with Chromium (Debian's package `chromium`).
