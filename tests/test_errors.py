@@ -79,6 +79,8 @@ def test_every_kind_has_its_own_code() -> None:
     kinds: list[type[SchemaCoreError]] = [SchemaCoreError]
     kinds += SchemaCoreError.__subclasses__()
     kinds += SchemaError.__subclasses__()
+    # classes of tests, and private ones, have the codes of their bases
+    kinds = [one for one in kinds if one.__module__ == SchemaCoreError.__module__]
     codes = [kind("no").code for kind in kinds]
 
     assert [kind.default_code for kind in kinds] == codes
