@@ -1,7 +1,7 @@
 """The examples of the pages pass mypy: readers may copy them into typed code.
 
-Strict, but for annotations that short examples leave out, and for the members of a union of which
-the text says which one it is.
+Strict, but for annotations that short examples leave out, and for attributes of unions, of which
+the text of the page names the member.
 """
 
 from __future__ import annotations

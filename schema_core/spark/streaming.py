@@ -119,13 +119,13 @@ class MicroBatches:
     def _started(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
         """Start the query with a function for each micro-batch; return None if it is stopped."""
         frame, mode = self._streamed.frame, self._streamed.mode
+        writer = frame.writeStream.foreachBatch(function).outputMode(mode)
+        if self._checkpoint is not None:
+            writer = writer.option("checkpointLocation", self._checkpoint)
         for further in reversed(range(STARTS)):
             with self._lock:
                 if self._is_stopped:
                     break
-                writer = frame.writeStream.foreachBatch(function).outputMode(mode)
-                if self._checkpoint is not None:
-                    writer = writer.option("checkpointLocation", self._checkpoint)
                 try:
                     self._query = self._triggered(writer).start()
                 except Exception as error:

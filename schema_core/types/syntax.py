@@ -309,7 +309,7 @@ def parse(text: str) -> DataType:
     check_size(require_text(text, "the type string"))
     words = Words(text)
     try:
-        if len(text) > MAX_DIGITS:
+        if len(text) > MAX_DIGITS and max(map(len, words.words)) > MAX_DIGITS:
             words.cursor()  # checks the digits of all numbers
         return _whole_type(words)
     except ParseError as error:

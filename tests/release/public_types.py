@@ -19,7 +19,7 @@ from tests.release.distributions import ROOT
 from tests.release.environments import Environment, distributions, new_environment
 from tests.test_docs import source_of
 
-#: The command line is no interface for programs; some of its enumerations are computed.
+#: Programs do not import the command line, of which some enumerations are computed.
 INTERNAL = "schema_core.cli."
 
 #: PyArrow has no types, so what it returns is unknown; examples import what later ones use.
