@@ -28,6 +28,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.user_functions import udaf, udf, udtf
 from schema_core.spark.commit import PREFIX
+from schema_core.spark.worker_package import package_zip
 from tests.spark.cluster_program import Doubled, Longest, letters
 
 if TYPE_CHECKING:
@@ -466,6 +467,7 @@ def until(environment: TableEnvironment, query: str, count: int) -> list[str]:
 def test_a_streaming_job_writes_rows_once_and_continues(
     stream: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    package_zip()  # its folder is of this process, and not of the job
     (tmp_path / "batches").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "batches"))
     statement = "INSERT INTO t SELECT a, UPPER(b) FROM s WHERE a > 0"
