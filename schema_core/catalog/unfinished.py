@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -79,6 +78,8 @@ class Owner:
 
 
 def _host() -> str:
+    import socket  # slow to import
+
     name = re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
     scope = _process_scope()
     return f"{name}_{scope}" if scope else name

@@ -1,7 +1,8 @@
 """Findings of commands, and the formats in which they are printed on stdout.
 
 A command collects its findings in a `FindingReport`. Text and JSON may be documents of its own, the
-other formats are the same for all commands. Only errors end a command with 1.
+other formats are the same for all commands. Only errors end a command with 1. What prints findings
+is imported when there are some: for most scripts there are none.
 """
 
 from __future__ import annotations
@@ -11,22 +12,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
-from html import escape
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from schema_core.cli import WRONG
 from schema_core.cli.commands import installed
-from schema_core.codes import codes as pages
 from schema_core.errors import Diagnostic, caret
 from schema_core.lazy_dataclass import dataclass
 from schema_core.text import escaped
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 #: The version of the output in JSON.
 VERSION = 1
@@ -150,9 +149,7 @@ def of_diagnostics(
 def finish(report: FindingReport, output: Output) -> None:
     """Print a report on stdout; exit with 1 if it has errors."""
     if output is Output.TEXT:
-        console = Console(highlight=False, markup=False)
-        for line in as_text(report) if report.text is None else report.text:
-            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
+        _print(list(as_text(report) if report.text is None else report.text))
     else:
         sys.stdout.write(f"{printed}\n" if (printed := FORMATS[output](report)) else "")
     if report.count(Level.ERROR):
@@ -161,14 +158,27 @@ def finish(report: FindingReport, output: Output) -> None:
 
 # --- text ----------------------------------------------------------------------------------------
 
+
+def _print(lines: Sequence[str | Text]) -> None:
+    if lines:
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(highlight=False, markup=False)
+        for line in lines:
+            console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
+
+
 #: Level -> the style of its name on terminals.
 STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NOTE: "bold cyan"}
 
 
 def as_text(report: FindingReport) -> Iterator[Text]:
     """Yield the findings as compilers print them, and their number."""
-    yield from text_lines(report.findings)
     if numbers := counts(report):
+        from rich.text import Text
+
+        yield from text_lines(report.findings)
         yield Text(numbers)
 
 
@@ -187,6 +197,10 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
 
     The last line is the command that explains their codes.
     """
+    from rich.text import Text
+
+    from schema_core.codes import codes as pages
+
     codes: dict[str, None] = {}
     explained = frozenset(pages())
     for one in findings:
@@ -241,6 +255,8 @@ def as_json(report: FindingReport) -> str:
 
 def as_junit(report: FindingReport) -> str:
     """Return a report in the format of JUnit: a case for each subject, with its errors."""
+    from xml.etree.ElementTree import Element, SubElement, tostring
+
     cases = report.cases
     failed = sum(any(one.level is Level.ERROR for one in found) for found in cases.values())
     name = f"schema-core {report.command}"
@@ -370,6 +386,8 @@ th, td { border: 1px solid #bbb; padding: 0.3em 0.6em; text-align: left; vertica
 
 def as_html(report: FindingReport) -> str:
     """Return a page in HTML, which loads nothing and contains no script."""
+    from html import escape
+
     title = escape(f"schema-core {report.command}: {counts(report) or 'no findings'}")
     head = "".join(f"<th>{one}</th>" for one in COLUMNS)
     body = "\n".join(

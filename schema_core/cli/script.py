@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
-from rich.console import Console
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
@@ -22,6 +21,9 @@ from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import MAX_TEXT, is_blank
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 File = Annotated[
     Path, typer.Argument(help="SQL statements, separated by semicolons; - reads them from stdin.")

@@ -7,7 +7,6 @@ that an engine can be exchanged without changing statements (FLIP-32).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
@@ -214,6 +213,8 @@ def fingerprint(table: CatalogTable) -> str:
 
     An unresolved definition has another digest than every resolved one.
     """
+    import hashlib  # loads OpenSSL
+
     schema = getattr(table, "resolved_schema", None)
     content = (
         str(schema) if schema is not None else ("unresolved", str(table.schema)),

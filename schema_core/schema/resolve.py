@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
-from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
+from schema_core.expressions.scope import (
+    ColumnScope,
+    Functions,
+    Scope,
+    Subqueries,
+    find_function,
+)
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema.columns import (
@@ -52,7 +58,7 @@ from schema_core.schema.rules import (
 )
 from schema_core.schema.unresolved import AbstractSchemaResolver, Schema
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.syntax import Call, Interval, Literal, Name, Symbol, TypeName
+from schema_core.sql.syntax import NOWHERE, Call, Interval, Literal, Name, Symbol, TypeName
 from schema_core.sql.syntax import walk as syntax_parts
 from schema_core.types import (
     AnyTimestampType,
@@ -464,13 +470,18 @@ def _resolve_again(expression: SqlExpression, scope: SchemaScope) -> ResolvedExp
     Only expressions of names, literals and calls of built-in functions are cached, over types
     without time attributes, which equality ignores.
     """
-    if expression.syntax or scope.functions or scope.types or scope.subqueries:
+    if expression.syntax:
         return None
     try:
         names = _names_in(expression.text)
-        if names is None or not scope.computed.isdisjoint(names):
+        if names is None or not scope.computed.isdisjoint(names.columns):
             return None
-        columns = tuple([(name, scope.columns[name]) for name in names])
+        if scope.functions and not all(
+            scope.function(path, NOWHERE) is find_function(path, NOWHERE)
+            for path in names.functions
+        ):
+            return None
+        columns = tuple([(name, scope.columns[name]) for name in names.columns])
         if any(_has_attribute(type_) for _, type_ in columns):
             return None
         return _resolve_text(expression.text, scope.streaming, columns)
@@ -478,17 +489,27 @@ def _resolve_again(expression: SqlExpression, scope: SchemaScope) -> ResolvedExp
         return None  # the error depends on all columns
 
 
-#: Nodes whose meaning depends on the columns that are named, and on nothing else of the scope.
+#: Nodes whose meaning depends on the columns and functions that are named, and on nothing else of
+#: the scope: user-defined types have no built-in name.
 _CACHED_NODES = (Call, Name, Literal, Interval, Symbol, TypeName)
 
 
+class _Names(NamedTuple):
+    """The names in an expression: the first ones of all columns, and the paths of functions."""
+
+    columns: tuple[str, ...]
+    functions: tuple[tuple[str, ...], ...]
+
+
 @cached()
-def _names_in(text: str) -> tuple[str, ...] | None:
-    """Return the first names of all columns of an expression; None if it is not cached."""
+def _names_in(text: str) -> _Names | None:
+    """Return the names in an expression; None if it is not cached."""
     parts = list(syntax_parts(parse_expression(text)))
     if not all(isinstance(one, _CACHED_NODES) for one in parts):
         return None
-    return tuple(dict.fromkeys(one.parts[0] for one in parts if isinstance(one, Name)))
+    columns = dict.fromkeys(one.parts[0] for one in parts if isinstance(one, Name))
+    calls = (one for one in parts if isinstance(one, Call) and one.name != ".")
+    return _Names(tuple(columns), tuple(dict.fromkeys(one.path or (one.name,) for one in calls)))
 
 
 def _expression_size(text: str, _: bool, columns: tuple[tuple[str, DataType], ...]) -> int:

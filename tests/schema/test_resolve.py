@@ -9,6 +9,9 @@ import pytest
 
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.scope import Functions
+from schema_core.expressions.signatures import Function
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import (
@@ -414,6 +417,26 @@ def test_an_expression_is_resolved_by_the_types_of_its_columns() -> None:
     types = ("INT", "BIGINT NOT NULL", "DOUBLE", "INT")
 
     assert list(types) == [computed(one) for one in types]
+
+
+def test_a_user_defined_function_replaces_the_built_in_one_of_a_cached_expression() -> None:
+    """Expressions whose functions are all built-in are cached for every resolver."""
+    (own,) = BUILT_IN["CHAR_LENGTH"]
+    written = Schema.new_builder().column("a", "STRING").column_by_expression("c", "UPPER(a)")
+
+    def computed(functions: Functions | None) -> str:
+        found = SchemaResolver(functions=functions).resolve(written.build())
+        return found.columns[1].data_type.as_summary_string()
+
+    def nothing(path: tuple[str, ...], span: Span) -> None:
+        """Define no function."""
+
+    def upper(path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
+        return (own,) if path == ("UPPER",) else None
+
+    assert ["STRING", "STRING", "INT", "STRING"] == [
+        computed(one) for one in (None, nothing, upper, nothing)
+    ]
 
 
 def test_a_cached_expression_over_a_time_attribute_keeps_it() -> None:

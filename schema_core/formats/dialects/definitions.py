@@ -148,8 +148,8 @@ def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = (
     for column in known:
         if isinstance(column, UnresolvedMetadataColumn) and column.name not in hidden:
             visible.add(column.name)
-        if isinstance(column, UnresolvedComputedColumn):
-            check_names(column, every - visible)
+        if isinstance(column, UnresolvedComputedColumn) and (unseen := every - visible):
+            check_names(column, unseen)
 
 
 def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
