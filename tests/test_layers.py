@@ -115,6 +115,7 @@ NOT_SHOWN = "most schemas are not shown as pages or explained"
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
+    ("cli/findings.py", "schema_core.codes"): "a script without errors needs no explanation",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
     ("expressions/overloads.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import nbformat
 import pytest
 
+from docs.run_notebook import NOTEBOOK, executed
 from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
 from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.dry_run import DryRunPlanner
@@ -153,3 +155,21 @@ def test_plans_are_escaped(target: str) -> None:
 
     assert "script" not in found.tags
     assert "alert(1)" in found.text
+
+
+# --- a notebook -----------------------------------------------------------------------------------
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[str]:
+    """Return the HTML of every cell of code; a cell with any other output fails."""
+    cells = [one for one in notebook.cells if one.cell_type == "code"]
+    return [output.data["text/html"] for one in cells for output in one.outputs]
+
+
+def test_the_notebook_of_the_documentation_shows_what_it_stores() -> None:
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    found = shown(executed(NOTEBOOK))
+
+    assert shown(stored) == found
+    assert 7 == len(found)
+    assert all("table" in read(html).tags for html in found)

@@ -6,8 +6,9 @@ Both read all files of a directory of parquet in one micro-batch, and write parq
 checkpoint; those of windows have a watermark, and run a second micro-batch, which returns what it
 has passed. They run by turns, each first in every other pair, and must write equal numbers
 of rows. The states of those before are unloaded: with them in the heap, a run took up to twice as
-long, for its garbage collection alone. The figures are medians of the processor time of Python and the JVM, and rows per second.
-Structured Streaming has watermarks of TIMESTAMP only, to which it casts the TIMESTAMP_NTZ of files.
+long, for its garbage collection alone. The figures are medians of the processor time of Python and
+the JVM, and rows per second. Structured Streaming has watermarks of TIMESTAMP only, to which it
+casts the TIMESTAMP_NTZ of files.
 """
 
 from __future__ import annotations
