@@ -63,8 +63,17 @@ def details(summary: str, content: str, *, is_open: bool = False) -> str:
     return f"<details{state}><summary>{summary}</summary>{content}</details>"
 
 
+def section(title: str, *parts: str) -> str:
+    r"""Return parts below a heading.
+
+    >>> section("a < b", code("c"))
+    '<h2>a &lt; b</h2>\n<code>c</code>'
+    """
+    return "\n".join((f"<h2>{text(title)}</h2>", *parts))
+
+
 def mark(kind: str) -> str:
-    """Return the mark of a row that differs, whose color is that of `STYLE`.
+    """Return the mark of a row that differs or is a finding, whose color is that of `STYLE`.
 
     >>> mark("added")
     '<span class="sc-added">added</span>'
@@ -84,12 +93,12 @@ th{background:#f6f8fa}code{font:13px ui-monospace,Menlo,Consolas,monospace}
 summary{cursor:pointer}details ul{margin:0;padding-left:1.2rem}
 input{font:inherit;padding:.3rem .6rem;width:20rem;max-width:100%}
 .sc-scroll{overflow-x:auto}
-tr:has(.sc-added){background:#dafbe1}tr:has(.sc-dropped){background:#ffebe9}
-tr:has(.sc-changed),tr:has(.sc-renamed){background:#fff8c5}
+tr:has(.sc-added){background:#dafbe1}tr:has(.sc-dropped),tr:has(.sc-error){background:#ffebe9}
+tr:has(.sc-changed),tr:has(.sc-renamed),tr:has(.sc-warning){background:#fff8c5}
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}
 th,td{border-color:#30363d}th{background:#161b22}
-tr:has(.sc-added){background:#0f3d1e}tr:has(.sc-dropped){background:#5a1e1e}
-tr:has(.sc-changed),tr:has(.sc-renamed){background:#3d2e00}}"""
+tr:has(.sc-added){background:#0f3d1e}tr:has(.sc-dropped),tr:has(.sc-error){background:#5a1e1e}
+tr:has(.sc-changed),tr:has(.sc-renamed),tr:has(.sc-warning){background:#3d2e00}}"""
 
 #: Hides the rows without the search text, and opens the folded parts of the other rows.
 SCRIPT = """\

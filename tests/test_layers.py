@@ -117,6 +117,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/findings.py", "schema_core.codes"): "a script without errors needs no explanation",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
+    ("cli/resolve.py", "schema_core.environment.lineage"): "only a page of HTML shows it",
     ("expressions/overloads.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("schema/resolved.py", "schema_core.schema.explain"): NOT_SHOWN,

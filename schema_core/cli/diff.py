@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +17,11 @@ from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.markup import section
 from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import diff, likely_renames
+from schema_core.migration.rendering import side_by_side
+from schema_core.schema.rendering import schema_parts
 from schema_core.text import escaped
 
 #: The version of the output in JSON.
@@ -53,8 +57,8 @@ def diff_tables(
 ) -> None:
     """Print the changes between the tables that two scripts leave, by path.
 
-    Values of secret options are masked. Exits with 0 if there are no changes, with 1 if there are,
-    with 2 if a script cannot be read or resolved.
+    As HTML, definitions are side by side. Values of secret options are masked. Exits with 0 if
+    there are no changes, with 1 if there are, with 2 if a script cannot be read or resolved.
     """
     try:
         before, _ = script.tables(old)
@@ -64,7 +68,8 @@ def diff_tables(
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
-    finish(report_of(found, new, after), output)
+    report = report_of(found, new, after)
+    finish(replace(report, html=lambda: as_html(found, before, after, renames)), output)
 
 
 def differences(
@@ -118,6 +123,23 @@ def as_text(found: list[Difference]) -> Iterator[str]:
         yield escaped(f"{one.path}: {one.status.value}")
         yield from (escaped(f"  {describe(change)}") for change in one.changes)
         yield from (escaped(f"  hint: if it is a rename, --rename {it}") for it in one.renames)
+
+
+def as_html(
+    found: list[Difference],
+    before: dict[str, ResolvedCatalogTable],
+    after: dict[str, ResolvedCatalogTable],
+    renames: dict[str, dict[tuple[str, ...], str]],
+) -> Iterator[str]:
+    """Yield the definitions of each changed table side by side, and the schemas of the others."""
+    for one in found:
+        if one.status is Status.CHANGED:
+            old = {to: column for (column, *below), to in renames[one.path].items() if not below}
+            content = [side_by_side(before[one.path], after[one.path], old)]
+        else:
+            tables = before if one.status is Status.DROPPED else after
+            content = list(schema_parts(tables[one.path].resolved_schema))
+        yield section(f"{one.path}: {one.status.value}", *content)
 
 
 def as_document(found: list[Difference]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import typer
 
+from schema_core import markup
 from schema_core.cli import WRONG
 from schema_core.cli.commands import installed
 from schema_core.errors import Diagnostic, caret
@@ -101,6 +102,7 @@ class FindingReport:
         text: Lines of text of the command's own; by default the findings as compilers print them.
         document: A document of the command's own, as JSON values or as JSON; by default a list of
             the findings.
+        html: Returns parts of a page that follow the table of findings.
     """
 
     command: str
@@ -108,6 +110,7 @@ class FindingReport:
     subjects: Sequence[str] = ()
     text: Iterable[str | Text] | None = None
     document: Mapping[str, Any] | str | None = None
+    html: Callable[[], Iterable[str]] = tuple
 
     def count(self, level: Level) -> int:
         """Return the number of findings of a level."""
@@ -357,8 +360,7 @@ COLUMNS = ("severity", "place", "code", "message", "hint")
 def _rows(report: FindingReport) -> Iterator[tuple[str, ...]]:
     for one in report.findings:
         about = f"{one.subject}: " if one.subject and one.file else ""
-        row = (one.level.value, one.place, one.rule, f"{about}{one.description}", one.hint or "")
-        yield tuple(map(escaped, row))
+        yield one.level.value, one.place, one.rule, f"{about}{one.description}", one.hint or ""
 
 
 #: Characters with a meaning in Markdown.
@@ -372,49 +374,17 @@ def as_markdown(report: FindingReport) -> str:
         return title
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
     for row in _rows(report):
-        cells = ("".join(f"\\{c}" if c in MARKUP else c for c in cell) for cell in row)
+        cells = ("".join(f"\\{c}" if c in MARKUP else c for c in escaped(cell)) for cell in row)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([title, "", *lines])
 
 
-STYLE = """\
-body { font-family: sans-serif; margin: 2em; }
-table { border-collapse: collapse; }
-th, td { border: 1px solid #bbb; padding: 0.3em 0.6em; text-align: left; vertical-align: top; }
-.error td:first-child { color: #b00020; } .warning td:first-child { color: #8a5a00; }"""
-
-
 def as_html(report: FindingReport) -> str:
-    """Return a page in HTML, which loads nothing and contains no script."""
-    from html import escape
-
-    title = escape(f"schema-core {report.command}: {counts(report) or 'no findings'}")
-    head = "".join(f"<th>{one}</th>" for one in COLUMNS)
-    body = "\n".join(
-        f'<tr class="{row[0]}">{"".join(f"<td>{escape(cell)}</td>" for cell in row)}</tr>'
-        for row in _rows(report)
-    )
-    page = f"""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-{STYLE}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table>
-</body>
-</html>"""
+    """Return a self-contained page: a table of the findings, and the command's own parts."""
+    rows = [(markup.mark(level), *map(markup.text, rest)) for level, *rest in _rows(report)]
+    parts = [markup.scrolled(markup.table(COLUMNS, rows))] if rows else []
+    title = f"schema-core {report.command}: {counts(report) or 'no findings'}"
+    page = markup.page(title, *parts, *report.html())
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 

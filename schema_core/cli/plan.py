@@ -13,11 +13,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
+from schema_core.markup import scrolled, section
 from schema_core.migration.plans import MigrationPlan, plan
+from schema_core.migration.rendering import plan_html, side_by_side
 from schema_core.migration.targets import TARGETS
 from schema_core.text import escaped
 
@@ -75,7 +78,7 @@ def plan_tables(
     for path in sorted(before.keys() ^ after.keys()):
         where = "old" if path in before else "new"
         errors.print(Text(escaped(f"{path}: only in the {where} script")), soft_wrap=True)
-    report = report_of(plans, new)
+    report = replace(report_of(plans, new), html=lambda: as_html(plans, before, after, renames))
     if output.value == "sql":
         finish(replace(report, text=as_sql(plans)), Output.TEXT)
     else:
@@ -108,6 +111,19 @@ def _findings(path: str, plan: MigrationPlan, file: Path) -> Iterator[ReportedFi
     for loss in plan.losses:
         message = f"not reached: {loss}"
         yield ReportedFinding(Level.ERROR, "not-reached", message, str(file), subject=path)
+
+
+def as_html(
+    plans: dict[str, MigrationPlan],
+    before: dict[str, ResolvedCatalogTable],
+    after: dict[str, ResolvedCatalogTable],
+    renames: dict[str, dict[tuple[str, ...], str]],
+) -> Iterator[str]:
+    """Yield the steps of each plan, and the definitions side by side."""
+    for path, one in plans.items():
+        old = {to: column for (column, *below), to in renames[path].items() if not below}
+        sides = side_by_side(before[path], after[path], old)
+        yield section(path, scrolled(plan_html(one)), sides)
 
 
 def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:

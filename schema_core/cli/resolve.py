@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias, assert_never
 
 import typer
 
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import script
 from schema_core.cli.findings import (
@@ -38,7 +39,7 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
-from schema_core.paths import UnresolvedPath
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     Alter,
@@ -52,7 +53,6 @@ from schema_core.sql.statement_syntax import (
     RenameTo,
     Statement,
 )
-from schema_core.sql.syntax import Name
 from schema_core.text import escaped
 
 
@@ -83,17 +83,27 @@ def resolve(
     """Check every statement of a script without running it, and print the resolved schemas.
 
     All errors are printed with their positions. A statement that fails only because an earlier one
-    failed is not reported. Nothing is changed, also in catalogs that the script opens. Exits with 1
-    if there are errors, with 2 if the file cannot be read.
+    failed is not reported. As HTML, the columns of tables and views are shown with those that they
+    read. Nothing is changed, also in catalogs that the script opens. Exits with 1 if there are
+    errors, with 2 if the file cannot be read.
     """
     text = script.read(file, define)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    found: dict[str, str] = {}
-
+    found: dict[ObjectIdentifier, str] = {}
+    parts: tuple[str, ...] = ()
     with trial_session(settings(batch=batch), checks_connectors=False) as session:
         findings = findings_of(file, check(session, text, describing(form, found)))
-    report = FindingReport("resolve", findings, [str(file)])
-    document = json.loads(as_json(report)) | {"tables": found}
+        if output is Output.HTML:
+            from schema_core.environment.lineage import lineage
+
+            try:
+                left = (one for one in found if session.tables.find(one) is not None)
+                parts = lineage(session, left).to_html_parts()
+            except SchemaCoreError as error:
+                findings += of_diagnostics(file, error.diagnostics, Level.WARNING)
+    report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
+    tables = {identifier.as_summary_string(): text for identifier, text in found.items()}
+    document = json.loads(as_json(report)) | {"tables": tables}
     finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
 
 
@@ -298,28 +308,28 @@ def check_connector(
     return []
 
 
-def describing(form: Form, found: dict[str, str]) -> Callable[[Session, Statement], None]:
-    """Return a function that adds the schema of a created table or view to those found."""
+def describing(
+    form: Form, shown: dict[ObjectIdentifier, str]
+) -> Callable[[Session, Statement], None]:
+    """Return a function that adds the schema of a created table or view to those shown."""
 
     def add(session: Session, statement: Statement) -> None:
         if isinstance(statement, CreateTable | CreateView):
-            name, shown = described(session, statement.path, form)
-            found[name] = shown
+            found = session.found(statement.path)
+            shown[found.identifier] = described(found, form)
 
     return add
 
 
-def described(session: Session, path: Name, form: Form) -> tuple[str, str]:
-    """Return the path of a table or view, and its resolved schema."""
-    found = session.found(path)
+def described(found: FoundTable, form: Form) -> str:
+    """Return the resolved schema of a table or view."""
     name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
     match form:
         case Form.LISTING:
-            shown = "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))
+            return "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))
         case Form.EXPLAIN:
-            shown = f"{escaped(name)}\n{indent(str(schema.explain()), '  ')}"
+            return f"{escaped(name)}\n{indent(str(schema.explain()), '  ')}"
         case Form.MERMAID:
-            shown = f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
+            return f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
         case _:
             assert_never(form)
-    return name, shown

@@ -62,7 +62,11 @@ class Lineage:
 
     def to_html(self, title: str = "Lineage") -> str:
         """Return a self-contained HTML page: a diagram, and a table for each table and view."""
-        return page(title, scrolled(self.to_svg()), *map(_html, self.tables))
+        return page(title, *self.to_html_parts())
+
+    def to_html_parts(self) -> tuple[str, ...]:
+        """Return the parts of the page of `to_html`: the diagram, and each table."""
+        return scrolled(self.to_svg()), *map(_html, self.tables)
 
     def _repr_html_(self) -> str:
         return "\n".join(map(_html, self.tables))

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli.commands import application
+from tests.test_pages import read_page
 
 OLD = """
 CREATE TABLE orders (id INT NOT NULL, tag STRING) WITH ('connector' = 'x', 'password' = 'old one');
@@ -53,6 +54,20 @@ def test_a_rename_is_followed(tmp_path: Path) -> None:
     assert 1 == code
     assert "  rename column `tag` to `label`" in output.splitlines()
     assert "hint" not in output
+
+
+def test_definitions_are_side_by_side_as_html(tmp_path: Path) -> None:
+    code, output, _ = run(tmp_path, "--rename", "orders.tag=label", "--format", "html")
+    found = read_page(output)
+
+    assert 1 == code
+    place = found.cells.index("renamed")
+    assert ["tag STRING", "label STRING"] == found.cells[place + 1 : place + 3]
+    assert "password" in found.text
+    assert "old one" not in output
+    assert "new one" not in output
+    assert f"{ORDERS}: changed" in found.text
+    assert "made: added" in found.text
 
 
 def test_differences_as_json(tmp_path: Path) -> None:

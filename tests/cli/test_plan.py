@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli.commands import application
+from tests.test_pages import read_page
 
 OLD = "CREATE TABLE orders (id BIGINT NOT NULL, tag STRING);\nCREATE TABLE gone (a INT);\n"
 NEW = "CREATE TABLE orders (id BIGINT NOT NULL, label STRING);\n"
@@ -46,6 +47,17 @@ def test_steps_that_rewrite_tell_how_many_rows(tmp_path: Path) -> None:
 
     assert 0 == code
     assert "rewrites 336,776 rows" in output
+
+
+def test_steps_and_both_definitions_as_html(tmp_path: Path) -> None:
+    options = ("--target", "postgres", "--rename", "orders.tag=label", "--format", "html")
+    code, output, _ = run(tmp_path, *options)
+    found = read_page(output)
+
+    assert 0 == code
+    assert 'ALTER TABLE "orders" RENAME COLUMN "tag" TO "label"' in found.cells
+    place = found.cells.index("renamed")
+    assert ["tag STRING", "label STRING"] == found.cells[place + 1 : place + 3]
 
 
 def test_plans_as_json(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from schema_core.cli.resolve import check
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.trial import trial_session
 from schema_core.errors import MAX_ERRORS
+from tests.test_pages import read_page
 
 FIVE = """\
 CREATE TABLE orders (
@@ -205,3 +206,31 @@ def test_errors_beyond_the_maximum_are_not_listed() -> None:
     assert len(errors) == MAX_ERRORS + 1
     assert {one.code for one in errors[:-1]} == {"unknown-function"}
     assert errors[-1].code == "too-many-errors"
+
+
+def test_lineage_of_tables_and_views_as_html(tmp_path: Path) -> None:
+    path = tmp_path / "script.sql"
+    path.write_text(
+        "CREATE TABLE t (a INT, b AS a + 1); CREATE VIEW gone AS SELECT a FROM t; DROP VIEW gone;\n"
+        "CREATE VIEW v AS SELECT b * 2 AS c FROM t;"
+    )
+    result = resolve(path, "--format", "html")
+    found = read_page(result.stdout)
+
+    assert GOOD == result.exit_code
+    assert 1 == found.tags.count("svg")
+    assert ["c", "INT", "", "default_catalog.default_database.t.b"] == found.cells[-4:]
+    assert "gone" not in found.text
+
+
+def test_a_view_without_a_lineage_is_a_warning_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "script.sql"
+    path.write_text(
+        "CREATE TABLE t (a INT, b INT); CREATE VIEW v AS SELECT b FROM t; ALTER TABLE t DROP b;"
+    )
+    result = resolve(path, "--format", "html")
+    found = read_page(result.stdout)
+
+    assert GOOD == result.exit_code
+    assert "warning" == found.cells[5]
+    assert "svg" not in found.tags
