@@ -7,8 +7,8 @@ databases, tables and views. Paths within a catalog have two names, without that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import partial
 from typing import Any, NoReturn
@@ -506,6 +506,21 @@ class Catalog(ABC):
         """
         self._refuse(Capability.MIGRATIONS)
 
+    @contextmanager
+    def trial(self) -> Iterator[Catalog]:
+        """Open this catalog and yield one whose changes nobody sees, and which are gone at the end.
+
+        It is called instead of `open`, and closes the catalog. A catalog whose store `open` would
+        create or upgrade overrides it, so that a trial leaves no store behind. A catalog with
+        `Capability.MIGRATIONS` supports trials: here they are transactions that are rolled back.
+        """
+        self.open()
+        try:
+            with rolled_back(self) as tried:
+                yield tried
+        finally:
+            self.close()
+
     def list_migrations(self) -> list[CatalogMigration]:
         """Return the migrations that were applied, in that order."""
         return []
@@ -550,3 +565,15 @@ def sorted_names(*lists: Sequence[str]) -> list[str]:
     ['a', 'b']
     """
     return sorted({name for names in lists for name in names})
+
+
+class _TrialOverError(Exception):
+    """Rolls back the transaction of a trial."""
+
+
+@contextmanager
+def rolled_back(catalog: Catalog) -> Iterator[Catalog]:
+    """Return a context of a catalog whose changes are undone at its end."""
+    with suppress(_TrialOverError), catalog.transaction() as tried:
+        yield tried
+        raise _TrialOverError

@@ -212,6 +212,11 @@ def secret_keys_of(descriptor: CatalogDescriptor) -> frozenset[str]:
     return frozenset()
 
 
+def _opened(catalog: Catalog) -> Catalog:
+    catalog.open()
+    return catalog
+
+
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     """Create the catalog of a descriptor.
 
@@ -262,7 +267,7 @@ class CatalogRegistry:
         self._lock = RLock()
         self.current_path: CurrentPath = (name, built_in.get_default_database())
         self._resolver: SchemaResolver | None = None
-        self._substitute: Callable[[Catalog], Catalog] = lambda catalog: catalog
+        self._open_by: Callable[[Catalog], Catalog] = _opened
         self._store.open()
         built_in.open()
 
@@ -275,14 +280,14 @@ class CatalogRegistry:
 
     def _opened(self, catalog: Catalog) -> Catalog:
         """Open a catalog that this session uses."""
-        catalog.open()
+        opened = self._open_by(catalog)
         if self._resolver is not None:
-            catalog.use_resolver(self._resolver)
-        return self._substitute(catalog)
+            opened.use_resolver(self._resolver)
+        return opened
 
-    def substitute(self, function: Callable[[Catalog], Catalog]) -> None:
-        """Use what a function returns instead of each catalog that is opened from now on."""
-        self._substitute = function
+    def open_by(self, function: Callable[[Catalog], Catalog]) -> None:
+        """Open each catalog from now on by a function, and use the catalog that it returns."""
+        self._open_by = function
 
     @property
     def current_catalog(self) -> str | None:

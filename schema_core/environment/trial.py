@@ -7,7 +7,7 @@ only read. Jobs do nothing, but the tables that they read and write are checked 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -95,7 +95,7 @@ def trial_session(
     planner, stack = TrialPlanner(), ExitStack()
     session = Session(settings, planner)
     session.makes_folders = False
-    session.registry.substitute(partial(_substitute, stack))
+    session.registry.open_by(partial(_opened, stack))
     if checks_connectors:
         planner.context = PlannerContext(session.config.get_configuration(), session.bound)
     with stack:
@@ -122,24 +122,14 @@ def try_statement(session: Session, statement: Statement, text: str) -> TableRes
 # --- catalogs ------------------------------------------------------------------------------------
 
 
-class _RolledBackError(Exception):
-    """Ends the transaction of a trial."""
-
-
-@contextmanager
-def _rolled_back(catalog: Catalog) -> Iterator[Catalog]:
-    with suppress(_RolledBackError), catalog.transaction() as joined:
-        yield joined
-        raise _RolledBackError
-
-
-def _substitute(stack: ExitStack, catalog: Catalog) -> Catalog:
-    """Return the catalog that a trial uses instead of a catalog that it opened."""
+def _opened(stack: ExitStack, catalog: Catalog) -> Catalog:
+    """Open a catalog, and return the one that a trial uses in its place."""
+    if not isinstance(catalog, InMemoryCatalog) and Capability.MIGRATIONS in catalog.capabilities:
+        return stack.enter_context(catalog.trial())
+    catalog.open()
     if isinstance(catalog, InMemoryCatalog):  # no other session has it
         return catalog
     stack.callback(catalog.close)
-    if Capability.MIGRATIONS in catalog.capabilities:
-        return stack.enter_context(_rolled_back(catalog))
     return cast("Catalog", _ReadOnlyCatalog(catalog))
 
 

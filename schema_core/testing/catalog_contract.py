@@ -1153,6 +1153,16 @@ class CatalogContract(ABC):
             assert before == state(populated)
             assert [] == populated.list_migrations()
 
+    def test_a_trial_changes_nothing(self, populated: Catalog, tmp_path: Path) -> None:
+        """`schema-core check` and `run` try the statements of a script first."""
+        need(populated, Capability.MIGRATIONS)
+        before = state(populated)
+        with self.make_catalog(tmp_path).trial() as catalog:
+            catalog.create_database("tried", DATABASE, False)
+            catalog.create_table(ObjectPath("tried", "t"), PLAIN, False)
+            assert ["t"] == catalog.list_tables("tried")
+        assert before == state(populated)
+
     def test_migration_round_trip(self, populated: Catalog, tmp_path: Path) -> None:
         """The history is in the order of application, and its entries exist once."""
         need(populated, Capability.MIGRATIONS)

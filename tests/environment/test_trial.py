@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,31 @@ def test_a_catalog_is_as_before(tmp_path: Path) -> None:
     assert ["default"] == existing.list_databases()
     assert [] == existing.list_tables("default")
     assert not folder.exists()
+
+
+def test_no_file_is_created_for_a_catalog(tmp_path: Path) -> None:
+    attempt(f"{catalog(tmp_path)} CREATE TABLE t (a INT) {FILES}; SELECT a FROM t; SHOW TABLES")
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_database_without_a_catalog_stays_one(tmp_path: Path) -> None:
+    file = tmp_path / "c.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE mine (a INT)")
+    for _ in range(2):
+        attempt(f"{catalog(tmp_path)} CREATE DATABASE d; CREATE TABLE d.t (a INT) {FILES}")
+    with closing(sqlite3.connect(file)) as other:
+        assert [("mine",)] == other.execute("SELECT name FROM sqlite_master").fetchall()
+
+
+def test_names_are_found_in_a_catalog_of_a_trial(tmp_path: Path) -> None:
+    text = f"{catalog(tmp_path)} CREATE TABLE orders (a INT) {FILES}; SELECT a FROM ordres"
+    with pytest.raises(SchemaCoreError) as caught:
+        attempt(text)
+
+    assert caught.value.hint is not None
+    assert "orders" in caught.value.hint
 
 
 @pytest.mark.parametrize(

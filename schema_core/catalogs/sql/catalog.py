@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from typing import TYPE_CHECKING, Any, cast
 
 from schema_core.arguments import require_instance, validate_methods
-from schema_core.catalog.api import Capability, Catalog, names_starting_with
+from schema_core.catalog.api import Capability, Catalog, names_starting_with, rolled_back
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
 from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
@@ -145,13 +146,15 @@ def entry_key(key: ObjectKey) -> str:
 class SqlStore:
     """The objects of a catalog in a SQL database; `entries` are those of the database.
 
-    Every transaction is one of the database: writers lock what they read.
+    Every transaction is one of the database: writers lock what they read. One that `upgrades`
+    creates and migrates the tables that hold the entries within each transaction.
     """
 
     compared: frozenset[ObjectKind] = frozenset(ObjectKind)
 
-    def __init__(self, entries: EntryStore) -> None:
+    def __init__(self, entries: EntryStore, *, upgrades: bool = False) -> None:
         self.entries = entries
+        self._upgrades = upgrades
 
     def open(self) -> None:
         self.entries.open()
@@ -162,6 +165,8 @@ class SqlStore:
     @contextmanager
     def transaction(self, writing: bool = False) -> Iterator[SqlTransaction]:
         with self.entries.transaction(writing) as entries:
+            if self._upgrades:
+                entries.upgrade()
             yield SqlTransaction(entries)
 
     def check_name(self, kind: ObjectKind, name: str) -> None:
@@ -221,19 +226,41 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         Raises:
             ExternalError: with code `catalog-store-failed`.
         """
-        with self.entries.transaction() as entries:
+        with self._transaction() as transaction:
             for kind in (ObjectKind.TABLE, ObjectKind.MODEL):
-                for database, name, content in entries.contents(kind.value):
+                for database, name, content in transaction.entries.contents(kind.value):
                     yield f"{database}.{name}", content
 
     def find_table_names(
         self, database_name: str, prefix: str = "", limit: int | None = None
     ) -> list[str]:
-        with self.entries.transaction() as entries:
-            database = self._require(SqlTransaction(entries), database_key(database_name))
-            kind = ObjectKind.TABLE.value
-            found = entries.some_names(database.entry.id, kind, prefix, None if prefix else limit)
+        count = None if prefix else limit
+        with self._transaction() as transaction:
+            database = self._require(transaction, database_key(database_name)).entry.id
+            found = transaction.entries.some_names(database, ObjectKind.TABLE.value, prefix, count)
         return names_starting_with(prefix, found)[:limit]
+
+    def _transaction(self) -> AbstractContextManager[SqlTransaction]:
+        """Return a transaction, or the one that is open."""
+        return cast("AbstractContextManager[SqlTransaction]", self.store.transaction())
+
+    @contextmanager
+    def trial(self) -> Iterator[Catalog]:
+        """Open the catalog as `Catalog.trial`: a database without its tables keeps none.
+
+        A file of SQLite that does not exist is not created.
+        """
+        entries = (
+            entry_store("sqlite://", None, None) if self.entries.is_missing() else self.entries
+        )
+        other = copy(self)
+        other.entries, other.store = entries, SqlStore(entries, upgrades=True)
+        try:
+            with rolled_back(other) as tried:
+                tried.open()
+                yield tried
+        finally:
+            entries.close()
 
     def open(self) -> None:
         super().open()

@@ -12,6 +12,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -138,7 +139,7 @@ def migrate(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
     MIGRATIONS_DONE.create(connection, checkfirst=True)
-    done = connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
+    done = _done(connection)
     if done > len(MIGRATIONS):
         raise UnsupportedError(
             f"the catalog store has version {done}, supported are 1 to {len(MIGRATIONS)}",
@@ -150,6 +151,11 @@ def migrate(connection: sa.Connection) -> None:
         connection.execute(sa.insert(MIGRATIONS_DONE).values(version=version))
 
 
+def _done(connection: sa.Connection) -> int:
+    """Return the version of the store."""
+    return connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
+
+
 # --- operations ----------------------------------------------------------------------------------
 
 
@@ -159,6 +165,13 @@ class Entries:
 
     connection: sa.Connection
     root: int = ROOT
+
+    def upgrade(self) -> None:
+        """Create or migrate the tables, unless they are current; the lock is one of writers."""
+        if not sa.inspect(self.connection).has_table(MIGRATIONS_DONE.name) or _done(
+            self.connection
+        ) != len(MIGRATIONS):
+            migrate(self.connection)
 
     def find(self, parent: int, kind: str, key: str, for_change: bool = False) -> Entry | None:
         """Return the entry with this key, or None; `for_change` locks its row."""
@@ -319,6 +332,14 @@ class EntryStore:
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
         self._engine = _engine(_address(url, username, password))
 
+    def is_missing(self) -> bool:
+        """Return whether the database is a file of SQLite that does not exist."""
+        if self._engine.dialect.name != "sqlite":
+            return False
+        (arguments, options) = self._engine.dialect.create_connect_args(self._engine.url)
+        file = _sqlite_file(arguments[0], is_uri=bool(options.get("uri")))
+        return file is not None and not Path(file).exists()
+
     def open(self) -> None:
         """Create or migrate the tables."""
         with self.transaction(writing=True) as entries:
@@ -424,17 +445,20 @@ def _create_private_file(
 
     SQLite gives the files beside it (``-wal``, ``-shm``, ``-journal``) the same permissions.
     """
-    path = str(arguments[0])
-    if options.get("uri"):
-        address = urlsplit(path)
-        parameters = parse_qs(address.query)
-        if {"memory", "ro", "rw"} & {*parameters.get("mode", ())}:
-            return
-        path = unquote(address.path)
-    if path in ("", ":memory:"):
-        return
-    with suppress(OSError):  # it exists, or SQLite reports why it cannot be created
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    file = _sqlite_file(str(arguments[0]), is_uri=bool(options.get("uri")))
+    if file is not None:
+        with suppress(OSError):  # it exists, or SQLite reports why it cannot be created
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _sqlite_file(database: str, *, is_uri: bool) -> str | None:
+    """Return the file that SQLite creates for a database; None if it creates none."""
+    if is_uri:
+        address = urlsplit(database)
+        if {"memory", "ro", "rw"} & {*parse_qs(address.query).get("mode", ())}:
+            return None
+        database = unquote(address.path)
+    return None if database in ("", ":memory:") else database
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:
