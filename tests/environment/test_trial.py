@@ -58,6 +58,13 @@ def test_no_file_is_created_for_a_catalog(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
+def test_a_catalog_without_a_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        attempt(catalog(tmp_path / "nowhere"))
+
+    assert "catalog-store-failed" == caught.value.code
+
+
 def test_a_database_without_a_catalog_stays_one(tmp_path: Path) -> None:
     file = tmp_path / "c.db"
     with closing(sqlite3.connect(file)) as other:

@@ -333,12 +333,14 @@ class EntryStore:
         self._engine = _engine(_address(url, username, password))
 
     def is_missing(self) -> bool:
-        """Return whether the database is a file of SQLite that does not exist."""
+        """Return whether the database is a file of SQLite that does not exist, but could."""
         if self._engine.dialect.name != "sqlite":
             return False
-        (arguments, options) = self._engine.dialect.create_connect_args(self._engine.url)
+        arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
         file = _sqlite_file(arguments[0], is_uri=bool(options.get("uri")))
-        return file is not None and not Path(file).exists()
+        return (
+            file is not None and not Path(file).exists() and os.access(Path(file).parent, os.W_OK)
+        )
 
     def open(self) -> None:
         """Create or migrate the tables."""
