@@ -230,7 +230,8 @@ def tasks(jvm: Jvm | None) -> list[Task]:
             parse_expression.cache_clear,
             _glot(glot, lambda: [glot.parse_one(one) for one in SHARED]),
         )
-    add("build 100 columns", lambda: schema_of("columns"), None, None, *_ibis())
+    others = [*_ibis(), *_pyflink()]
+    add("build 100 columns", lambda: schema_of("columns"), None, None, *others)
     columns = [(f"c{place}", parse_type(by_hand.TEN[place % 10])) for place in range(100)]
     schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
     assert to_schema(schema) == by_hand.arrow_by_hand()
@@ -304,6 +305,24 @@ def _ibis() -> list[Candidate]:
     }  # fmt: skip
     columns = {name: words[type_] for name, type_ in COLUMNS}
     return [python(f"ibis {ibis.__version__}", lambda: ibis.schema(columns))]
+
+
+def _pyflink() -> list[Candidate]:
+    """PyFlink builds in the JVM of Flink: its figure is the time of its Python alone."""
+    try:
+        pyflink: Any = import_module("pyflink.table")
+        version = import_module("pyflink.version").__version__
+    except ImportError:
+        print("PyFlink is left out: it is not installed", file=sys.stderr)
+        return []
+
+    def build() -> object:
+        builder = pyflink.Schema.new_builder()
+        for name, type_ in COLUMNS:
+            builder.column(name, type_)
+        return builder.build()
+
+    return [python(f"PyFlink {version}", build)]
 
 
 def growth(sizes: tuple[int, ...], seconds: float = 1) -> dict[str, list[tuple[int, float]]]:
