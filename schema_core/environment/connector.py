@@ -20,7 +20,6 @@ from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import (
     ConfigOption,
     choice,
-    masked,
     nanoseconds,
     warn_deprecated,
 )
@@ -581,8 +580,8 @@ def _check_alignment(options: Mapping[str, str]) -> None:
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
     """Add the table and the operation to every error raised in the block.
 
-    An error without a hint gets the options of the table as its hint. The secrets of the options
-    are masked in all messages.
+    An error without a hint gets the keys of the table's options as its hint: the value of a key
+    that is misspelt may be a secret. The secrets of the options are masked in all messages.
     """
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):
@@ -597,8 +596,8 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
             error.__cause__ = error.__context__ = None
         if isinstance(error, ExternalError):
             raise
-        shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options, secret).items())
-        error.hint = error.hint or f"the table's options are {shown}"
+        keys = ", ".join(map(repr, sorted(options))) or "none"
+        error.hint = error.hint or f"the table's options are {keys}"
         raise
 
 

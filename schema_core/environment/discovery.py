@@ -70,6 +70,10 @@ class Found:
         return f"{self.entry.dist.name} {self.entry.dist.version}" if self.entry.dist else "?"
 
 
+#: What helps where an entry point names what is not there, as after a class was renamed.
+NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and install it again"
+
+
 def _load(entry: EntryPoint) -> Found:
     try:
         return Found(entry, entry.load())
@@ -79,7 +83,7 @@ def _load(entry: EntryPoint) -> Found:
         return Found(entry, problem=problem, hint=hint)
     except Exception as error:  # noqa: BLE001 - whatever a foreign module does when it is imported
         problem = f"{type(error).__name__}: {error}"
-    return Found(entry, problem=problem)
+    return Found(entry, problem=problem, hint=NOT_LOADED)
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -225,7 +228,13 @@ _RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
 def reason(error: BaseException) -> str:
-    """Return the cause of a failure in one line: of a generated check, else the innermost one."""
+    """Return the cause of a failure in one line: of a generated check, else the innermost one.
+
+    An error of Python code, such as that of a connector, has its class and its line.
+    """
+    if type(error).__module__.partition(".")[0] not in ENGINES:
+        text = f"{type(error).__name__}: {str(error).partition(NEWLINE)[0]}".removesuffix(": ")
+        return f"{text}{_line_of(error)}"
     mark = "[USER_RAISED_EXCEPTION] "
     messages = _messages(error)
     for text in messages:
@@ -237,6 +246,24 @@ def reason(error: BaseException) -> str:
     found = lines[-1] if lines else type(error).__name__
     file = next(filter(None, map(_file_of, causes(error))), None)
     return found if file is None or file in found else f"{found} in file {file!r}"
+
+
+#: The packages whose errors report what happened elsewhere: in the JVM, or in a worker.
+ENGINES = frozenset({"py4j", "pyspark", "grpc"})
+NEWLINE = "\n"
+
+
+def _line_of(error: BaseException) -> str:
+    """Return the file and line of the code that raised an error, unless it is of a library."""
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package not in _LIBRARIES:
+            return f" ({Path(frame.f_code.co_filename).name}, line {line})"
+    return ""
+
+
+#: The packages between a statement and the code of a connector.
+_LIBRARIES = ENGINES | sys.stdlib_module_names | {"schema_core"}
 
 
 def _messages(error: BaseException) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.spark.jobs import spark_errors
 
 
 @pytest.fixture
@@ -29,6 +31,14 @@ def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
 
 def tables(environment: TableEnvironment) -> list[str]:
     return environment.list_tables()
+
+
+def test_an_error_of_a_connector_has_its_class_and_its_line() -> None:
+    with pytest.raises(ExternalError) as caught, spark_errors():
+        int("abc")
+
+    expected = r"the job failed: ValueError: invalid literal .*'abc' \(test_jobs\.py, line \d+\)"
+    assert re.fullmatch(expected, caught.value.problem)
 
 
 def test_select_returns_values_and_prints_them_as_flink(numbers: TableEnvironment) -> None:

@@ -209,6 +209,9 @@ def parsed(
     `place` is where the string is from, for the message.
     """
     lenient = bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
+    hint = f"set '{lenient_key(options)}' = 'true' to read NULL there"
+    if place is not None and options.get("format") == "csv" and not HEADER.of(options):
+        hint = f"if the first line names the columns, set '{HEADER.key}' = 'true'; or {hint}"
     if isinstance(type_, CharType | VarCharType):
         return node
 
@@ -223,7 +226,7 @@ def parsed(
             v=value,
             problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
             place=NULL_NODE if place is None else place,
-            hint=f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there",
+            hint=f"{HINT}{hint}",
         )
 
     return let(node, body)
