@@ -6,10 +6,12 @@ the text of the page names the member.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from schema_core.cli.new import Kit, write_package
 from tests.test_docs import PAGES, ROOT, source_of
 
 #: Names are defined anew by later examples of a page.
@@ -20,6 +22,10 @@ OPTIONS = (
 )  # fmt: skip
 
 
+#: The packages that an example writes and imports.
+PACKAGES = {"shop-files": Kit.CATALOG, "shop-engine": Kit.PLANNER}
+
+
 def test_examples_have_the_types_of_the_package(tmp_path: Path) -> None:
     """The example job is checked in strict mode by `make types`, with the other scripts."""
     modules = []
@@ -28,10 +34,14 @@ def test_examples_have_the_types_of_the_package(tmp_path: Path) -> None:
             name = str(page.relative_to(ROOT).with_suffix(".py"))
             modules.append(tmp_path / name.replace("/", "_").replace("-", "_"))
             modules[-1].write_text(source, encoding="utf-8")
+    for package, kit in PACKAGES.items():
+        write_package(kit, package, tmp_path / package)
+    sources = os.pathsep.join(str(tmp_path / package / "src") for package in PACKAGES)
     command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
     done = subprocess.run(
         [*command, *OPTIONS, "--cache-dir", str(tmp_path / "cache"), *map(str, modules)],
         cwd=ROOT,
+        env={**os.environ, "MYPYPATH": sources},
         capture_output=True,
         text=True,
         check=False,
