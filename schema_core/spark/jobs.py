@@ -232,9 +232,6 @@ def reason(error: BaseException) -> str:
 
     An error of Python code, such as that of a connector, has its class and its line.
     """
-    if type(error).__module__.partition(".")[0] not in ENGINES:
-        text = f"{type(error).__name__}: {str(error).partition(NEWLINE)[0]}".removesuffix(": ")
-        return f"{text}{_line_of(error)}"
     mark = "[USER_RAISED_EXCEPTION] "
     messages = _messages(error)
     for text in messages:
@@ -242,6 +239,9 @@ def reason(error: BaseException) -> str:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
         if raised := _RAISED.findall(text):
             return _OWN.sub("", str(raised[-1]))
+    if type(error).__module__.partition(".")[0] not in ENGINES:
+        text = f"{type(error).__name__}: {str(error).partition(NEWLINE)[0]}".removesuffix(": ")
+        return f"{text}{_line_of(error)}"
     lines = [text.strip().splitlines()[0] for text in messages if text.strip() and text != "None"]
     found = lines[-1] if lines else type(error).__name__
     file = next(filter(None, map(_file_of, causes(error))), None)

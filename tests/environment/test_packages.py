@@ -218,7 +218,7 @@ def test_secret_connector_options_are_masked(environment: TableEnvironment) -> N
     ):
         raise SchemaError("1234 does not open it")
     assert "1234" not in str(caught.value)
-    assert "'combination'='******'" in (caught.value.hint or "")
+    assert "the table's options are 'combination', 'connector'" == caught.value.hint
 
 
 @pytest.mark.parametrize("change", ["SET ('number' = '7', 'combination' = '5678')", "DROP x"])

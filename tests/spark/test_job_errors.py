@@ -14,7 +14,7 @@ from schema_core.spark.jobs import condition_of, reason
             "[USER_RAISED_EXCEPTION] column 'a' is NOT NULL SQLSTATE: P0001\n  at x",
             "column 'a' is NOT NULL",
         ),
-        ("first line\nsecond", "first line"),
+        ("first line\nsecond", "ValueError: first line"),
         ("", "ValueError"),
     ],
 )
