@@ -5,7 +5,6 @@ A test fails if the stored outputs are not those of the library.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import nbformat
@@ -35,4 +34,4 @@ def executed(file: Path) -> nbformat.NotebookNode:
 
 if __name__ == "__main__":
     nbformat.write(executed(NOTEBOOK), NOTEBOOK)
-    sys.stdout.write(f"wrote {NOTEBOOK.name}\n")
+    print(f"wrote {NOTEBOOK.name}")

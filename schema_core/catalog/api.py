@@ -508,11 +508,14 @@ class Catalog(ABC):
 
     @contextmanager
     def trial(self) -> Iterator[Catalog]:
-        """Open this catalog and yield one whose changes nobody sees, and which are gone at the end.
+        """Open this catalog for changes that are undone at the end, and that only the context sees.
 
-        It is called instead of `open`, and closes the catalog. A catalog whose store `open` would
-        create or upgrade overrides it, so that a trial leaves no store behind. A catalog with
-        `Capability.MIGRATIONS` supports trials: here they are transactions that are rolled back.
+        It is called instead of `open`, and closes the catalog. A catalog with
+        `Capability.MIGRATIONS` supports it: by default the changes are a transaction that is rolled
+        back. A catalog whose `open` creates or upgrades its store overrides it to do neither.
+
+        Yields:
+            The catalog to change.
         """
         self.open()
         try:

@@ -212,7 +212,7 @@ def secret_keys_of(descriptor: CatalogDescriptor) -> frozenset[str]:
     return frozenset()
 
 
-def _opened(catalog: Catalog) -> Catalog:
+def _open_itself(catalog: Catalog) -> Catalog:
     catalog.open()
     return catalog
 
@@ -267,7 +267,7 @@ class CatalogRegistry:
         self._lock = RLock()
         self.current_path: CurrentPath = (name, built_in.get_default_database())
         self._resolver: SchemaResolver | None = None
-        self._open_by: Callable[[Catalog], Catalog] = _opened
+        self._open_by: Callable[[Catalog], Catalog] = _open_itself
         self._store.open()
         built_in.open()
 

@@ -134,8 +134,8 @@ def as_html(
     """Yield the definitions of each changed table side by side, and the schemas of the others."""
     for one in found:
         if one.status is Status.CHANGED:
-            old = {to: column for (column, *below), to in renames[one.path].items() if not below}
-            content = [side_by_side(before[one.path], after[one.path], old)]
+            former = script.former_names(renames[one.path])
+            content = [side_by_side(before[one.path], after[one.path], former)]
         else:
             tables = before if one.status is Status.DROPPED else after
             content = list(schema_parts(tables[one.path].resolved_schema))

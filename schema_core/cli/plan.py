@@ -121,8 +121,7 @@ def as_html(
 ) -> Iterator[str]:
     """Yield the steps of each plan, and the definitions side by side."""
     for path, one in plans.items():
-        old = {to: column for (column, *below), to in renames[path].items() if not below}
-        sides = side_by_side(before[path], after[path], old)
+        sides = side_by_side(before[path], after[path], script.former_names(renames[path]))
         yield section(path, scrolled(plan_html(one)), sides)
 
 

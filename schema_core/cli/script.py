@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -96,6 +96,15 @@ def renames(options: list[str], paths: Iterable[str]) -> dict[str, dict[tuple[st
         for one in _tables_named(table, found, "--rename"):
             found[one][tuple(names)] = name
     return found
+
+
+def former_names(renames: Mapping[tuple[str, ...], str]) -> dict[str, str]:
+    """Return the old name of each renamed column by its new name, without fields of rows.
+
+    >>> former_names({("tag",): "label", ("place", "x"): "longitude"})
+    {'label': 'tag'}
+    """
+    return {name: column for (column, *fields), name in renames.items() if not fields}
 
 
 def row_counts(options: list[str], paths: Collection[str]) -> dict[str, int]:

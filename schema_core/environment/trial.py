@@ -124,11 +124,12 @@ def try_statement(session: Session, statement: Statement, text: str) -> TableRes
 
 def _opened(stack: ExitStack, catalog: Catalog) -> Catalog:
     """Open a catalog, and return the one that a trial uses in its place."""
-    if not isinstance(catalog, InMemoryCatalog) and Capability.MIGRATIONS in catalog.capabilities:
+    if isinstance(catalog, InMemoryCatalog):  # no other session has it
+        catalog.open()
+        return catalog
+    if Capability.MIGRATIONS in catalog.capabilities:
         return stack.enter_context(catalog.trial())
     catalog.open()
-    if isinstance(catalog, InMemoryCatalog):  # no other session has it
-        return catalog
     stack.callback(catalog.close)
     return cast("Catalog", _ReadOnlyCatalog(catalog))
 

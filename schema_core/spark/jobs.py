@@ -240,8 +240,8 @@ def reason(error: BaseException) -> str:
         if raised := _RAISED.findall(text):
             return _OWN.sub("", str(raised[-1]))
     if type(error).__module__.partition(".")[0] not in ENGINES:
-        text = f"{type(error).__name__}: {str(error).partition(NEWLINE)[0]}".removesuffix(": ")
-        return f"{text}{_line_of(error)}"
+        kind, message = type(error).__name__, str(error).partition("\n")[0]
+        return f"{kind}: {message}{_line_of(error)}" if message else f"{kind}{_line_of(error)}"
     lines = [text.strip().splitlines()[0] for text in messages if text.strip() and text != "None"]
     found = lines[-1] if lines else type(error).__name__
     file = next(filter(None, map(_file_of, causes(error))), None)
@@ -250,7 +250,6 @@ def reason(error: BaseException) -> str:
 
 #: The packages whose errors report what happened elsewhere: in the JVM, or in a worker.
 ENGINES = frozenset({"py4j", "pyspark", "grpc"})
-NEWLINE = "\n"
 
 
 def _line_of(error: BaseException) -> str:
