@@ -1,10 +1,19 @@
-"""Caches bounded by the size of their content, not by the number of entries."""
+"""Caches bounded by the size of their content, and what they hold now.
+
+Texts, types, schemas and expressions that repeat are parsed and resolved once. `cache_usage` lists
+the caches of this process, `clear_caches` empties them, and ``schema-core doctor`` prints their
+limits.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from weakref import WeakSet
+
+__all__ = ["CacheUsage", "cache_usage", "clear_caches"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,17 +42,86 @@ class Cached(Protocol[P, R_co]):
         """Clear the cache."""
 
 
-class Entries(Generic[R]):
+class CacheUsage(NamedTuple):
+    """What a cache holds.
+
+    Attributes:
+        name: The module and the function whose results are kept.
+        entries: The number of results.
+        size: The sum of their sizes.
+        budget: The maximum of `size`; it never changes.
+        unit: What sizes count: characters of input, types in trees, columns.
+    """
+
+    name: str
+    entries: int
+    size: int
+    budget: int
+    unit: str
+
+
+class Counted(ABC):
+    """A cache that `cache_usage` lists.
+
+    Args:
+        name: The module and the function whose results are kept.
+        budget: The maximum size.
+        unit: What sizes count.
+    """
+
+    __slots__ = ("__weakref__", "budget", "name", "unit")
+
+    def __init__(self, name: str, budget: int, unit: str) -> None:
+        self.name, self.budget, self.unit = name, budget, unit
+        _COUNTED.add(self)
+
+    @abstractmethod
+    def usage(self) -> CacheUsage:
+        """Return what the cache holds."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Clear the cache."""
+
+
+#: All caches of the process.
+_COUNTED: WeakSet[Counted] = WeakSet()
+
+
+def cache_usage() -> tuple[CacheUsage, ...]:
+    """Return what each cache of this process holds, by name. Modules not yet imported have none.
+
+    >>> from schema_core.types import parse_type
+    >>> number = parse_type("DECIMAL(10, 2)")
+    >>> [types] = [one for one in cache_usage() if one.name == "schema_core.types.syntax.parse"]
+    >>> types.entries > 0, types.budget, types.unit
+    (True, 200000, 'characters')
+    """
+    return tuple(sorted(cache.usage() for cache in list(_COUNTED)))
+
+
+def clear_caches() -> None:
+    """Clear all caches of this process; results are computed again when they are needed.
+
+    >>> clear_caches()
+    >>> sum(usage.entries for usage in cache_usage())
+    0
+    """
+    for cache in list(_COUNTED):
+        cache.clear()
+
+
+class Entries(Counted, Generic[R]):
     """Results of two generations: when the recent one is full, it replaces the older one.
 
     A result that is used moves into the recent generation, so recently used results are kept, and a
     typical hit costs one lookup in a dict.
     """
 
-    __slots__ = ("budget", "older", "recent", "size")
+    __slots__ = ("older", "older_size", "recent", "size")
 
-    def __init__(self, budget: int) -> None:
-        self.budget: int = budget
+    def __init__(self, name: str, budget: int, unit: str = "characters") -> None:
+        super().__init__(name, budget, unit)
         self.clear()
 
     def clear(self) -> None:
@@ -51,6 +129,12 @@ class Entries(Generic[R]):
         self.recent: dict[tuple[Any, ...], R] = {}
         self.older: dict[tuple[Any, ...], R] = {}
         self.size: int = 0
+        self.older_size: int = 0
+
+    def usage(self) -> CacheUsage:
+        """Return what both generations hold; a result that is in both counts twice."""
+        entries = len(self.recent) + len(self.older)
+        return CacheUsage(self.name, entries, self.size + self.older_size, self.budget, self.unit)
 
     def get(self, key: tuple[Any, ...]) -> R | None:
         """Return the result of a key, or None."""
@@ -69,7 +153,8 @@ class Entries(Generic[R]):
         if 2 * weight > self.budget:
             return
         if 2 * (self.size + weight) > self.budget:
-            self.older, self.recent, self.size = self.recent, {}, 0
+            self.older, self.recent = self.recent, {}
+            self.older_size, self.size = self.size, 0
         self.recent[key] = result
         self.size += weight
 
@@ -84,13 +169,14 @@ def length(text: str, *_: object) -> int:
 
 
 def cached(
-    weight: Callable[..., int] = length, budget: int = MAX_CACHED
+    weight: Callable[..., int] = length, budget: int = MAX_CACHED, unit: str = "characters"
 ) -> Callable[[Callable[P, R]], Cached[P, R]]:
     """Cache the results of a function by its positional arguments; errors are not cached.
 
     Args:
         weight: The size of the arguments; by default the length of the first one, a string.
         budget: The sum of the sizes of all arguments whose results are kept.
+        unit: What sizes count, for `cache_usage`.
 
     >>> @cached()
     ... def doubled(text: str) -> str:
@@ -103,7 +189,7 @@ def cached(
     missing = object()
 
     def decorate(function: Callable[P, R]) -> Cached[P, R]:
-        entries: Entries[Any] = Entries(budget)
+        entries: Entries[Any] = Entries(_name_of(function), budget, unit)
 
         @wraps(function)
         def look_up(*key: Any) -> Any:
@@ -122,28 +208,66 @@ def cached(
     return decorate
 
 
-def cached_by_identity(maximum: int) -> Callable[[Callable[[P1], R]], Callable[[P1], R]]:
+class IdentityEntries(Counted, Generic[P1, R]):
+    """Results by the identity of an argument, which an entry keeps alive.
+
+    An identity is therefore never reused. When the cache is full, it is cleared.
+    """
+
+    __slots__ = ("found", "size")
+
+    def __init__(self, name: str, budget: int, unit: str) -> None:
+        super().__init__(name, budget, unit)
+        self.clear()
+
+    def clear(self) -> None:
+        """Clear the cache."""
+        self.found: dict[int, tuple[P1, R]] = {}
+        self.size: int = 0
+
+    def usage(self) -> CacheUsage:
+        """Return what the cache holds."""
+        return CacheUsage(self.name, len(self.found), self.size, self.budget, self.unit)
+
+    def add(self, argument: P1, result: R, weight: int) -> None:
+        """Cache a result, unless it exceeds the budget."""
+        if weight > self.budget:
+            return
+        if self.size + weight > self.budget:
+            self.clear()
+        self.found[id(argument)] = (argument, result)
+        self.size += weight
+
+
+def cached_by_identity(
+    weight: Callable[..., int], budget: int, unit: str
+) -> Callable[[Callable[[P1], R]], Callable[[P1], R]]:
     """Cache the results of a function of one argument by its identity; errors are not cached.
 
-    It suits arguments that are shared and slow to hash. An entry keeps its argument alive, so an
-    identity is never reused.
+    It suits arguments that are shared and slow to hash.
 
     Args:
-        maximum: The number of results that are kept.
+        weight: The size of an argument.
+        budget: The sum of the sizes of all arguments whose results are kept.
+        unit: What sizes count, for `cache_usage`.
     """
 
     def decorate(function: Callable[[P1], R]) -> Callable[[P1], R]:
-        entries: dict[int, tuple[P1, R]] = {}
+        entries: IdentityEntries[P1, R] = IdentityEntries(_name_of(function), budget, unit)
 
         @wraps(function)
         def look_up(argument: P1) -> R:
-            found = entries.get(id(argument))
+            found = entries.found.get(id(argument))
             if found is None:
-                if len(entries) >= maximum:
-                    entries.clear()
-                found = entries[id(argument)] = (argument, function(argument))
+                result = function(argument)
+                entries.add(argument, result, weight(argument))
+                return result
             return found[1]
 
         return look_up
 
     return decorate
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    return f"{function.__module__}.{function.__name__.lstrip('_')}"

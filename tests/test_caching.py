@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from schema_core.caching import MAX_CACHED, cached, cached_by_identity
+from schema_core import DataTypes, Schema, SchemaResolver
+from schema_core.caching import (
+    MAX_CACHED,
+    CacheUsage,
+    cache_usage,
+    cached,
+    cached_by_identity,
+    clear_caches,
+)
 from schema_core.errors import SchemaError
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.types import parse_type
@@ -93,7 +101,7 @@ def test_only_short_strings_are_cached(parse: Callable[[str], object]) -> None:
 def test_results_by_identity_are_computed_once_and_bounded() -> None:
     computed = []
 
-    @cached_by_identity(maximum=2)
+    @cached_by_identity(len, budget=2, unit="elements")
     def found(value: list[int]) -> int:
         computed.append(value)
         return len(value)
@@ -105,3 +113,70 @@ def test_results_by_identity_are_computed_once_and_bounded() -> None:
     found(three)
     found(one)
     assert 4 == len(computed)
+
+
+def test_a_result_by_identity_that_exceeds_the_budget_is_not_kept() -> None:
+    computed = []
+
+    @cached_by_identity(len, budget=2, unit="elements")
+    def found(value: list[int]) -> int:
+        computed.append(value)
+        return len(value)
+
+    small, large = [1], [1, 2, 3]
+
+    assert [1, 3, 3, 1] == [found(value) for value in (small, large, large, small)]
+    assert [small, large, large] == computed
+
+
+def test_usage_counts_what_both_generations_hold() -> None:
+    @cached(budget=100)
+    def counted(text: str) -> str:
+        return text
+
+    def usage() -> CacheUsage:
+        [found] = [one for one in cache_usage() if one.name == f"{__name__}.counted"]
+        return found
+
+    assert CacheUsage(f"{__name__}.counted", 0, 0, 100, "characters") == usage()
+    for text in ("a", "b", "c"):  # 17 characters each with the constant overhead: two generations
+        counted(text)
+    assert (3, 51) == usage()[1:3]
+    for number in range(1000):
+        counted(str(number))
+        assert usage().size <= 100
+    clear_caches()
+    assert (0, 0) == usage()[1:3]
+
+
+SCHEMAS = [
+    Schema.new_builder().column("a", "ROW<b INT, c ARRAY<INT>>").column("d", "INT").build(),
+    Schema.new_builder().column("a", DataTypes.INT()).column_by_expression("b", "a + 1").build(),
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["types", "expressions"])
+def test_resolving_is_counted_and_the_same_after_clearing(schema: Schema) -> None:
+    clear_caches()
+    before = SchemaResolver().resolve(schema)
+    kept = {one.name.removeprefix("schema_core."): one for one in cache_usage() if one.entries}
+
+    assert {"schema.resolve.ResolvedColumns", "schema.resolve.resolve_cached"} & set(kept)
+    assert all(0 < one.size <= one.budget for one in kept.values())
+    clear_caches()
+    assert before == SchemaResolver().resolve(schema)
+
+
+def test_resolved_columns_are_bounded_by_their_types() -> None:
+    def columns() -> CacheUsage:
+        [found] = [one for one in cache_usage() if one.name.endswith(".ResolvedColumns")]
+        return found
+
+    clear_caches()
+    wide = DataTypes.ROW([DataTypes.FIELD(f"f{place}", DataTypes.INT()) for place in range(9_999)])
+    for number in range(7):
+        one = Schema.new_builder().column(f"c{number}", wide).build()
+        SchemaResolver().resolve(one)
+        assert columns().size < columns().budget + 10_000
+
+    assert columns().entries < 7

@@ -15,7 +15,8 @@ RECORDED = ROOT / "tests" / "front_door.txt"
 
 #: The modules that users and plugins import. All others are internal.
 MODULES = (
-    "schema_core", "schema_core.arrow", "schema_core.catalog", "schema_core.catalogs",
+    "schema_core", "schema_core.arrow", "schema_core.caching", "schema_core.catalog",
+    "schema_core.catalogs",
     "schema_core.changelog_mode", "schema_core.common", "schema_core.compiled_plan",
     "schema_core.connectors", "schema_core.data_view", "schema_core.dialects",
     "schema_core.environment_settings",

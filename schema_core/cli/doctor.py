@@ -1,13 +1,14 @@
-"""``schema-core doctor``: what is installed, and why something cannot be used."""
+"""``schema-core doctor``: what is installed, why something cannot be used, limits of caches."""
 
 from __future__ import annotations
 
 import platform
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
+from schema_core.caching import cache_usage
 from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli.commands import installed
@@ -18,14 +19,18 @@ from schema_core.extras import EXTRAS, missing
 from schema_core.spark.connectors import MEMBERS
 from schema_core.spark.java import find_java
 
+#: Where an entry point of this package is.
+BUILT_IN = "built in"
+
 #: The version that is shown without Java.
 NO_JAVA = "none"
 
 
 def doctor() -> None:
-    """Show versions, extras, Java, entry points, and why something cannot be used."""
+    """Show versions, extras, Java, entry points, why something cannot be used, and caches."""
     console = Console()
-    table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
+    where = Column("where, or why not", overflow="fold")
+    table = Table("what", "found", where, box=None, pad_edge=False)
     table.add_row("schema_core", installed("schema-core") or "not installed", "")
     table.add_row("Python", platform.python_version(), platform.platform())
     for extra, modules in EXTRAS.items():
@@ -37,15 +42,31 @@ def doctor() -> None:
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))
     for kind in FACTORIES:
-        table.add_row(f"catalog {kind}", "ready", "schema_core.catalog.registry (built in)")
+        table.add_row(f"catalog {kind}", "ready", BUILT_IN)
     for group, (what, _) in GROUPS.items():
         for one in discover(group):
             problem = why_not_usable(one)
             unusable = "not loaded" if one.problem else "not usable"
             state = "ready" if problem is None else unusable
-            where = problem or f"{one.target}{serves(one)}"
-            table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
+            source = BUILT_IN if one.is_built_in else f"{one.target} ({one.package})"
+            reasons = [part for part in (source, serves(one), problem) if part]
+            table.add_row(f"{what} {one.identifier}", state, Text("; ".join(reasons)))
     console.print(table)
+    console.print()
+    console.print(caches())
+
+
+def caches() -> Table:
+    """Return the caches of the modules that are imported here: what they hold, and their limits."""
+    table = Table(
+        "cache", *(Column(name, justify="right") for name in ("entries", "size", "at most")), "of",
+        box=None, pad_edge=False,
+    )  # fmt: skip
+    for usage in cache_usage():
+        name = usage.name.removeprefix("schema_core.")
+        numbers = (f"{number:,}" for number in (usage.entries, usage.size, usage.budget))
+        table.add_row(Text(name, overflow="fold"), *numbers, usage.unit)
+    return table
 
 
 def serves(found: Found) -> str:
@@ -54,12 +75,12 @@ def serves(found: Found) -> str:
         return ""
     connector = found.loaded()
     if isinstance(connector, DynamicTableFactory):
-        return ": makes its sources and sinks for each table"
+        return "makes its sources and sinks for each table"
     does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
     abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
     missing_members = [one for one in MEMBERS if not hasattr(connector, one)]
     engine = "Spark" if not missing_members else "no engine that is installed"
-    return f": {engine}, {', '.join([*does, *abilities])}"
+    return f"{engine}: {', '.join([*does, *abilities])}"
 
 
 def why_not_usable(found: Found) -> str | None:

@@ -65,6 +65,11 @@ class Found:
         return self.entry.value
 
     @property
+    def is_built_in(self) -> bool:
+        """Whether the entry point names a module of this package."""
+        return self.entry.module.partition(".")[0] == __package__.partition(".")[0]
+
+    @property
     def package(self) -> str:
         """The name and version of the package, for which all of its metadata is parsed."""
         return f"{self.entry.dist.name} {self.entry.dist.version}" if self.entry.dist else "?"

@@ -26,6 +26,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     YearMonthResolution,
 )
+from schema_core.types.base import node_count
 from schema_core.types.families import MEMBERS
 from schema_core.types.legacy import legacy_in_sql
 
@@ -135,7 +136,7 @@ def in_sql(type_: DataType) -> DataType:
     return _converted_to_sql(type_)
 
 
-@cached_by_identity(maximum=5_000)
+@cached_by_identity(node_count, budget=20_000, unit="types")
 def _converted_to_sql(type_: DataType) -> DataType:
     nullable = type_.is_nullable
     if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:

@@ -48,7 +48,7 @@ def type_metadata(type_: DataType) -> dict[str, str]:
     return dict(_type_metadata(type_))
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def _type_metadata(type_: DataType) -> dict[str, str]:
     found = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}

@@ -505,7 +505,7 @@ def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
     return found
 
 
-@cached_by_identity(maximum=20_000)
+@cached_by_identity(node_count, budget=50_000, unit="types")
 def _lasting_losses_of(type_: DataType) -> frozenset[tuple[str, LossKind]]:
     found = ((target, one) for target in TARGETS for one in _type_losses(type_, target))
     return frozenset((target, one.kind) for target, one in found if one.lasts)
@@ -592,7 +592,7 @@ def _target_named(name: str) -> LossTarget:
     return TARGETS[name]
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def _type_losses(type_: DataType, target: str) -> tuple[Loss, ...]:
     return tuple(_walk(type_, TARGETS[target], (), is_key=False))
 
@@ -628,7 +628,7 @@ def _is_serializable(type_: DataType) -> bool:
     return not (isinstance(type_, LengthType) and not type_.length)
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def _physical_equivalent(
     type_: DataType, target: str, left_out: LossKind | None
 ) -> DataType | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.arguments import require_instance
-from schema_core.caching import cached, cached_by_identity
+from schema_core.caching import CacheUsage, Counted, cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import (
     ColumnScope,
@@ -267,16 +267,27 @@ class SchemaResolver(AbstractSchemaResolver):
         return marked
 
 
-class ResolvedColumns:
+class ResolvedColumns(Counted):
     """A cache of resolved physical columns, by the identity of the unresolved column.
 
     ALTER TABLE resolves the whole table again, but most columns are the same objects. An entry
     keeps its column alive (`written`), so an identity is never reused.
     """
 
-    def __init__(self, maximum: int) -> None:
+    __slots__ = ("columns", "size")
+
+    def __init__(self, name: str, budget: int) -> None:
+        super().__init__(name, budget, "types")
+        self.clear()
+
+    def clear(self) -> None:
+        """Clear the cache."""
         self.columns: dict[int, PhysicalColumn] = {}
-        self.maximum = maximum
+        self.size: int = 0
+
+    def usage(self) -> CacheUsage:
+        """Return what the cache holds."""
+        return CacheUsage(self.name, len(self.columns), self.size, self.budget, self.unit)
 
     def add(self, written: UnresolvedColumn, resolved: AnyColumn, *, is_plain: bool) -> None:
         """Cache a resolved column if its type was declared as a data type, or is a string.
@@ -297,14 +308,15 @@ class ResolvedColumns:
 
     def keep(self, written: UnresolvedPhysicalColumn, resolved: PhysicalColumn) -> PhysicalColumn:
         """Cache and return a resolved column."""
-        if len(self.columns) >= self.maximum:
-            self.columns = {}
+        if self.size >= self.budget:
+            self.clear()
         self.columns[id(written)] = resolved
+        self.size += resolved.data_type.node_count
         return resolved
 
 
 #: Shared by all resolvers, since these columns depend only on their declaration.
-RESOLVED = ResolvedColumns(maximum=20_000)
+RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000)
 
 
 def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
@@ -326,13 +338,18 @@ def _schema_size(schema: Schema, *_: bool) -> int:
     return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
 
 
-@cached(_schema_size, budget=10_000)
+@cached(_schema_size, budget=10_000, unit="columns")
 def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
     """Resolve a schema; results are cached, errors are not."""
     return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - same module
 
 
-@cached_by_identity(maximum=256)
+def _column_count(schema: Schema) -> int:
+    """Return the weight of a schema of physical columns in a cache."""
+    return 1 + len(schema.columns)
+
+
+@cached_by_identity(_column_count, budget=20_000, unit="columns")
 def _resolve_known(schema: Schema) -> ResolvedSchema | None:
     """Resolve a schema of physical columns that are all in the cache; return None for any other.
 

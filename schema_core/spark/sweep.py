@@ -223,7 +223,12 @@ def _described_once(column: AnyColumn) -> tuple[str, SweptColumn]:
     return line, SweptColumn(column.name, type_, kind, column.data_type.root.name)
 
 
-@cached_by_identity(maximum=20_000)
+def _column_size(column: PhysicalColumn) -> int:
+    """Return the weight of a column in a cache: the types in its type."""
+    return column.data_type.node_count
+
+
+@cached_by_identity(_column_size, budget=50_000, unit="types")
 def _physical(column: PhysicalColumn) -> tuple[str, SweptColumn]:
     return _described_once(column)
 
@@ -362,7 +367,7 @@ def swept_rows(
             yield from sweep_script(path, text)
         return
     resolver = SchemaResolver(streaming)
-    known: Entries[Swept] = Entries(MAX_KEPT)
+    known: Entries[Swept] = Entries(f"{__name__}.Swept", MAX_KEPT)
     for path, properties in _definitions(batches):
         key = (properties if isinstance(properties, str) else tuple(properties or ()),)
         weight = _length(properties)

@@ -28,6 +28,21 @@ def test_doctor_lists_versions_extras_planners_and_connectors() -> None:
         assert word in result.output
 
 
+def test_doctor_fits_a_narrow_terminal_and_shortens_nothing() -> None:
+    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "80"})
+
+    assert "…" not in result.output
+    assert all(len(line) <= 80 for line in result.output.splitlines())
+
+
+def test_doctor_lists_caches_with_their_limits() -> None:
+    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
+    [line] = [one for one in result.output.splitlines() if one.startswith("types.syntax.parse ")]
+
+    *_, most, unit = line.split()
+    assert ("200,000", "characters") == (most, unit)
+
+
 def test_doctor_reports_the_reason_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing() -> None:
         raise NotFoundError("no Java 17, 21, 25 found", hint="install one")

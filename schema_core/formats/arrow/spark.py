@@ -119,7 +119,7 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     return pa.field(field.name, usual.type, type_.is_nullable, metadata)
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def _usual(type_: DataType, is_default: bool) -> pa.Field:
     """Return the parts that all fields of a type share, in the default layout or in Spark's."""
     default = to_field("", type_)

@@ -368,7 +368,7 @@ def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
         ) from None
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def _physical_and_metadata(
     type_: DataType, with_metadata: bool
 ) -> tuple[pa.DataType, dict[bytes, bytes]]:
@@ -388,7 +388,7 @@ def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
 
 
 @needs("pyarrow")
-@cached(node_count)
+@cached(node_count, unit="types")
 def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
     """Return the Arrow type that stores a type; `with_metadata` applies to nested fields.
 

@@ -7,6 +7,7 @@ every key is accounted for: it was read, it is an option, or it is reported as i
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
@@ -171,6 +172,16 @@ def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhy
     return UnresolvedPhysicalColumn(name, type_, comment)
 
 
+def _shared_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
+    """Return a physical column whose name and type are one string in all columns of the cache.
+
+    The names and types of a catalog repeat, and looking columns up compares fewer strings.
+    """
+    if type(name) is str and type(type_) is str:
+        return physical_column(sys.intern(name), sys.intern(type_), comment)
+    return physical_column(name, type_, comment)
+
+
 def _split_columns(
     properties: Mapping[str, str],
 ) -> tuple[list[UnresolvedPhysicalColumn], list[str]]:
@@ -185,7 +196,7 @@ def _split_columns(
             others[name_key] = name
             break
         parts = (name, type_, take(comment_key, None))
-        columns.append(known(parts) or physical_column(*parts))
+        columns.append(known(parts) or _shared_column(*parts))
     return columns, list(others)
 
 

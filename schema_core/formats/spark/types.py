@@ -368,7 +368,7 @@ def to_tree(type_: DataType, *, with_metadata: bool = True) -> Tree:
     return _tree(type_, with_metadata)
 
 
-@cached(node_count)
+@cached(node_count, unit="types")
 def cached_tree(type_: DataType) -> Tree:
     """Return `to_tree` for comparison only: the result is cached and must not be changed.
 

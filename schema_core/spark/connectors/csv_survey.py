@@ -92,7 +92,7 @@ class Asked:
 IRREGULAR = Survey(is_regular=False)
 
 #: The surveys of files that have not changed since.
-_KEPT: Entries[Survey] = Entries(4_000_000)
+_KEPT: Entries[Survey] = Entries(f"{__name__}.Survey", 4_000_000)
 
 
 def survey_files(session: SparkSession, uris: Sequence[str], asked: Asked) -> Survey:

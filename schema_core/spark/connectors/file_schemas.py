@@ -79,7 +79,7 @@ class Footer:
 
 
 #: The footers of files that have not changed since, bounded by their bytes.
-_KEPT: Entries[Footer] = Entries(16_000_000)
+_KEPT: Entries[Footer] = Entries(f"{__name__}.Footer", 16_000_000)
 
 #: The package of the formats in Spark.
 SOURCES = "org.apache.spark.sql.execution.datasources"
