@@ -133,9 +133,6 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "connectors are checked without running anything; it imports the table of UDFs"
     ),
     ("sql/parser.py", "schema_core.sql.statement"): "expressions need a third of the grammar",
-    ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
-    ("testing/__init__.py", "schema_core.testing.connector_contract"): "it imports pytest",
-    ("testing/__init__.py", "schema_core.testing.planner_contract"): "it imports pytest",
 }
 
 

@@ -6,6 +6,7 @@ Without hypothesis only the contracts are available.
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,14 @@ __all__ = [
 ]
 
 
+#: The modules of the contracts.
+CONTRACTS = {
+    "CatalogContract": "schema_core.testing.catalog_contract",
+    "ConnectorContract": "schema_core.testing.connector_contract",
+    "PlannerContract": "schema_core.testing.planner_contract",
+}
+
+
 def __getattr__(name: str) -> Any:
     """Load a contract at first use (PEP 562): it imports pytest.
 
@@ -52,12 +61,9 @@ def __getattr__(name: str) -> Any:
     """
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
-    require_modules("pytest" if name.endswith("Contract") else "hypothesis")
-    if name == "PlannerContract":
-        from schema_core.testing.planner_contract import PlannerContract  # imports pytest
+    require_modules("pytest" if name in CONTRACTS else "hypothesis")
+    import pytest
 
-        return PlannerContract
-    from schema_core.testing.catalog_contract import CatalogContract  # imports pytest
-    from schema_core.testing.connector_contract import ConnectorContract
-
-    return ConnectorContract if name == "ConnectorContract" else CatalogContract
+    # a failed `assert` of a contract shows its values, as in the module of a test
+    pytest.register_assert_rewrite(CONTRACTS[name])
+    return getattr(import_module(CONTRACTS[name]), name)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.machinery import PathFinder
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -280,28 +281,20 @@ class ConnectorContract(ABC):
     def test_values_are_read_as_written(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Every type that the connector claims, with NULL and extreme values."""
         _need_write(connector)
-        samples = list(self.types.values())
-        named = [f"c{place}" for place in range(len(samples))]
-        columns = ", ".join(f"{name} {one.type}" for name, one in zip(named, samples, strict=True))
-        name = table(f"k INT, {columns}")
-        height = max(len(one.values) for one in samples) + 1
-        selects = []
-        for row in range(height):
-            values = (
-                f"CAST({one.values[row] if row < len(one.values) else 'NULL'} AS {one.type})"
-                for one in samples
-            )
-            selects.append(f"SELECT {row}, {', '.join(values)}")
-        query = " UNION ALL ".join(selects)
-        run(f"INSERT INTO {name} {query}")
-
-        found, expected = run(f"SELECT * FROM {name}"), run(query)
-        differences = {
-            f"{key} in row {row}": (got[place], wanted[place])
-            for row, (got, wanted) in enumerate(zip(found, expected, strict=True))
-            for place, key in enumerate(["k", *self.types])
-            if repr(got[place]) != repr(wanted[place])
-        }
+        try:
+            differences = _changed_values(self.types, table, run)
+        except Exception as error:
+            # one statement has all types, so that the contract is fast: find those that fail
+            failing = {}
+            for name, one in self.types.items():
+                try:
+                    _changed_values({name: one}, table, run)
+                except Exception as alone:  # noqa: BLE001 - whatever a connector raises
+                    failing[f"{name}: {one.type}"] = str(alone).splitlines()[0]
+            if not failing:
+                raise
+            listed = "\n".join(f"  {name}: {problem}" for name, problem in failing.items())
+            raise AssertionError(f"values of these types fail alone:\n{listed}") from error
         assert {} == differences
 
     @pytest.mark.parametrize("name", TYPES)
@@ -831,6 +824,44 @@ INVALID = "\x01 not a value"
 def _need(connector: Any, ability: Ability) -> None:
     if ability not in connector.abilities:
         pytest.skip(f"the connector does not declare the ability {ability.value!r}")
+
+
+def _changed_values(
+    types: Mapping[str, Sample], table: MakeTable, run: Any
+) -> dict[str, tuple[Any, Any]]:
+    """Write and read all values of these types in one table.
+
+    Returns:
+        For each value that changed its column, type and SQL, with the value that was read and the
+        one that was written.
+    """
+    samples = list(types.values())
+    name = table(", ".join(["k INT", *(f"c{n} {one.type}" for n, one in enumerate(samples))]))
+    height = max(len(one.values) for one in samples) + 1
+    # the values in SQL; NULL in the last row, and below the last value of a type
+    rows = [
+        [one.values[row] if row < len(one.values) else "NULL" for one in samples]
+        for row in range(height)
+    ]
+    selects = []
+    for number, row in enumerate(rows):
+        casts = (f"CAST({value} AS {one.type})" for value, one in zip(row, samples, strict=True))
+        selects.append(f"SELECT {number}, {', '.join(casts)}")
+    query = " UNION ALL ".join(selects)
+    run(f"INSERT INTO {name} {query}")
+
+    found, expected = (
+        sorted(run(one), key=itemgetter(0)) for one in (f"SELECT * FROM {name}", query)
+    )
+    assert [one[0] for one in found] == [one[0] for one in expected]
+    return {
+        f"{key}: {one.type}, {value}": (got, wanted)
+        for row, found_row, expected_row in zip(rows, found, expected, strict=True)
+        for (key, one), value, got, wanted in zip(
+            types.items(), row, found_row[1:], expected_row[1:], strict=True
+        )
+        if repr(got) != repr(wanted)
+    }
 
 
 def _need_write(connector: Any) -> None:

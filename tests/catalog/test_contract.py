@@ -11,7 +11,7 @@ from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.testing.catalog_contract import CatalogContract
+from schema_core.testing import CatalogContract
 from tests.catalog.postgresql import postgres_catalog
 from tests.test_docs import ROOT, blocks
 

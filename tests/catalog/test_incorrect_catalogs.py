@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schema_core.catalog.api import Catalog
-from schema_core.testing.catalog_contract import CatalogContract
+from schema_core.testing import CatalogContract
 from tests.catalog.incorrect_catalogs import WRONG
 from tests.catalog.toy_catalog import ToyCatalog
 
@@ -47,7 +47,7 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Wrong catalog -> the first check that it failed."""
     file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
     lines = [
-        "from schema_core.testing.catalog_contract import CatalogContract",
+        "from schema_core.testing import CatalogContract",
         "from schema_core.catalog.memory import InMemoryCatalog",
         "from tests.catalog import incorrect_catalogs as wrong",
     ]

@@ -13,7 +13,13 @@ from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
 from tests.spark import wrong_file_connectors
-from tests.spark.memory_connector import WRONG, MemoryConnector
+from tests.spark.memory_connector import (
+    WRONG,
+    DropsEmptyStrings,
+    FailsForTimes,
+    MemoryConnector,
+    TruncatesTimes,
+)
 from tests.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -190,6 +196,23 @@ def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
     noted: Noted, wrong: type[MemoryConnector]
 ) -> None:
     assert noted.failed.get(wrong.__name__) == [WRONG[wrong]]
+
+
+#: Wrong connector -> what the failure of its test says.
+REASONS = {
+    DropsEmptyStrings: "empty string: STRING, ''",
+    TruncatesTimes: "timestamp(3): TIMESTAMP(3), TIMESTAMP '",
+    FailsForTimes: "timestamp(3): TIMESTAMP(3): the job failed: ValueError: no times",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", REASONS, ids=lambda one: one.__name__)
+def test_a_failure_names_the_types_and_values(noted: Noted, wrong: type[MemoryConnector]) -> None:
+    reason = noted.reasons[wrong.__name__]
+
+    assert REASONS[wrong] in reason
+    assert "int: INT" not in reason
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ import pytest
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalogs.hive.catalog import Connection, HiveCatalog, connection
 from schema_core.catalogs.hive.client import SparkMetastore
+from schema_core.testing import CatalogContract
 from schema_core.testing.catalog_cases import DATABASE, FUNCTIONS, PARTITIONED
-from schema_core.testing.catalog_contract import CatalogContract
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
