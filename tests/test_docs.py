@@ -46,9 +46,9 @@ def source_of(page: Path) -> str:
 
 #: Pages whose examples start Spark.
 ON_SPARK = frozenset({
-    "docs/connectors-and-formats.md", "docs/environment.md", "docs/how-to/files.md",
-    "docs/how-to/partitions.md", "docs/index.md", "docs/jobs.md", "docs/plans.md", "docs/sweep.md",
-    "docs/tutorials/pyflink-job.md",
+    "README.md", "docs/connectors-and-formats.md", "docs/environment.md",
+    "docs/how-to/files.md", "docs/how-to/partitions.md", "docs/index.md", "docs/jobs.md",
+    "docs/plans.md", "docs/sweep.md", "docs/tutorials/pyflink-job.md",
 })  # fmt: skip
 
 

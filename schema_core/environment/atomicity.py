@@ -115,7 +115,7 @@ def visibility_of(
 ) -> Visibility:
     """Return when a reader sees the rows of a job that writes a table with these options.
 
-    `creates` asks for CREATE and REPLACE TABLE AS, `streams` for jobs that do not end.
+    `creates` is whether the job is CREATE or REPLACE TABLE AS, `streams` whether it does not end.
 
     A connector that stages is `Visibility.FINAL`. One that declares nothing is
     `Visibility.WRITE_VISIBLE`, which promises nothing.

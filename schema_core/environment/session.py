@@ -499,7 +499,7 @@ class Session:
         return mask_urls(text)
 
     def _costs(self, identifiers: Iterable[ObjectIdentifier]) -> Iterator[str]:
-        """Yield what catalogs know of the sizes of tables, a line for each table."""
+        """Yield the statistics of tables in catalogs, a line for each table."""
         for identifier in sorted(identifiers, key=str):
             shown, known = identifier.as_summary_string(), "no statistics"
             catalog = self.registry.find(identifier.catalog_name)

@@ -243,7 +243,7 @@ def tables_in(relation: Relation) -> set[ObjectIdentifier]:
     return found
 
 
-#: A node being rebuilt: it asks for its parts one by one and is given each rebuilt.
+#: A node being rebuilt: a generator that yields its parts one by one and receives each rebuilt.
 Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 

@@ -95,7 +95,9 @@ FINDINGS: Mapping[str, FindingKind] = {
     "field-added": FindingKind(ALLOW, "rows do not have a field, which is read as NULL"),
     "field-dropped": FindingKind(ALLOW, "rows have a field that is not read"),
     "field-renamed": FindingKind(ERROR, "rows have a field by another name, which is read as NULL"),
-    "field-renamed-by-id": FindingKind(ALLOW, "the format knows fields by number, not by name"),
+    "field-renamed-by-id": FindingKind(
+        ALLOW, "the format identifies fields by number, not by name"
+    ),
     "field-renamed-by-mapping": FindingKind(
         ALLOW, "the catalog keeps the former name, by which older files are read"
     ),

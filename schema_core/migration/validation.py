@@ -381,7 +381,7 @@ def _readable(
     try:
         yield temporary.as_serializable_string(), file
     except SchemaCoreError as error:
-        # users know neither the temporary table nor the query
+        # the temporary table and the query are internal
         registered, known = temporary.as_summary_string(), identifier.as_summary_string()
         for one in (error, *error.others):
             one.path = tuple(place.replace(registered, known) for place in one.path)

@@ -307,7 +307,7 @@ class PlannerContract(ABC):
     def test_a_table_of_no_connector_is_refused(
         self, environment: TableEnvironment, tmp_path: Path, numbers: Iterator[int]
     ) -> None:
-        """A table that the planner does not know is not read as empty, or written to nowhere."""
+        """An unknown table is not read as empty, and its rows are not dropped."""
         name = f"t{next(numbers)}"
         options = {**(self.table_options(tmp_path) or {}), "connector": "no-such-connector"}
         environment.execute_sql(f"CREATE TABLE {name} (a INT, b STRING) {_with(options)}")

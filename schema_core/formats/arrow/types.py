@@ -467,7 +467,7 @@ def _child_fields(type_: DataType) -> tuple[RowField, ...]:
 
 
 def _with_registered_extension(field: pa.Field) -> pa.Field:
-    """Return the field with its extension type if pyarrow knows it, as an IPC reader does."""
+    """Return the field with its extension type, as an IPC reader does, if it is registered."""
     import pyarrow as pa
 
     try:

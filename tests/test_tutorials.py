@@ -1,0 +1,173 @@
+"""The commands of the tutorials print what the pages show."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.test_docs import ROOT
+
+pytestmark = pytest.mark.slow
+
+TUTORIALS = ROOT / "docs" / "tutorials"
+
+#: What the text before a block says about its file.
+_FILE = re.compile(r"(?:Save this as|such as|such as in) `(\w+\.\w+)`(?:, after\s+`([^`]+)`)?")
+#: What Java and Spark print on standard error when they start, and the progress of a command.
+_PROGRESS = re.compile(
+    "WARNING: Using incubator modules|Setting default log level|To adjust logging level"
+    r"|schema-core: .*: (running after|finished in) [0-9.]+ s"
+)
+#: What differs between two runs: durations and points in time.
+_VARYING = re.compile(r"(?<=in )\d+\.\d+s|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+\d\d:\d\d")
+
+
+def blocks_of(page: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the paragraph before each block of a page, the language of the block, and its text."""
+    text = (TUTORIALS / page).read_text("utf-8")
+    for block in re.finditer(r"(?ms)^```(\w*)\n(.*?)^```", text):
+        before = text[: block.start()].rstrip().rpartition("\n\n")[2]
+        yield before.replace("\n", " "), block[1], block[2]
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Write the files that a page says to save."""
+    for before, _, text in blocks_of(page):
+        if named := _FILE.search(before):
+            first = f"{named[2]}\n\n" if named[2] else ""
+            (folder / named[1]).write_text(first + text, "utf-8")
+
+
+def commands(session: str) -> Iterator[tuple[str, str]]:
+    r"""Yield the commands of a session in a shell, with their here-documents, and their outputs.
+
+    >>> list(commands("$ cat <<'E'\na\nE\na\n$ true\n"))
+    [("cat <<'E'\na\nE", 'a\n'), ('true', '')]
+    """
+    lines = iter(session.splitlines(keepends=True))
+    command, output = "", ""
+    for line in lines:
+        if not line.startswith("$ "):
+            output += line
+            continue
+        if command:
+            yield command, output
+        command, output = line[2:].rstrip(), ""
+        if end := re.search(r"<<'(\w+)'", command):
+            for inner in lines:
+                command += f"\n{inner.rstrip()}"
+                if inner.rstrip() == end[1]:
+                    break
+    yield command, output
+
+
+def run(command: str, folder: Path) -> str:
+    """Run a command in a folder, with the programs of this environment; return what it prints."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
+        "COLUMNS": "80",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    messages = [line for line in done.stderr.splitlines(keepends=True) if not _PROGRESS.match(line)]
+    return done.stdout + "".join(messages)
+
+
+def comparable(output: str, folder: Path) -> str:
+    """Return an output without what differs between two runs."""
+    return _VARYING.sub("…", output.replace(str(folder), "/data"))
+
+
+def assert_prints(command: str, shown: str, folder: Path) -> None:
+    """Require that a command prints what is shown; of tests the page may show only the end."""
+    expected, printed = (comparable(one, folder) for one in (shown, run(command, folder)))
+    if command.startswith("pytest "):
+        printed = "".join(printed.splitlines(keepends=True)[-len(expected.splitlines()) :])
+    assert expected == printed, command
+
+
+def sessions(page: str) -> Iterator[tuple[str, str]]:
+    """Yield all commands of a page with their outputs."""
+    for _, language, text in blocks_of(page):
+        if not language and text.startswith("$ "):
+            yield from commands(text)
+
+
+@pytest.fixture(scope="module")
+def connector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of the tutorial; its package is found as an installed one."""
+    folder = tmp_path_factory.mktemp("connector")
+    write_files("connector.md", folder)
+    [project] = [text for _, language, text in blocks_of("connector.md") if language == "toml"]
+    parsed = tomllib.loads(project)["project"]
+    installed = folder / "json_lines-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {parsed['name']}\nVersion: {parsed['version']}\n", "utf-8"
+    )
+    groups = [
+        f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
+        for group, entries in parsed["entry-points"].items()
+    ]
+    (installed / "entry_points.txt").write_text("".join(groups), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("command", "shown"), list(sessions("connector.md")))
+def test_the_commands_of_the_connector_print_what_is_shown(
+    connector: Path, command: str, shown: str
+) -> None:
+    assert_prints(command, shown, connector)
+
+
+@pytest.mark.parametrize(("command", "shown"), list(sessions("catalog.md")))
+def test_the_commands_of_the_catalog_print_what_is_shown(
+    tmp_path: Path, command: str, shown: str
+) -> None:
+    write_files("catalog.md", tmp_path)
+
+    assert_prints(command, shown, tmp_path)
+
+
+#: The start of a command of the migrations -> what the page says to change in tables.sql before it.
+CHANGES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "schema-core migrate validate": (
+        ("distance INT", "distance BIGINT"),
+        ("dest STRING", "destination STRING"),
+        ("time_hour STRING", "time_hour STRING, km AS distance * 1.609"),
+        (" dep_time INT", " dep_time INT NOT NULL"),
+    ),
+    "schema-core migrate autogenerate": ((" dep_time INT NOT NULL", " dep_time INT"),),
+    "schema-core migrate rewrite": (("carrier STRING", "carrier CHAR(2) NOT NULL"),),
+}
+
+
+def test_the_commands_of_the_migrations_print_what_is_shown(tmp_path: Path) -> None:
+    [prepared] = [
+        text
+        for _, language, text in blocks_of("migrations.md")
+        if not language and not text.startswith("$ ")
+    ]
+    first, _, others = prepared.partition("\n")
+    assert first.startswith("pip install ")
+    run(f"set -e\n{others}", tmp_path)
+
+    for command, shown in sessions("migrations.md"):
+        tables = (tmp_path / "tables.sql").read_text("utf-8")
+        for start, changes in CHANGES.items():
+            for old, new in changes if command.startswith(start) else ():
+                assert 1 == tables.count(old), old
+                tables = tables.replace(old, new)
+        (tmp_path / "tables.sql").write_text(tables, "utf-8")
+        assert_prints(command, shown, tmp_path)
