@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -73,7 +74,8 @@ class Counted(ABC):
 
     def __init__(self, name: str, budget: int, unit: str) -> None:
         self.name, self.budget, self.unit = name, budget, unit
-        _COUNTED.add(self)
+        with _LOCK:
+            _COUNTED.add(self)
 
     @abstractmethod
     def usage(self) -> CacheUsage:
@@ -84,8 +86,14 @@ class Counted(ABC):
         """Clear the cache."""
 
 
-#: All caches of the process.
+#: All caches of the process, and the lock of this set.
 _COUNTED: WeakSet[Counted] = WeakSet()
+_LOCK = Lock()
+
+
+def _caches() -> list[Counted]:
+    with _LOCK:
+        return list(_COUNTED)
 
 
 def cache_usage() -> tuple[CacheUsage, ...]:
@@ -97,7 +105,7 @@ def cache_usage() -> tuple[CacheUsage, ...]:
     >>> types.entries > 0, types.budget, types.unit
     (True, 200000, 'characters')
     """
-    return tuple(sorted(cache.usage() for cache in list(_COUNTED)))
+    return tuple(sorted(cache.usage() for cache in _caches()))
 
 
 def clear_caches() -> None:
@@ -107,7 +115,7 @@ def clear_caches() -> None:
     >>> sum(usage.entries for usage in cache_usage())
     0
     """
-    for cache in list(_COUNTED):
+    for cache in _caches():
         cache.clear()
 
 
