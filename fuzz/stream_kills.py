@@ -5,8 +5,9 @@
     python -m fuzz.stream_kills --kills 30 --connect
 
 A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
-with SIGKILL at random moments, also within its commits, and started again, until all files are
-read. Then the table must have every row once; of windows, each must be there once with the sum of
+with SIGKILL at random moments, and started again, until all files are read: by turns after its
+start and after its first commit, so that on slow machines, too, both batches and commits are
+killed. Then the table must have every row once; of windows, each must be there once with the sum of
 its rows. Spark is started for each run. Over Spark Connect the process is killed alone, or, every
 third time, its server with it.
 """
@@ -32,6 +33,8 @@ from fuzz.clusters import free_port
 
 #: How many rows a file has.
 ROWS = 40
+#: How many files are added for each run of the job.
+FILES = 5
 #: Settings of Spark: few tasks for few rows.
 SPARK = "spark.master=local[2] spark.sql.shuffle.partitions=2"
 #: The time of the first row, in seconds since 1970; each row is a second later.
@@ -96,14 +99,20 @@ time.sleep(1e6)
 
 
 class Growth(threading.Thread):
-    """Adds files to the source until it has `count`."""
+    """Adds files to the source until it has `count`, some for each run of the job."""
 
     def __init__(self, directory: Path, count: int, pause: float) -> None:
         super().__init__(daemon=True)
         self._directory, self._count, self._pause = directory, count, pause
+        self._allowed = threading.Semaphore(0)
+
+    def allow(self, files: int) -> None:
+        """Add so many more files."""
+        self._allowed.release(files)
 
     def run(self) -> None:
         for number in range(self._count):
+            self._allowed.acquire()
             lines = (
                 f'{{"id": {number * ROWS + row}, "name": "name {row}"}}\n' for row in range(ROWS)
             )
@@ -162,6 +171,18 @@ def kill(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
+def commits(root: Path) -> int:
+    """Return how many micro-batches are committed, by the checkpoints."""
+    return sum(1 for _ in (root / "checkpoints").rglob("commits/[0-9]*"))
+
+
+def wait_for_commit(root: Path, before: int) -> None:
+    """Wait until more micro-batches are committed, or for `PATIENCE` seconds."""
+    deadline = time.monotonic() + PATIENCE
+    while commits(root) <= before and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 class Runs:
     """Starts the job, and kills it; over Spark Connect with a server that survives most kills."""
 
@@ -205,7 +226,10 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--window", type=float, default=8.0, help="seconds within which a job is killed"
+        "--window",
+        type=float,
+        default=8.0,
+        help="seconds within which a job is killed after its start, or after its first commit",
     )
     parser.add_argument("--query", choices=QUERIES, default="rows")
     parser.add_argument("--connect", action="store_true", help="run over Spark Connect")
@@ -216,13 +240,17 @@ def main() -> int:
         root = Path(folder)
         (root / "source").mkdir()
         (root / "sink").mkdir()
-        count = options.kills * 5
+        count = options.kills * FILES
         growth = Growth(root / "source", count, 1.5)
         growth.start()
         seen = []
         runs = Runs(root, query, connect=options.connect)
         for number in range(options.kills):
+            before = commits(root)
+            growth.allow(FILES)
             runs.start()
+            if number % 2:
+                wait_for_commit(root, before)
             time.sleep(draw.uniform(0, options.window))
             runs.kill(server=number % 3 == 2)
             found = ids(root, query)

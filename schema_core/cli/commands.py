@@ -83,7 +83,7 @@ COMMANDS = {
     "doctor": Entry(
         "doctor",
         "doctor",
-        "Show versions, extras, Java, entry points, and why something cannot be used.",
+        "Show versions, extras, Java, entry points, why something cannot be used, and caches.",
     ),
     "check": Entry(
         "resolve",
