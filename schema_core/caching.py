@@ -1,4 +1,4 @@
-"""Caches bounded by the size of their content, and what they hold now.
+"""Caches bounded by the size of their content, and how much they hold.
 
 Texts, types, schemas and expressions that repeat are parsed and resolved once. `cache_usage` lists
 the caches of this process, `clear_caches` empties them, and ``schema-core doctor`` prints their
@@ -72,18 +72,19 @@ class Counted(ABC):
 
     __slots__ = ("__weakref__", "budget", "name", "unit")
 
-    def __init__(self, name: str, budget: int, unit: str) -> None:
+    def __init__(self, name: str, budget: int, unit: str = "characters") -> None:
         self.name, self.budget, self.unit = name, budget, unit
+        self.clear()
         with _LOCK:
             _COUNTED.add(self)
 
     @abstractmethod
-    def usage(self) -> CacheUsage:
-        """Return what the cache holds."""
-
-    @abstractmethod
     def clear(self) -> None:
         """Clear the cache."""
+
+    @abstractmethod
+    def held(self) -> tuple[int, int]:
+        """Return the number of results and the sum of their sizes."""
 
 
 #: All caches of the process, and the lock of this set.
@@ -105,7 +106,9 @@ def cache_usage() -> tuple[CacheUsage, ...]:
     >>> types.entries > 0, types.budget, types.unit
     (True, 200000, 'characters')
     """
-    return tuple(sorted(cache.usage() for cache in _caches()))
+    return tuple(
+        sorted(CacheUsage(one.name, *one.held(), one.budget, one.unit) for one in _caches())
+    )
 
 
 def clear_caches() -> None:
@@ -128,10 +131,6 @@ class Entries(Counted, Generic[R]):
 
     __slots__ = ("older", "older_size", "recent", "size")
 
-    def __init__(self, name: str, budget: int, unit: str = "characters") -> None:
-        super().__init__(name, budget, unit)
-        self.clear()
-
     def clear(self) -> None:
         """Clear the cache."""
         self.recent: dict[tuple[Any, ...], R] = {}
@@ -139,10 +138,9 @@ class Entries(Counted, Generic[R]):
         self.size: int = 0
         self.older_size: int = 0
 
-    def usage(self) -> CacheUsage:
+    def held(self) -> tuple[int, int]:
         """Return what both generations hold; a result that is in both counts twice."""
-        entries = len(self.recent) + len(self.older)
-        return CacheUsage(self.name, entries, self.size + self.older_size, self.budget, self.unit)
+        return len(self.recent) + len(self.older), self.size + self.older_size
 
     def get(self, key: tuple[Any, ...]) -> R | None:
         """Return the result of a key, or None."""
@@ -224,18 +222,14 @@ class IdentityEntries(Counted, Generic[P1, R]):
 
     __slots__ = ("found", "size")
 
-    def __init__(self, name: str, budget: int, unit: str) -> None:
-        super().__init__(name, budget, unit)
-        self.clear()
-
     def clear(self) -> None:
         """Clear the cache."""
         self.found: dict[int, tuple[P1, R]] = {}
         self.size: int = 0
 
-    def usage(self) -> CacheUsage:
-        """Return what the cache holds."""
-        return CacheUsage(self.name, len(self.found), self.size, self.budget, self.unit)
+    def held(self) -> tuple[int, int]:
+        """Return the number of results and the sum of their sizes."""
+        return len(self.found), self.size
 
     def add(self, argument: P1, result: R, weight: int) -> None:
         """Cache a result, unless it exceeds the budget."""

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 
-#: What the text before a block says about its file.
+#: The name of the file of a block, and its first line, in the paragraph before the block.
 _FILE = re.compile(r"(?:Save this as|such as|such as in) `(\w+\.\w+)`(?:, after\s+`([^`]+)`)?")
 #: What Java and Spark print on standard error when they start, and the progress of a command.
 _PROGRESS = re.compile(
@@ -38,7 +38,7 @@ def blocks_of(page: str) -> Iterator[tuple[str, str, str]]:
 
 
 def write_files(page: str, folder: Path) -> None:
-    """Write the files that a page says to save."""
+    """Write the files of a page."""
     for before, _, text in blocks_of(page):
         if named := _FILE.search(before):
             first = f"{named[2]}\n\n" if named[2] else ""
@@ -140,7 +140,7 @@ def test_the_commands_of_the_catalog_print_what_is_shown(
     assert_prints(command, shown, tmp_path)
 
 
-#: The start of a command of the migrations -> what the page says to change in tables.sql before it.
+#: The start of a command of the migrations -> the changes of tables.sql before it, as in the page.
 CHANGES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "schema-core migrate validate": (
         ("distance INT", "distance BIGINT"),

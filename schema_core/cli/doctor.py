@@ -1,4 +1,4 @@
-"""``schema-core doctor``: what is installed, why something cannot be used, limits of caches."""
+"""``schema-core doctor``: what is installed, why something cannot be used, and caches."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def doctor() -> None:
             unusable = "not loaded" if one.problem else "not usable"
             state = "ready" if problem is None else unusable
             source = BUILT_IN if one.is_built_in else f"{one.target} ({one.package})"
-            reasons = [part for part in (source, serves(one), problem) if part]
-            table.add_row(f"{what} {one.identifier}", state, Text("; ".join(reasons)))
+            notes = [part for part in (source, problem or serves(one)) if part]
+            table.add_row(f"{what} {one.identifier}", state, Text("; ".join(notes)))
     console.print(table)
     console.print()
     console.print(caches())

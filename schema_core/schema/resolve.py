@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.arguments import require_instance
-from schema_core.caching import CacheUsage, Counted, cached, cached_by_identity
+from schema_core.caching import Counted, cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import (
     ColumnScope,
@@ -276,18 +276,14 @@ class ResolvedColumns(Counted):
 
     __slots__ = ("columns", "size")
 
-    def __init__(self, name: str, budget: int) -> None:
-        super().__init__(name, budget, "types")
-        self.clear()
-
     def clear(self) -> None:
         """Clear the cache."""
         self.columns: dict[int, PhysicalColumn] = {}
         self.size: int = 0
 
-    def usage(self) -> CacheUsage:
-        """Return what the cache holds."""
-        return CacheUsage(self.name, len(self.columns), self.size, self.budget, self.unit)
+    def held(self) -> tuple[int, int]:
+        """Return the number of columns and the sum of their sizes."""
+        return len(self.columns), self.size
 
     def add(self, written: UnresolvedColumn, resolved: AnyColumn, *, is_plain: bool) -> None:
         """Cache a resolved column if its type was declared as a data type, or is a string.
@@ -308,15 +304,16 @@ class ResolvedColumns(Counted):
 
     def keep(self, written: UnresolvedPhysicalColumn, resolved: PhysicalColumn) -> PhysicalColumn:
         """Cache and return a resolved column."""
-        if self.size >= self.budget:
+        weight = resolved.data_type.node_count
+        if self.size + weight > self.budget:
             self.clear()
         self.columns[id(written)] = resolved
-        self.size += resolved.data_type.node_count
+        self.size += weight
         return resolved
 
 
 #: Shared by all resolvers, since these columns depend only on their declaration.
-RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000)
+RESOLVED = ResolvedColumns(f"{__name__}.ResolvedColumns", budget=50_000, unit="types")
 
 
 def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
@@ -344,12 +341,7 @@ def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) ->
     return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - same module
 
 
-def _column_count(schema: Schema) -> int:
-    """Return the weight of a schema of physical columns in a cache."""
-    return 1 + len(schema.columns)
-
-
-@cached_by_identity(_column_count, budget=20_000, unit="columns")
+@cached_by_identity(lambda schema: 1 + len(schema.columns), budget=20_000, unit="columns")
 def _resolve_known(schema: Schema) -> ResolvedSchema | None:
     """Resolve a schema of physical columns that are all in the cache; return None for any other.
 

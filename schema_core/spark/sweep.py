@@ -223,12 +223,7 @@ def _described_once(column: AnyColumn) -> tuple[str, SweptColumn]:
     return line, SweptColumn(column.name, type_, kind, column.data_type.root.name)
 
 
-def _column_size(column: PhysicalColumn) -> int:
-    """Return the weight of a column in a cache: the types in its type."""
-    return column.data_type.node_count
-
-
-@cached_by_identity(_column_size, budget=50_000, unit="types")
+@cached_by_identity(lambda column: column.data_type.node_count, budget=50_000, unit="types")
 def _physical(column: PhysicalColumn) -> tuple[str, SweptColumn]:
     return _described_once(column)
 

@@ -290,7 +290,8 @@ class ConnectorContract(ABC):
                 try:
                     _changed_values({name: one}, table, run)
                 except Exception as alone:  # noqa: BLE001 - whatever a connector raises
-                    failing[f"{name}: {one.type}"] = str(alone).splitlines()[0]
+                    first = (str(alone).splitlines() or [type(alone).__name__])[0]
+                    failing[f"{name}: {one.type}"] = first
             if not failing:
                 raise
             listed = "\n".join(f"  {name}: {problem}" for name, problem in failing.items())
@@ -853,7 +854,7 @@ def _changed_values(
     found, expected = (
         sorted(run(one), key=itemgetter(0)) for one in (f"SELECT * FROM {name}", query)
     )
-    assert [one[0] for one in found] == [one[0] for one in expected]
+    assert [repr(one[0]) for one in found] == [repr(one[0]) for one in expected]
     return {
         f"{key}: {one.type}, {value}": (got, wanted)
         for row, found_row, expected_row in zip(rows, found, expected, strict=True)

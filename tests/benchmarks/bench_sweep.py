@@ -166,7 +166,7 @@ def on_spark(maps: list[str]) -> None:
 
 
 def compare(frame: Any, count: int) -> None:
-    """Run all jobs over a frame of so many maps."""
+    """Print the times of all jobs over a frame of so many maps."""
     jobs: dict[str, Any] = {
         "JSON only": partial(counting, len),
         "decode": partial(counting, decode_table),

@@ -198,7 +198,7 @@ def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
     assert noted.failed.get(wrong.__name__) == [WRONG[wrong]]
 
 
-#: Wrong connector -> what the failure of its test says.
+#: Wrong connector -> a part of the message of the test that fails.
 REASONS = {
     DropsEmptyStrings: "empty string: STRING, ''",
     TruncatesTimes: "timestamp(3): TIMESTAMP(3), TIMESTAMP '",

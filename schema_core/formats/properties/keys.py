@@ -352,17 +352,17 @@ class PropertyReader:
         return malformed_key(name, f"the key {name!r} must be {wanted}, got {value!r}")
 
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
-        """Yield the numbered rows from 0 to the highest number that has `field`.
+        """Return the numbered rows from 0 to the highest number that has `field`.
 
-        A missing number is yielded as well. Callers must require `field` of every row, so that a
+        A missing number is returned as well. Callers must require `field` of every row, so that a
         missing row raises an error; otherwise the iteration would continue up to any number in a
         key.
 
         Raises:
             SchemaError: with code `invalid-key-value` for a number that is not a Java int.
         """
-        for number in range(self.count(prefix, field)):
-            yield self.under(f"{prefix}.{number}")
+        total = self.count(prefix, field)
+        return (self.under(f"{prefix}.{number}") for number in range(total))
 
     def count(self, prefix: str, field: str) -> int:
         """Return the number of rows: one more than the highest number that has `field`.

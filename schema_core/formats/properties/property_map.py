@@ -234,18 +234,16 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
         return Schema(tuple(columns))
     builder = Schema.new_builder().from_columns(columns)
     part = reader.under(prefix)
-    if part.has_other("watermark."):
-        for row in part.rows("watermark", "rowtime"):
-            builder.watermark(*decode_watermark(row))
+    for row in part.rows("watermark", "rowtime"):
+        builder.watermark(*decode_watermark(row))
     if key := _read_names(part, "primary-key"):
         builder.primary_key_named(key[0], *key[1])
     if immutable := _read_names(part, "immutable"):
         builder.immutable_columns_named(immutable[0], *immutable[1])
-    if part.has_other("index."):
-        for row in part.rows("index", "name"):
-            row.require("name")
-            if index := decode_names(row):
-                builder.index_named(index[0], *index[1])
+    for row in part.rows("index", "name"):
+        row.require("name")
+        if index := decode_names(row):
+            builder.index_named(index[0], *index[1])
     schema = builder.build()
     return restore_schema(reader, schema, prefix) if part.has_other(VERSION) else schema
 
@@ -327,8 +325,6 @@ def encode_members(
 
 def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
     """Decode the partition keys."""
-    if not reader.has_other("partition.keys."):
-        return ()
     return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
 
 
