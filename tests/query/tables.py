@@ -34,7 +34,7 @@ SCHEMAS = {
 HOME = ("default_catalog", "default_database")
 
 
-class Known:
+class ExampleTables:
     """These tables in the default database."""
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:

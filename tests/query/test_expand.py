@@ -11,7 +11,7 @@ from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
 from schema_core.text import Span
 from schema_core.types import DataTypes
-from tests.query.tables import Known
+from tests.query.tables import ExampleTables
 from tests.support import cases
 
 
@@ -25,7 +25,7 @@ def functions(path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
 
 @pytest.mark.parametrize(("sql", "expected"), cases("expanded_queries"))
 def test_expanded(sql: str, expected: str) -> None:
-    found = print_query(expand_query(parse_query(sql), Known(), functions=functions))
+    found = print_query(expand_query(parse_query(sql), ExampleTables(), functions=functions))
 
     assert expected == found.replace("\n", " ")
 
@@ -33,8 +33,8 @@ def test_expanded(sql: str, expected: str) -> None:
 @pytest.mark.parametrize("sql", [given for given, out in cases("queries") if out[0] != "!"])
 def test_expanded_query_has_the_same_columns(sql: str) -> None:
     query = parse_query(sql)
-    again = parse_query(print_query(expand_query(query, Known())))
+    again = parse_query(print_query(expand_query(query, ExampleTables())))
 
-    assert result_columns(resolve_query(query, Known())) == result_columns(
-        resolve_query(again, Known())
+    assert result_columns(resolve_query(query, ExampleTables())) == result_columns(
+        resolve_query(again, ExampleTables())
     )

@@ -7,7 +7,7 @@ import pytest
 from schema_core.errors import SchemaError
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
-from tests.query.tables import Known
+from tests.query.tables import ExampleTables
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ from tests.query.tables import Known
 )  # fmt: skip
 def test_message_names_the_types_that_do_not_match(expression: str, problem: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        resolve_query(parse_query(f"SELECT {expression} FROM dept"), Known())
+        resolve_query(parse_query(f"SELECT {expression} FROM dept"), ExampleTables())
 
     assert caught.value.problem == problem
 
 
 def test_set_operation_names_the_types_that_have_no_common_type() -> None:
     with pytest.raises(SchemaError) as caught:
-        resolve_query(parse_query("SELECT loc FROM dept UNION SELECT TRUE"), Known())
+        resolve_query(parse_query("SELECT loc FROM dept UNION SELECT TRUE"), ExampleTables())
 
     assert caught.value.problem == "STRING and BOOLEAN have no common type"

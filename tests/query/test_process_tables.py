@@ -10,7 +10,7 @@ from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 from schema_core.sql.syntax import Name
 from schema_core.types import DataTypes as T
-from tests.query.tables import Known
+from tests.query.tables import ExampleTables
 
 MODELS = {
     "plain": ((Column("x", T.INT()),), (Column("y", T.DOUBLE(nullable=False)),)),
@@ -27,7 +27,7 @@ def predicted(sql: str) -> list[str]:
     def model(name: Name) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
         return MODELS[name.parts[-1]]
 
-    relation = resolve_query(parse_query(f"SELECT * FROM {sql}"), Known(), models=model)
+    relation = resolve_query(parse_query(f"SELECT * FROM {sql}"), ExampleTables(), models=model)
     return [f"{name} {type_}" for name, type_ in result_columns(relation)]
 
 

@@ -10,12 +10,12 @@ from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
 from schema_core.types import parse_type
-from tests.query.tables import Known
+from tests.query.tables import ExampleTables
 from tests.support import cases
 
 
 def resolved(sql: str) -> Relation:
-    return resolve_query(parse_query(sql), Known())
+    return resolve_query(parse_query(sql), ExampleTables())
 
 
 def shown(sql: str) -> list[str]:
@@ -53,8 +53,8 @@ def test_columns(sql: str, expected: str) -> None:
 def test_longest_chains_are_resolved_and_expanded(sql: str) -> None:
     query = parse_query(sql)
 
-    assert 1 == len(list(result_columns(resolve_query(query, Known()))))
-    assert print_query(expand_query(query, Known()))
+    assert 1 == len(list(result_columns(resolve_query(query, ExampleTables()))))
+    assert print_query(expand_query(query, ExampleTables()))
 
 
 @pytest.mark.parametrize("join", [" CROSS JOIN dept", ", dept", " LEFT JOIN dept ON TRUE"])
@@ -135,7 +135,7 @@ def test_proctime_is_a_time_attribute_in_batch_mode() -> None:
     query = parse_query("SELECT PROCTIME() AS p")
 
     shown_types = {
-        result_columns(resolve_query(query, Known(), streaming=streaming))[
+        result_columns(resolve_query(query, ExampleTables(), streaming=streaming))[
             0
         ].type.as_summary_string()
         for streaming in (True, False)

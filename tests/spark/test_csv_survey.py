@@ -11,7 +11,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.spark.connectors import csv_survey
 from schema_core.spark.connectors.csv_files import Dialect, FileReader
-from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_chunks
+from schema_core.spark.connectors.csv_survey import NativeCsv, Survey, SurveyOptions, survey_chunks
 from schema_core.spark.connectors.filesystem import Layout
 from schema_core.types import VarCharType
 
@@ -56,18 +56,26 @@ TWO = Dialect(("a", "b"))
 )
 def test_a_survey_finds_what_spark_reads_otherwise(content: str, expected: Survey | None) -> None:
     found = survey_chunks(
-        [content.encode("utf-8", "surrogateescape")], Asked(TWO, "NA", words=True)
+        [content.encode("utf-8", "surrogateescape")], SurveyOptions(TWO, "NA", words=True)
     )
 
     assert (expected or Survey(is_regular=False)) == found
 
 
 def test_the_header_escapes_and_comments_are_surveyed() -> None:
-    assert survey_chunks([b"a,b\n1,x\n"], Asked(Dialect(("a", "b"), header=True))).is_regular
-    assert not survey_chunks([b"a,c\n1,x\n"], Asked(Dialect(("a", "b"), header=True))).is_regular
-    assert not survey_chunks([b"1,\\n\n"], Asked(Dialect(("a", "b"), escape="\\"))).is_regular
-    assert not survey_chunks([b"1,#\n"], Asked(Dialect(("a", "b"), comments=True))).is_regular
-    assert survey_chunks([b"1;x,y\n"], Asked(Dialect(("a", "b"), ";"))).commas
+    assert survey_chunks(
+        [b"a,b\n1,x\n"], SurveyOptions(Dialect(("a", "b"), header=True))
+    ).is_regular
+    assert not survey_chunks(
+        [b"a,c\n1,x\n"], SurveyOptions(Dialect(("a", "b"), header=True))
+    ).is_regular
+    assert not survey_chunks(
+        [b"1,\\n\n"], SurveyOptions(Dialect(("a", "b"), escape="\\"))
+    ).is_regular
+    assert not survey_chunks(
+        [b"1,#\n"], SurveyOptions(Dialect(("a", "b"), comments=True))
+    ).is_regular
+    assert survey_chunks([b"1;x,y\n"], SurveyOptions(Dialect(("a", "b"), ";"))).commas
 
 
 @pytest.mark.parametrize(
@@ -84,19 +92,19 @@ def test_lines_of_delimiters_that_are_blanks_are_not_regular(
     content: bytes, is_regular: bool
 ) -> None:
     """Spark's reader drops them."""
-    found = survey_chunks([content], Asked(Dialect(("a", "b"), "\t")))
+    found = survey_chunks([content], SurveyOptions(Dialect(("a", "b"), "\t")))
 
     assert found.is_regular == is_regular
 
 
 def test_a_null_literal_with_a_quote_may_be_in_any_column() -> None:
     content = b'1,"a""b"\n'
-    found = survey_chunks([content], Asked(TWO, 'a"b'))
+    found = survey_chunks([content], SurveyOptions(TWO, 'a"b'))
     native = NativeCsv(found, TWO, 'a"b')
 
     assert found.null
     assert not native.columns_without_null({"a": VarCharType(5), "b": VarCharType(5)})
-    assert not survey_chunks([b"1,x\n"], Asked(Dialect(("a", "b"), quote=""), "y")).null
+    assert not survey_chunks([b"1,x\n"], SurveyOptions(Dialect(("a", "b"), quote=""), "y")).null
 
 
 def test_the_corrupt_record_is_not_a_column() -> None:
@@ -113,7 +121,7 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         letters = [",", ",", "\n", "\n", '"', '"', "a", "1", " ", "\r", "\t", "é"]
         content = "".join(drawn.choice(letters) for _ in range(drawn.randint(1, 12))).encode()
         dialect = Dialect(("a", "b")[: drawn.randint(1, 2)], quote=quote)
-        found = survey_chunks([content], Asked(dialect, "a1"))
+        found = survey_chunks([content], SurveyOptions(dialect, "a1"))
         if not found.is_regular:
             continue
         regular += 1

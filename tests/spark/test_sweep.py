@@ -283,6 +283,7 @@ def test_a_catalog_is_swept_in_portions(
     assert "default.b (properties): the property map is not JSON" in found.stdout
 
 
+@pytest.mark.usefixtures("session")
 def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing.db"
 

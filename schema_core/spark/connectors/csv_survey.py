@@ -81,8 +81,8 @@ NULL_MARK = b"\1"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a survey is asked: the dialect, the null literal, and whether words matter."""
+class SurveyOptions:
+    """The dialect of the files, their null literal, and whether words such as NaN matter."""
 
     dialect: Dialect
     null: str | None = None
@@ -95,17 +95,17 @@ IRREGULAR = Survey(is_regular=False)
 _KEPT: Entries[Survey] = Entries(f"{__name__}.Survey", 4_000_000)
 
 
-def survey_files(session: SparkSession, uris: Sequence[str], asked: Asked) -> Survey:
+def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOptions) -> Survey:
     """Return the survey of all files; it ends with the first irregular one."""
-    if not _is_supported(asked.dialect):
+    if not _is_supported(options.dialect):
         return IRREGULAR
     found = Survey()
     for uri in uris:
         status, is_lasting = _status(session, uri)
-        key = (uri, *status, asked)
+        key = (uri, *status, options)
         one = _KEPT.keep(key, len(uri) + 200)
         if one is None:
-            one = _survey(session, uri, asked)
+            one = _survey(session, uri, options)
             if is_lasting:
                 _KEPT.add(key, one, len(uri) + 200)
         found |= one
@@ -142,12 +142,12 @@ def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
     return (int(status.getLen()), float(status.getModificationTime())), True
 
 
-def _survey(session: SparkSession, uri: str, asked: Asked) -> Survey:
+def _survey(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
     path = _local_path(uri)
     if path is None:
-        return _survey_by_spark(session, uri, asked)
+        return _survey_by_spark(session, uri, options)
     with open(path, "rb") as file:  # noqa: PTH123
-        return survey_chunks(_chunks(file), asked)
+        return survey_chunks(_chunks(file), options)
 
 
 def _chunks(file: Any) -> Iterator[bytes]:
@@ -163,16 +163,16 @@ def _chunks(file: Any) -> Iterator[bytes]:
         yield b"".join(rest)
 
 
-def survey_chunks(chunks: Iterable[bytes], asked: Asked) -> Survey:
+def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
     """Return the survey of a file from chunks of complete lines."""
     found, is_first = Survey(), True
     for chunk in chunks:
         if is_first and (
-            chunk.startswith(b"\xef\xbb\xbf") or not _has_header(chunk, asked.dialect)
+            chunk.startswith(b"\xef\xbb\xbf") or not _has_header(chunk, options.dialect)
         ):
             return IRREGULAR
         is_first = False
-        found |= survey_lines(chunk, asked)
+        found |= survey_lines(chunk, options)
         if not found.is_regular:
             break
     return found
@@ -190,19 +190,19 @@ def _has_header(chunk: bytes, dialect: Dialect) -> bool:
         return False
 
 
-def survey_lines(chunk: bytes, asked: Asked) -> Survey:
+def survey_lines(chunk: bytes, options: SurveyOptions) -> Survey:
     r"""Return the survey of complete lines.
 
-    >>> asked = Asked(Dialect(("a", "b")), null="NA")
-    >>> survey_lines(b"1,a\n2,\nNA,NAN\n", asked)  # doctest: +NORMALIZE_WHITESPACE
+    >>> options = SurveyOptions(Dialect(("a", "b")), null="NA")
+    >>> survey_lines(b"1,a\n2,\nNA,NAN\n", options)  # doctest: +NORMALIZE_WHITESPACE
     Survey(is_regular=True, padded=False, words=False, commas=False,
            empty=frozenset({1}), null=frozenset({0}))
-    >>> survey_lines(b"1,a\n2,b,c\n", asked).is_regular
+    >>> survey_lines(b"1,a\n2,b,c\n", options).is_regular
     False
     """
     import numpy as np
 
-    dialect = asked.dialect
+    dialect = options.dialect
     if b"\r" in chunk:
         chunk = chunk.replace(b"\r\n", b"\n")
     if not chunk.endswith(b"\n"):
@@ -225,14 +225,14 @@ def survey_lines(chunk: bytes, asked: Asked) -> Survey:
     lines = _Lines(data, mark, quotes, np.concatenate(([0], ends[:-1] + 1)), len(dialect.columns))
     if not lines.have_width() or lines.are_blank(dialect):
         return IRREGULAR
-    lower = data | ord(" ") if asked.words else data[:0]
+    lower = data | ord(" ") if options.words else data[:0]
     return Survey(
         is_regular=True,
         padded=lines.are_padded(dialect),
         words=_contains(lower, b"nan") or _contains(lower, b"inf"),
         commas=bool(len(quotes)) or (dialect.delimiter != "," and b"," in chunk),
         empty=lines.columns_empty(),
-        null=lines.columns_with(asked.null, dialect),
+        null=lines.columns_with(options.null, dialect),
     )
 
 
@@ -372,9 +372,9 @@ def _are_closed(quotes: Any, is_end: Any, is_delimiter: Any) -> bool:
 # --- files that only Spark can read -------------------------------------------------------------
 
 
-def _survey_by_spark(session: SparkSession, uri: str, asked: Asked) -> Survey:
+def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) -> Survey:
     """Survey the lines of a file in tasks; a file with a header is left to the exact parser."""
-    if asked.dialect.header:
+    if options.dialect.header:
         return IRREGULAR
 
     def survey(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -382,7 +382,7 @@ def _survey_by_spark(session: SparkSession, uri: str, asked: Asked) -> Survey:
 
         for batch in batches:
             lines = b"\n".join(one.as_py() for one in batch.column(0))
-            found = survey_chunks([lines + b"\n"], asked) if batch.num_rows else Survey()
+            found = survey_chunks([lines + b"\n"], options) if batch.num_rows else Survey()
             values = {name: getattr(found, name) for name in Survey.__slots__}
             arrays = [
                 pa.array([one], pa.bool_())

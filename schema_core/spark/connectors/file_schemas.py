@@ -46,16 +46,16 @@ PARALLEL = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What footers show of columns: those without NULL, and those with whole milliseconds only."""
+class ColumnGuarantees:
+    """Columns that hold no NULL in any file, and columns that hold whole milliseconds only."""
 
     without_null: frozenset[str] = frozenset()
     in_millis: frozenset[str] = frozenset()
 
-    def both(self, other: Known) -> Known:
-        """Return what is known of two files together."""
+    def intersection(self, other: ColumnGuarantees) -> ColumnGuarantees:
+        """Return what two files guarantee together."""
         without_null = self.without_null & other.without_null
-        return Known(without_null, self.in_millis & other.in_millis)
+        return ColumnGuarantees(without_null, self.in_millis & other.in_millis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +65,17 @@ class CheckedFiles:
     `repeated` is the path of a column or field that a file has by several of its names, and these.
     """
 
-    known: Known
+    guarantees: ColumnGuarantees
     by_names: Mapping[StoredNames, Sequence[str]]
     repeated: tuple[Path, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """The Spark schema of a file, as JSON, and what it shows of the columns that were asked for."""
+    """The Spark schema of a file, as JSON, and its guarantees about the requested columns."""
 
     schema: str
-    known: Known
+    guarantees: ColumnGuarantees
 
 
 #: The footers of files that have not changed since, bounded by their bytes.
@@ -85,7 +85,7 @@ _KEPT: Entries[Footer] = Entries(f"{__name__}.Footer", 16_000_000)
 SOURCES = "org.apache.spark.sql.execution.datasources"
 
 #: Reads the footer of a file: its status, and the columns to look for NULL and milliseconds in.
-FooterReader: TypeAlias = Callable[[Any, Known], Footer]
+FooterReader: TypeAlias = Callable[[Any, ColumnGuarantees], Footer]
 
 
 def _parquet(session: SparkSession) -> FooterReader:
@@ -102,14 +102,14 @@ def _parquet(session: SparkSession) -> FooterReader:
         annotation = message.getType(message.getFieldIndex(name)).getLogicalTypeAnnotation()
         return str(annotation).startswith("TIMESTAMP(MILLIS")
 
-    def read(status: Any, asked: Known) -> Footer:
+    def read(status: Any, requested: ColumnGuarantees) -> Footer:
         reader = readers.open(files.fromStatus(status, configuration))
         try:
             footer = reader.getFooter()
         finally:
             reader.close()
         message = footer.getFileMetaData().getSchema()
-        without = set(asked.without_null)
+        without = set(requested.without_null)
         for block in footer.getBlocks():
             for chunk in block.getColumns() if without and block.getRowCount() else ():
                 # only the first name: a field of a row may be NULL because the row is
@@ -119,8 +119,10 @@ def _parquet(session: SparkSession) -> FooterReader:
                     statistics.isNumNullsSet() and statistics.getNumNulls() == 0
                 ):
                     without.remove(name)
-        in_millis = frozenset(one for one in asked.in_millis if is_in_millis(message, one))
-        return Footer(str(converter.convert(message).json()), Known(frozenset(without), in_millis))
+        in_millis = frozenset(one for one in requested.in_millis if is_in_millis(message, one))
+        return Footer(
+            str(converter.convert(message).json()), ColumnGuarantees(frozenset(without), in_millis)
+        )
 
     return read
 
@@ -130,7 +132,7 @@ def _orc(session: SparkSession) -> FooterReader:
     orc = java_class(session, "org.apache.orc.OrcFile")
     utils = java_class(session, f"{SOURCES}.orc.OrcUtils")
 
-    def read(status: Any, asked: Known) -> Footer:
+    def read(status: Any, requested: ColumnGuarantees) -> Footer:
         reader = orc.createReader(status.getPath(), orc.readerOptions(configuration))
         try:
             schema, statistics = reader.getSchema(), reader.getStatistics()
@@ -138,18 +140,22 @@ def _orc(session: SparkSession) -> FooterReader:
             reader.close()
         fields = [*zip(schema.getFieldNames(), schema.getChildren(), strict=True)]
         by_position = all(str(name).startswith("_col") for name, _ in fields)
-        columns = frozenset() if by_position else asked.without_null
+        columns = frozenset() if by_position else requested.without_null
         without = {
             str(name)
             for name, field in fields
             if name in columns and not statistics[field.getId()].hasNull()
         }
-        return Footer(str(utils.toCatalystSchema(schema).json()), Known(frozenset(without)))
+        return Footer(
+            str(utils.toCatalystSchema(schema).json()), ColumnGuarantees(frozenset(without))
+        )
 
     return read
 
 
-def _local_footer(session: SparkSession, uri: str, form: str, asked: Known) -> Footer:
+def _local_footer(
+    session: SparkSession, uri: str, form: str, requested: ColumnGuarantees
+) -> Footer:
     """Return the footer of a local file, read without a JVM in this process.
 
     The schema of an orc file is that which Spark infers, since Arrow does not distinguish the two
@@ -159,22 +165,22 @@ def _local_footer(session: SparkSession, uri: str, form: str, asked: Known) -> F
         schema = (
             session.read.format(form).option("__globPaths__", "false").load(unquote(uri)).schema
         )
-        return Footer(str(schema.json()), Known())
+        return Footer(str(schema.json()), ColumnGuarantees())
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
     with pq.ParquetFile(path_of(uri)) as file:
         schema, metadata = file.schema_arrow, file.metadata
-    without = set(asked.without_null)
+    without = set(requested.without_null)
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for chunk in map(group.column, range(group.num_columns)):
             statistics = chunk.statistics
             if not (statistics and statistics.has_null_count and statistics.null_count == 0):
                 without.discard(chunk.path_in_schema.partition(".")[0])
     units = {one.name: getattr(one.type, "unit", None) for one in schema}
-    in_millis = frozenset(one for one in asked.in_millis if units.get(one) == "ms")
+    in_millis = frozenset(one for one in requested.in_millis if units.get(one) == "ms")
     text = from_arrow_schema(schema, prefer_timestamp_ntz=True).json()
-    return Footer(str(text), Known(frozenset(without & units.keys()), in_millis))
+    return Footer(str(text), ColumnGuarantees(frozenset(without & units.keys()), in_millis))
 
 
 #: Format -> the reader of its footers. Other formats do not store types.
@@ -202,14 +208,14 @@ def check_files(
     from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
     if form not in FOOTERS:
-        return CheckedFiles(Known(), {})
+        return CheckedFiles(ColumnGuarantees(), {})
     fields = [to_struct_field(one.name, one.data_type, on_loss="note") for one in columns]
     declared = StructType(fields)
     required = frozenset(one.name for one in fields if not one.nullable)
     kinds = (TimestampType, TimestampNTZType)
     instants = frozenset(one.name for one in fields if isinstance(one.dataType, kinds))
-    asked = Known(_all_names(required, former), _all_names(instants, former))
-    footers = _read_all(session, uris, form, asked)
+    requested = ColumnGuarantees(_all_names(required, former), _all_names(instants, former))
+    footers = _read_all(session, uris, form, requested)
     schemas = _schemas(footers)
     names: dict[str, StoredNames] = dict.fromkeys(schemas, ())
     files = dict(schemas.values())
@@ -225,25 +231,27 @@ def check_files(
         with found.catching():
             raise problem
     found.raise_all()
-    known, by_names = Known(required, instants), dict[StoredNames, list[str]]()
+    guarantees, by_names = ColumnGuarantees(required, instants), dict[StoredNames, list[str]]()
     for uri, footer in footers.items():
         stored = names[footer.schema]
         by_names.setdefault(stored, []).append(uri)
-        known = known.both(_of_columns(footer.known, declared, stored))
-    return CheckedFiles(known, by_names, repeated)
+        guarantees = guarantees.intersection(_of_columns(footer.guarantees, declared, stored))
+    return CheckedFiles(guarantees, by_names, repeated)
 
 
 def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
     return frozenset(name for column in columns for name in former.names_of(column))
 
 
-def _of_columns(known: Known, declared: StructType, stored: StoredNames) -> Known:
-    """Return what is known of a file by the current names of columns."""
+def _of_columns(
+    guarantees: ColumnGuarantees, declared: StructType, stored: StoredNames
+) -> ColumnGuarantees:
+    """Return the guarantees of a file by the current names of columns."""
     names = dict(stored)
     pairs = [(one, names.get((one,), one)) for one in declared.names]
-    return Known(
-        frozenset(column for column, name in pairs if name in known.without_null),
-        frozenset(column for column, name in pairs if name in known.in_millis),
+    return ColumnGuarantees(
+        frozenset(column for column, name in pairs if name in guarantees.without_null),
+        frozenset(column for column, name in pairs if name in guarantees.in_millis),
     )
 
 
@@ -258,11 +266,11 @@ def _schemas(footers: Mapping[str, Footer]) -> dict[str, tuple[str, StructType]]
 
 
 def _read_all(
-    session: SparkSession, uris: Sequence[str], form: str, asked: Known
+    session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
 ) -> dict[str, Footer]:
     """Return the footers of the files, by URI."""
     if is_connect(session):
-        return _read_local(session, uris, form, asked)
+        return _read_local(session, uris, form, requested)
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     application = session.sparkContext.applicationId
     path_class = java_class(session, "org.apache.hadoop.fs.Path")
@@ -279,10 +287,10 @@ def _read_all(
             local = path_of(uri)
             state = None if local is None else file_state_of(local)
             version = state or (status.getLen(), status.getModificationTime())
-            key = (application, uri, *version, asked)
+            key = (application, uri, *version, requested)
             footer = _KEPT.keep(key, len(uri) + 1000)
             if footer is None:
-                footer = reader()(status, asked)
+                footer = reader()(status, requested)
                 if state is None or is_file_settled(state):
                     _KEPT.add(key, footer, len(uri) + len(footer.schema))
             return footer
@@ -301,13 +309,13 @@ def _in_threads(uris: Sequence[str], read: Callable[[str], Footer]) -> dict[str,
 
 
 def _read_local(
-    session: SparkSession, uris: Sequence[str], form: str, asked: Known
+    session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
 ) -> dict[str, Footer]:
     """Return the footers of local files, by URI."""
 
     def read(uri: str) -> Footer:
         try:
-            return _local_footer(session, uri, form, asked)
+            return _local_footer(session, uri, form, requested)
         except Exception as error:
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error

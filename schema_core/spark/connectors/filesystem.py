@@ -71,7 +71,12 @@ from schema_core.spark.connectors.csv_files import (
     read_csv,
     with_file_metadata,
 )
-from schema_core.spark.connectors.csv_survey import Asked, NativeCsv, Survey, survey_files
+from schema_core.spark.connectors.csv_survey import (
+    NativeCsv,
+    Survey,
+    SurveyOptions,
+    survey_files,
+)
 from schema_core.spark.connectors.file_formats import (
     CANNOT_READ,
     CSV,
@@ -305,8 +310,9 @@ class FilesystemConnector:
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
         inner = layout.inner()
         checked = check_files(session, uris, layout.form.identifier, inner, layout.former)
-        frame, known = layout.by_names(session, frame, checked.by_names), checked.known
-        self._without_null = known.without_null
+        frame = layout.by_names(session, frame, checked.by_names)
+        guarantees = checked.guarantees
+        self._without_null = guarantees.without_null
         if layout.native is not None:
             types = {one.name: context.physical_columns[one.name] for one in inner}
             self._without_null |= layout.native.columns_without_null(types)
@@ -317,7 +323,7 @@ class FilesystemConnector:
         for name, type_ in context.columns.items():
             if name in partitions:
                 physical.append((partitions[name], name))
-            elif name in known.in_millis and not has_fewer_digits(type_, 3):
+            elif name in guarantees.in_millis and not has_fewer_digits(type_, 3):
                 physical.append((ColumnNode(name), name))
             else:
                 physical.append((layout.value(name, type_), name))
@@ -954,7 +960,7 @@ class Layout:
         expected = reader_of(Survey())
         frame = load()
         words = any(isinstance(one.data_type, FLOATS) for one in self.schema.columns)
-        survey = survey_files(session, frame.inputFiles(), Asked(dialect, null, words))
+        survey = survey_files(session, frame.inputFiles(), SurveyOptions(dialect, null, words))
         if not survey.is_regular:
             self.native = None
             return None
