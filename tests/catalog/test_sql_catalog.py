@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from fuzz.postgres_server import Server
+from fuzz.postgres_server import Server, client
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog.api import names_starting_with
 from schema_core.catalog.catalog_store import CatalogDescriptor
@@ -55,23 +56,72 @@ def test_lists_are_in_insertion_order(file: Path) -> None:
 
 
 #: Names whose letters databases fold in different ways, or that have a meaning in patterns.
-ODD_NAMES = (
+ODD_NAMES: tuple[str, ...] = (
     "kind", "KIND", "\u212aind", "ind", "\u0130nd", "\xdcber", "\xfcber", "a_b", "aXb", "A%b",
     "a\\b", "`a`", "``", "a`b", "n" * 600 + "x", "N" * 600 + "y", "~", "/", "day_1", "Day_2",
     "\U0010ffff",
 )  # fmt: skip
 
 
-def test_names_are_found_by_their_start_in_any_case(file: Path) -> None:
-    catalog = opened(file)
-    for name in ODD_NAMES:
+def check_names_by_prefix(catalog: SqlCatalog, names: Sequence[str]) -> None:
+    catalog.open()
+    for name in names:
         catalog.create_table(ObjectPath("default", name), PLAIN, False)
 
-    prefixes = {name[:length].strip("`") for name in ODD_NAMES for length in (0, 1, 2, 3, 550, 601)}
+    prefixes = {name[:length].strip("`") for name in names for length in (0, 1, 2, 3, 550, 601)}
     for prefix in {*prefixes, *map(str.upper, prefixes), *map(str.lower, prefixes)}:
-        expected = names_starting_with(prefix, ODD_NAMES)
+        expected = names_starting_with(prefix, names)
         assert sorted(expected) == sorted(catalog.find_table_names("default", prefix)), prefix
         assert len(expected[:2]) == len(catalog.find_table_names("default", prefix, 2)), prefix
+
+
+def test_names_are_found_by_their_start_in_any_case(file: Path) -> None:
+    check_names_by_prefix(opened(file), ODD_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "locale"),
+    [
+        ("UTF8",   "LOCALE 'C'"),
+        ("UTF8",   "LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'"),
+        ("LATIN1", "LOCALE 'C'"),
+    ],
+)  # fmt: skip
+def test_names_are_found_in_databases_of_any_collation(
+    postgres: Server, encoding: str, locale: str
+) -> None:
+    """That of ICU sorts `_` before letters, and ignores the case at first."""
+    name = f"names_{len(encoding)}_{len(locale)}"
+    made = f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' {locale}"
+    client(postgres, "psql", "-q", "-c", made)
+    url = f"{postgres.url.rpartition('/')[0]}/{name}"
+    catalog = SqlCatalog("c", url, username=postgres.username, password=postgres.password)
+    names = ODD_NAMES
+    if encoding == "LATIN1":
+        names = tuple(one for one in ODD_NAMES if max(one) <= "\xff")
+
+    check_names_by_prefix(catalog, names)
+    catalog.close()
+    client(postgres, "psql", "-q", "-c", f"DROP DATABASE {name}")
+
+
+def test_prefixes_on_postgresql_are_ranges_of_an_index(postgres: Server, tmp_path: Path) -> None:
+    """The time does not depend on the number of other objects."""
+    catalog = postgres_catalog(postgres, tmp_path)
+    catalog.open()
+    queries: list[Any] = []
+    with catalog.entries.transaction() as entries:
+        connection = entries.connection
+        sa.event.listen(connection, "before_execute", lambda _, query, *__: queries.append(query))
+        entries.some_names(1, "table", "kind", None)
+        (query,) = (one for one in queries if "UNION ALL" in str(one))
+        text = query.compile(connection, compile_kwargs={"literal_binds": True})
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        plan = connection.exec_driver_sql(f"EXPLAIN {text}").scalars().all()
+
+    conditions = [line for line in plan if "Index Cond" in line]
+    assert conditions
+    assert all("key >= 'k" in line.lower() for line in conditions), plan
 
 
 # --- many at once --------------------------------------------------------------------------------
@@ -164,7 +214,7 @@ def test_a_store_of_an_earlier_version_is_upgraded(file: Path) -> None:
     opened(file).close()
     with sqlite3.connect(file) as connection:
         done = connection.execute("SELECT version FROM schema_core_migration").fetchall()
-    assert [(1,), (2,)] == sorted(done)
+    assert [(1,), (2,), (3,)] == sorted(done)
 
 
 def test_lookups_and_lists_use_the_index(file: Path) -> None:

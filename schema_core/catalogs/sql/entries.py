@@ -60,6 +60,8 @@ class ContentType(sa.TypeDecorator[str]):
         return None if value is None else Content(value)
 
 
+#: Keys are compared by their bytes, as in SQLite, so that an index has ranges of prefixes.
+KEY_TYPE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 METADATA = sa.MetaData()
 ENTRIES = sa.Table(
     "schema_core_entry",
@@ -67,7 +69,7 @@ ENTRIES = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("parent", sa.ForeignKey("schema_core_entry.id", ondelete="CASCADE"), nullable=False),
     sa.Column("kind", sa.String(16), nullable=False),
-    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("key", KEY_TYPE, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("form", sa.String(32), nullable=False),
     sa.Column("content", ContentType, nullable=False),
@@ -126,8 +128,17 @@ def _shorten_keys(connection: sa.Connection) -> None:
         connection.execute(sa.update(ENTRIES).where(same).values(key=index_key(key)))
 
 
+def _compare_bytes(connection: sa.Connection) -> None:
+    """Compare keys by their bytes: stores of version 2 have the collation of the database."""
+    if connection.dialect.name == "postgresql":
+        change = "ALTER TABLE schema_core_entry ALTER COLUMN key TYPE text"
+        connection.execute(sa.text(f'{change} COLLATE "C"'))
+
+
 #: Migrations to version 1, 2, and so on.
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_create_entries, _shorten_keys)
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
+    _create_entries, _shorten_keys, _compare_bytes,
+)  # fmt: skip
 
 
 def migrate(connection: sa.Connection) -> None:
@@ -197,12 +208,25 @@ class Entries:
             prefix: How names start, after quotes; of a long one the start is compared.
             limit: The maximum number of names, of which any are returned.
         """
-        dialect = self.connection.dialect
+        names = _names(parent, kind)
+        if not prefix:
+            return self.connection.scalars(names.limit(limit)).all()
+        has_ranges = self._has_ranges()
         found: list[str] = []
-        for start in (_ascii_start(prefix), "`") if prefix else ("",):
-            query = _names_starting_with(start, parent, kind, dialect).limit(limit)
+        for start in (_ascii_start(prefix), "`"):
+            query = _names_starting_with(start, names, has_ranges).limit(limit)
             found += self.connection.scalars(query)
         return found
+
+    def _has_ranges(self) -> bool:
+        """Return whether keys are compared by the bytes of UTF-8.
+
+        A database in another encoding refuses strings that it cannot hold.
+        """
+        dialect = self.connection.dialect.name
+        if dialect == "postgresql":
+            return bool(self.connection.scalar(sa.text("SHOW server_encoding")) == "UTF8")
+        return dialect == "sqlite"
 
     def contents(self, kind: str) -> Iterator[tuple[str, str, str]]:
         """Yield the name of the parent, the name and the content of all entries of this kind.
@@ -287,18 +311,18 @@ def _starts(prefix: str) -> Sequence[str]:
     return starts
 
 
-def _names_starting_with(
-    prefix: str, parent: int, kind: str, dialect: sa.Dialect
-) -> sa.Select[Any]:
-    """Return a query for names, among them all that start with a prefix in any case.
+def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -> sa.Select[Any]:
+    """Return a query for some of the names, among them all that start with a prefix in any case.
 
-    SQLite compares strings by their bytes, so ranges of its index contain these names.
+    Args:
+        prefix: The prefix, in ASCII and lower case; it may be empty.
+        names: The query for all names.
+        has_ranges: Whether ranges of the index of keys contain these names.
     """
     key = ENTRIES.c.key
-    names = _names(parent, kind)
     if not prefix:
         return names
-    if dialect.name != "sqlite":
+    if not has_ranges:
         return names.where(key.ilike(f"{prefix.translate(_ANY)}%"))
     bounds = [(one, one[:-1] + chr(ord(one[-1]) + 1)) for one in _starts(prefix)]
     ranges = [names.where(key >= low, key < high) for low, high in bounds]
