@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType, NoneType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import NotFoundError, SchemaError
@@ -46,7 +46,9 @@ class Options(dict[str, str]):
     __slots__ = ()
 
     def __init__(self, given: Mapping[str, str] = MappingProxyType({})) -> None:
-        super().__init__(require_instance(given, Mapping, "the options"))
+        if not isinstance(given, dict):
+            require_instance(given, Mapping, "the options")
+        super().__init__(given)
         pairs: Iterable[tuple[object, object]] = self.items()
         for key, value in pairs:
             if not (isinstance(key, str) and isinstance(value, str)):
@@ -127,6 +129,9 @@ class TableDistribution:
 
 # --- tables and views ----------------------------------------------------------------------------
 
+#: The query of a view as written, and with all names qualified.
+QUERIES = ("original_query", "expanded_query")
+
 #: Entry points of the codec of property maps: this layer does not import it (decision 7).
 PROPERTY_MAPS = "schema_core.property_maps"
 
@@ -152,18 +157,21 @@ def _written(schema: Schema | TableSchema) -> Schema:
 class CatalogBaseTable(ABC):
     """The base of tables, views and materialized tables: a schema, options, a comment."""
 
+    #: The attributes that hold a query.
+    _queries: ClassVar[tuple[str, ...]] = ()
+
     schema: Schema
     options: Mapping[str, str] = field(default_factory=Options, hash=False, kw_only=True)
     comment: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         require_instance(self.schema, Schema, "the schema")
-        require_instance(self.comment, (str, NoneType), "the comment")
+        if self.comment is not None:
+            require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "options", Options(self.options))
-        for name in ("original_query", "expanded_query"):
-            if hasattr(self, name):
-                text = require_instance(getattr(self, name), str, f"the {name.replace('_', ' ')}")
-                object.__setattr__(self, name, QueryText(text))
+        for name in self._queries:
+            text = require_instance(getattr(self, name), str, f"the {name.replace('_', ' ')}")
+            object.__setattr__(self, name, QueryText(text))
 
     @staticmethod
     def create_table(
@@ -274,6 +282,8 @@ class CatalogTable(CatalogBaseTable):
 @dataclass(frozen=True, slots=True)
 class CatalogView(CatalogBaseTable):
     """A named query, as written and with all names qualified."""
+
+    _queries = QUERIES
 
     original_query: str
     expanded_query: str
@@ -590,6 +600,8 @@ CYCLES = {
 @dataclass(frozen=True, slots=True)
 class CatalogMaterializedTable(CatalogBaseTable):
     """A named query whose result is stored."""
+
+    _queries = QUERIES
 
     original_query: str
     expanded_query: str

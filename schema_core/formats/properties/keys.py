@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import count
+from types import NoneType
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
@@ -44,6 +45,7 @@ RESERVED_KEYS = frozenset({
 MAX_INT = 2**31 - 1
 
 _NUMBER = regex(r"[+-]?\d+")
+_COMMENT = (str, NoneType)
 #: A key of a column, and one that columns other than physical ones have.
 _COLUMN = regex(r"\nschema\.[0-9]")
 _OTHER_PART = regex(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
@@ -131,7 +133,8 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
     Raises:
         SchemaError: with code `invalid-key-value`, or `wrong-argument` for anything but a mapping.
     """
-    require_instance(properties, Mapping, "properties")
+    if not isinstance(properties, dict):
+        require_instance(properties, Mapping, "properties")
     try:
         "".join(properties)
         "".join(properties.values())
@@ -172,11 +175,16 @@ def physical_column(name: str, type_: str, comment: str | None) -> UnresolvedPhy
     return UnresolvedPhysicalColumn(name, type_, comment)
 
 
-def _shared_column(name: str, type_: str, comment: str | None) -> UnresolvedPhysicalColumn:
+def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalColumn:
     """Return a physical column whose name and type are one string in all columns of the cache.
 
     The names and types of a catalog repeat, and looking columns up compares fewer strings.
+
+    Raises:
+        TypeError: for anything but strings.
     """
+    if not (isinstance(name, str) and isinstance(type_, str) and isinstance(comment, _COMMENT)):
+        raise TypeError("expected strings")
     if type(name) is str and type(type_) is str:
         return physical_column(sys.intern(name), sys.intern(type_), comment)
     return physical_column(name, type_, comment)
@@ -184,8 +192,12 @@ def _shared_column(name: str, type_: str, comment: str | None) -> UnresolvedPhys
 
 def _split_columns(
     properties: Mapping[str, str],
-) -> tuple[list[UnresolvedPhysicalColumn], list[str]]:
-    """Return the first columns, up to one without a name or a type, and all other keys."""
+) -> tuple[list[UnresolvedPhysicalColumn], Properties]:
+    """Return the first columns, up to one without a name or a type, and the rest of the map.
+
+    Raises:
+        TypeError: for columns of anything but strings.
+    """
     others = dict(properties)
     take, known = others.pop, physical_column.entries.recent.get
     columns: list[UnresolvedPhysicalColumn] = []
@@ -197,13 +209,16 @@ def _split_columns(
             break
         parts = (name, type_, take(comment_key, None))
         columns.append(known(parts) or _shared_column(*parts))
-    return columns, list(others)
+    return columns, others
 
 
 class PropertyReader:
     """A property map, or the part under a prefix, that records which keys were requested.
 
     Most keys of a map are those of its first columns; only the others are searched.
+
+    Raises:
+        SchemaError: as `require_strings`.
     """
 
     __slots__ = (
@@ -221,8 +236,16 @@ class PropertyReader:
         self._properties = properties
         self._prefix = prefix
         if parent is None:
-            self._first_columns, self._others = _split_columns(properties)
-            lines = "\n".join(("", *self._others))
+            if not isinstance(properties, dict):
+                require_instance(properties, Mapping, "properties")
+            try:  # those of cached columns are strings
+                self._first_columns, others = _split_columns(properties)
+                "".join(others.values())
+                lines = "\n".join(("", *others))
+            except TypeError:
+                require_strings(properties)
+                raise
+            self._others = list(others)
             # the other keys, each after a line break, so that one search covers them; None if a
             # key contains a line break
             self._lines = lines if lines.count("\n") == len(self._others) else None

@@ -70,8 +70,12 @@ from schema_core.schema.unresolved import (
     SqlExpression,
     UnresolvedColumn,
     UnresolvedComputedColumn,
+    UnresolvedImmutableColumns,
+    UnresolvedIndex,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
 )
 from schema_core.text import is_blank
 
@@ -154,6 +158,36 @@ def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedCompu
     return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
 
 
+@cached(lambda column, sql: column_length(column, sql, None), budget=200_000)
+def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
+    """Return a watermark; cached as columns are."""
+    return UnresolvedWatermarkSpec(column, SqlExpression(sql))
+
+
+@cached(lambda name, columns: column_length(name, columns, None), budget=200_000)
+def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
+    """Return the primary key on columns whose names are joined; cached as columns are.
+
+    Raises:
+        SchemaError: with code `blank-name` or `missing-key-columns`.
+    """
+    key = Schema.new_builder().primary_key_named(name, *split_names(columns)).build().primary_key
+    assert key is not None  # noqa: S101 - it was set
+    return key
+
+
+def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
+    """Return the constraint on columns whose names are joined.
+
+    Raises:
+        SchemaError: with code `blank-name` or `missing-key-columns`.
+    """
+    builder = Schema.new_builder().immutable_columns_named(name, *split_names(columns))
+    found = builder.build().immutable_columns
+    assert found is not None  # noqa: S101 - it was set
+    return found
+
+
 def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:
     """Decode the columns under a prefix."""
     if prefix == SCHEMA and (columns := _read_common_columns(reader)) is not None:
@@ -229,28 +263,35 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
         SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
             builder.
     """
-    columns = read_columns(reader, prefix)
+    columns = tuple(read_columns(reader, prefix))
     if not reader.has_other(f"{prefix}."):
-        return Schema(tuple(columns))
-    builder = Schema.new_builder().from_columns(columns)
+        return Schema(columns)
     part = reader.under(prefix)
-    for row in part.rows("watermark", "rowtime"):
-        builder.watermark(*decode_watermark(row))
-    if key := _read_names(part, "primary-key"):
-        builder.primary_key_named(key[0], *key[1])
-    if immutable := _read_names(part, "immutable"):
-        builder.immutable_columns_named(immutable[0], *immutable[1])
-    for row in part.rows("index", "name"):
-        row.require("name")
-        if index := decode_names(row):
-            builder.index_named(index[0], *index[1])
-    schema = builder.build()
+    watermarks = [watermark(*decode_watermark(row)) for row in part.rows("watermark", "rowtime")]
+    key = _read_constraint(part, "primary-key")
+    immutable = _read_constraint(part, "immutable")
+    schema = Schema(
+        columns,
+        tuple(watermarks),
+        None if key is None else primary_key(*key),
+        tuple(_read_indexes(part)),
+        None if immutable is None else immutable_columns(*immutable),
+    )
     return restore_schema(reader, schema, prefix) if part.has_other(VERSION) else schema
 
 
-def _read_names(part: PropertyReader, name: str) -> tuple[str, list[str]] | None:
-    """Return the name and the columns of a key constraint of a schema; None if it has no name."""
-    return decode_names(part.under(name)) if part.has_other(f"{name}.") else None
+def _read_constraint(part: PropertyReader, kind: str) -> tuple[str, str] | None:
+    """Return the name and the joined columns of a key constraint; None if it has no name."""
+    if not part.has_other(f"{kind}.") or (name := part.get(f"{kind}.name")) is None:
+        return None
+    return name, part.require(f"{kind}.columns")
+
+
+def _read_indexes(part: PropertyReader) -> Iterator[UnresolvedIndex]:
+    for row in part.rows("index", "name"):
+        row.require("name")
+        if index := decode_names(row):
+            yield Schema.new_builder().index_named(index[0], *index[1]).build().indexes[0]
 
 
 # --- what the map cannot represent ----------------------------------------------------------------

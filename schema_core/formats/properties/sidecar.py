@@ -21,7 +21,6 @@ from schema_core.formats.properties.keys import (
     is_reserved,
     join_names,
     malformed_key,
-    require_strings,
     split_names,
 )
 from schema_core.schema.columns import AnyColumn, Constraint, Index, MetadataColumn, WatermarkSpec
@@ -61,6 +60,9 @@ def sidecar_key(part: str, prefix: str = "schema") -> str:
     """
     return f"{prefix}.{VERSION}.{part}"
 
+
+#: The keys that every decoded table is searched for.
+OPTIONS_KEY, COMMENT_KEY = sidecar_key(OPTIONS), sidecar_key(COMMENT)
 
 # --- what Flink's keys cannot represent -----------------------------------------------------------
 
@@ -167,12 +169,12 @@ def split_options(
         for key, value in options.items()
         if key not in lost or is_read_by_older_flink(key)
     }
-    return representable, {sidecar_key(OPTIONS): to_json(lost)}
+    return representable, {OPTIONS_KEY: to_json(lost)}
 
 
 def comment_key(comment: str | None) -> Properties:
     """Return the sidecar key of an empty comment, which the map cannot represent."""
-    return {sidecar_key(COMMENT): ""} if comment == "" else {}
+    return {COMMENT_KEY: ""} if comment == "" else {}
 
 
 def handler_key(handler: bytes | None) -> Properties:
@@ -204,7 +206,6 @@ def open_reader(properties: Mapping[str, str]) -> PropertyReader:
     Raises:
         SchemaError: with code `invalid-key-value` for anything but strings, or as `check_version`.
     """
-    require_strings(properties)
     reader = PropertyReader(properties)
     check_version(reader)
     return reader
@@ -239,9 +240,9 @@ def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> Unres
 def restore_options(reader: PropertyReader) -> Properties:
     """Return all options, including those in the sidecar key."""
     options = reader.options()
-    if (text := reader.get(sidecar_key(OPTIONS))) is None:
+    if (text := reader.get(OPTIONS_KEY)) is None:
         return options
-    carried = read_string_map(sidecar_key(OPTIONS), text)
+    carried = read_string_map(OPTIONS_KEY, text)
     for key in carried:
         if is_read_by_older_flink(key):
             reader.get(key)
@@ -250,7 +251,7 @@ def restore_options(reader: PropertyReader) -> Properties:
 
 def restore_comment(reader: PropertyReader) -> str | None:
     """Return the comment of an object, which may be empty."""
-    own, representable = reader.get(sidecar_key(COMMENT)), reader.get("comment")
+    own, representable = reader.get(COMMENT_KEY), reader.get("comment")
     return own if representable is None else representable
 
 
