@@ -315,7 +315,7 @@ class JobClient:
 
 def _no_savepoints() -> UnsupportedError:
     return UnsupportedError(
-        "a batch job has no savepoint",
+        "jobs on Spark do not have savepoints",
         code="savepoints-not-supported",
         hint="cancel the job with JobClient.cancel()",
     )

@@ -513,7 +513,8 @@ RUNTIME_MODE = ConfigOption(
     "execution.runtime-mode",
     choice("STREAMING", "BATCH"),
     "STREAMING",
-    "whether time attributes are tracked; fixed when the environment is created",
+    "the mode of jobs; that at the creation of an environment decides whether its time attributes "
+    "are tracked",
 )
 BUILT_IN_CATALOG = ConfigOption(
     "table.builtin-catalog-name",
@@ -646,7 +647,8 @@ STATE_RETENTION = ConfigOption(
     "table.exec.state.ttl",
     duration,
     timedelta(0),
-    "how long state is kept; 0 for ever",
+    "how long idle state is kept; 0, the default, means indefinitely, and jobs whose state cannot "
+    "expire refuse other values",
 )
 CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",

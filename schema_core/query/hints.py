@@ -14,7 +14,7 @@ from enum import Enum
 from schema_core.errors import SchemaError, similar
 from schema_core.sql.syntax import Hint, Name
 
-OPTIONS = "OPTIONS"
+OPTIONS, STATE_TTL = "OPTIONS", "STATE_TTL"
 
 
 class HintArguments(Enum):
@@ -29,7 +29,7 @@ class HintArguments(Enum):
 HINTS: dict[str, HintArguments] = {
     OPTIONS:                  HintArguments.PAIRS,
     "LOOKUP":                 HintArguments.PAIRS,
-    "STATE_TTL":              HintArguments.PAIRS,
+    STATE_TTL:                HintArguments.PAIRS,
     "BROADCAST":              HintArguments.NAMES,
     "SHUFFLE_HASH":           HintArguments.NAMES,
     "SHUFFLE_MERGE":          HintArguments.NAMES,
@@ -118,7 +118,7 @@ def sources_of(hint: Hint) -> list[str]:
     key = hint.name.upper()
     if key == "LOOKUP":
         return [value for key, value in hint.options if key == "table"]
-    if key == "STATE_TTL":
+    if key == STATE_TTL:
         return [key for key, _ in hint.options]
     if HINTS.get(key) is not HintArguments.NAMES:
         return []

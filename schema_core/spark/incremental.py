@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
+from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery
@@ -26,6 +27,7 @@ from schema_core.query.correlation import (
     subexpressions,
     subqueries_in,
 )
+from schema_core.query.hints import STATE_TTL
 from schema_core.query.relation import (
     CommonScan,
     FunctionTable,
@@ -115,6 +117,9 @@ UPDATED: Final = frozenset({State.GROUPS, State.RANKED})
 
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
+
+#: States that are kept as long as the job exists.
+PERMANENT: Final = frozenset({State.GROUPS, State.DISTINCT, State.FIRST, State.RANKED})
 
 #: The number of the first row.
 FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
@@ -283,6 +288,36 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
         found.ranking,
         sides,
     )
+
+
+def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, str]) -> None:
+    """Require that the state of a query, which is permanent, is not to expire.
+
+    Flink removes state that has been idle for the time of the option or of the hint STATE_TTL.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    assert plan.state is not None  # noqa: S101 - only permanent states are passed
+    hints: set[str] = set()
+
+    def collect(one: Relation) -> None:
+        if isinstance(one, Select):
+            hints.update(hint.name.upper() for hint in one.hints)
+
+    substituted(query, collect)
+    declared = []
+    if STATE_RETENTION.of(options):
+        declared.append(f"the option {STATE_RETENTION.key!r}")
+    if STATE_TTL in hints:
+        declared.append(f"the hint {STATE_TTL}")
+    if declared:
+        raise UnsupportedError(
+            f"the state of {plan.state.value} over {plan.table} does not expire, which "
+            f"{' and '.join(declared)} requires",
+            code="streaming-not-supported",
+            hint=f"remove {' and '.join(declared)}, or aggregate by windows, whose state ends",
+        )
 
 
 def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOperation:

@@ -84,7 +84,12 @@ from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import Explanation, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
-from schema_core.spark.incremental import StreamPlan, stream_plan
+from schema_core.spark.incremental import (
+    PERMANENT,
+    StreamPlan,
+    require_no_expiry,
+    stream_plan,
+)
 from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
@@ -613,11 +618,14 @@ class SparkPlanner:
 
         Raises:
             UnsupportedError: with code `streaming-not-supported` for an operation on such a table
-                that cannot be computed as rows arrive.
+                that cannot be computed as rows arrive, or whose state cannot expire as declared.
         """
         if not self._is_streaming:
             return None
-        return stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
+        plan = stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
+        if plan is not None and plan.state in PERMANENT:
+            require_no_expiry(plan, query, self.context.options)
+        return plan
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
         """Return the connector of a table after validating its options."""

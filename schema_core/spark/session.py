@@ -229,6 +229,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 
     Raises:
         NotFoundError: with code `java-not-found`.
+        SchemaError: with code `invalid-spark-setting` for a malformed ``SCHEMA_CORE_SPARK``.
         ExternalError: with code `spark-start-failed` where Spark does not start.
         UnsupportedError: with code `not-over-connect` in a process that uses Spark Connect.
     """
@@ -258,9 +259,24 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 
 
 def _settings_of_environment() -> dict[str, str]:
-    """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``."""
-    settings = os.environ.get("SCHEMA_CORE_SPARK", "").split()
-    return dict(one.split("=", 1) for one in settings if "=" in one)
+    """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``.
+
+    Raises:
+        SchemaError: with code `invalid-spark-setting` for a word that is not a setting, such as
+            the second word of a value, since the variable is split at spaces.
+    """
+    settings = {}
+    for word in os.environ.get("SCHEMA_CORE_SPARK", "").split():
+        key, equals, value = word.partition("=")
+        if not (key and equals):
+            raise SchemaError(
+                "the variable SCHEMA_CORE_SPARK must contain settings such as "
+                f"spark.master=local[2], got {show(word)}",
+                code="invalid-spark-setting",
+                hint="values cannot contain spaces: set such a value in spark-defaults.conf",
+            )
+        settings[key] = value
+    return settings
 
 
 # --- temporary views -----------------------------------------------------------------------------

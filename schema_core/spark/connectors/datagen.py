@@ -96,7 +96,7 @@ _FIELD_OPTIONS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
     "kind": (_kind, "random", "the generator of the column: random or sequence"),
     "min": (str, None, "the smallest random number; by default that of the type"),
     "max": (str, None, "the greatest random number; by default that of the type"),
-    "max-past": (nanoseconds, 0, "how far a random timestamp lies back at most"),
+    "max-past": (nanoseconds, 0, "the maximum age of a random timestamp"),
     "length": (integer, None, "the length of a string (default 100) or collection (3)"),
     "var-len": (boolean, False, "whether the length of strings and bytes is random"),
     "start": (long, None, "the first value of a sequence"),

@@ -240,9 +240,9 @@ def _start(options: Options, mode: str) -> dict[str, str]:
         case "specific-offsets":
             offsets = _required(options, STARTUP, START_OFFSETS)
             return {"startingOffsets": _offsets(options, STARTUP, offsets)}
-    what = "offsets of a consumer group" if mode == GROUP else "the latest offset"
+    what = "offsets of a consumer group" if mode == GROUP else "the latest offset in a batch job"
     raise UnsupportedError(
-        f"a batch job of Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
+        f"Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
         code="kafka-option-not-supported",
         hint=f"set '{STARTUP.key}' = '{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'",
     )

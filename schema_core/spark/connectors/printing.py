@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from schema_core.spark.connectors import WriteContext
 
 
-IDENTIFIER = ConfigOption("print-identifier", str, None, "what each line begins with")
+IDENTIFIER = ConfigOption("print-identifier", str, None, "the prefix of each line")
 STANDARD_ERROR = ConfigOption(
     "standard-error", boolean, False, "whether lines go to standard error instead of output"
 )
