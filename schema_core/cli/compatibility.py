@@ -67,14 +67,15 @@ def compat(
         list[str] | None, typer.Option(help="KIND=LEVEL, a level of allow, warn and error.")
     ] = None,
     accept: Annotated[
-        Path | None, typer.Option(help="A TOML file of intended breaks: [[accept]].")
+        Path | None,
+        typer.Option(help="A TOML file of intended breaks, an array of tables `accept`."),
     ] = None,
     output: Format = Output.TEXT,
 ) -> None:
     """Compare the tables of a script with those of an older one, by path.
 
-    A table that is no longer there is an error unless the mode is NONE or BACKWARD. Exits with 1
-    if tables are incompatible, with 2 if a script cannot be read or resolved.
+    A table that was removed is an error unless the mode is NONE, BACKWARD or BACKWARD_TRANSITIVE.
+    Exits with 1 if tables are incompatible, with 2 if a script cannot be read or resolved.
     """
     try:
         levels, accepted = _levels(severity or []), _acceptances(accept)
@@ -100,7 +101,11 @@ def compat(
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
-    reads_old = mode in {CompatibilityMode.NONE, CompatibilityMode.BACKWARD}
+    reads_old = mode in {
+        CompatibilityMode.NONE,
+        CompatibilityMode.BACKWARD,
+        CompatibilityMode.BACKWARD_TRANSITIVE,
+    }
     gone = [] if reads_old else sorted(before.keys() - after.keys())
     finish(report_of(compared, gone, new, text), output)
 

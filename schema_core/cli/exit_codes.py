@@ -30,7 +30,9 @@ EXIT_CODES: dict[str, Meaning] = {
     "check": Meaning("no errors", "a statement, an option or a connector is invalid", _UNREAD),
     "show": Meaning("the tables are printed", "a statement is invalid", _UNREAD),
     "snapshot": Meaning("the files are written", "a statement is invalid", _UNREAD),
-    "convert": Meaning("no losses", "a table is invalid, or something is lost", _UNREAD),
+    "convert": Meaning(
+        "the tables are printed", "a table is invalid, or would hold other values", _UNREAD
+    ),
     "compat": Meaning("compatible", "a table is incompatible", _UNRESOLVED),
     "diff": Meaning("no changes", "there are changes", _UNRESOLVED),
     "plan": Meaning("the new tables are reached", "a part is not reached", _UNRESOLVED),

@@ -60,7 +60,7 @@ def recover(file: script.File, define: script.Define = None, table: Tables = Non
             if isinstance(statement, SETTING_UP):
                 run(session, statement, text)
         found = recover_tables(session, _chosen(session, table), _show)
-    print(f"{len(found)} tables")
+    print(f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
 
 
 def _show(recovery: Recovery) -> None:

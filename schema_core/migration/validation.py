@@ -303,7 +303,9 @@ def _value_checks(
         else:
             yield from _scalar_checks(writer, path, value, old, new)
             if _is_text(old) and not _is_text(new):
-                unchecked.append(f"{'.'.join(path)}: what {_shown(new)} keeps of the text")
+                unchecked.append(
+                    f"{'.'.join(path)}: digits or characters lost when strings become {_shown(new)}"
+                )
 
 
 def _field_checks(

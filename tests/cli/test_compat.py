@@ -74,7 +74,8 @@ def test_json_and_annotations_have_the_line_of_the_column(tmp_path: Path) -> Non
 def test_a_table_that_is_gone_concerns_old_readers(tmp_path: Path) -> None:
     other = CHANGED.replace("orders", "others")
 
-    assert 0 == run(tmp_path, ORDERS, other)[0]
+    for mode in ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE"):
+        assert 0 == run(tmp_path, ORDERS, other, "--mode", mode)[0]
     code, output = run(tmp_path, ORDERS, other, "--mode", "FORWARD")
     assert 1 == code
     assert "orders: incompatible: the table is gone" in output

@@ -36,11 +36,11 @@ def test_unfinished_tables_are_dropped_once(tmp_path: Path) -> None:
     )
 
     result = invoke(str(script), "--table", "`other`")
-    assert (GOOD, "c.default.other: undone\n1 tables\n") == (result.exit_code, result.output)
+    assert (GOOD, "c.default.other: undone\n1 table\n") == (result.exit_code, result.output)
     result = invoke(str(script))
     assert GOOD == result.exit_code
     assert "c.default.left: undone\n" in result.output
-    assert (GOOD, "1 tables\n") == (invoke(str(script)).exit_code, invoke(str(script)).output)
+    assert (GOOD, "1 table\n") == (invoke(str(script)).exit_code, invoke(str(script)).output)
     assert ["fine"] == environment.list_tables()
 
 
