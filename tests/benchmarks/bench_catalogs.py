@@ -66,7 +66,8 @@ def filled(url: str, count: int) -> SqlCatalog:
             numbers = range(start, min(start + PORTION, count))
             rows = [copied | {"key": name, "name": name} for name in map(name_of, numbers)]
             connection.execute(sa.insert(ENTRIES), rows)
-        connection.execute(sa.text("ANALYZE"))  # as PostgreSQL does itself within a minute
+        if engine.dialect.name == "postgresql":  # it does so itself within a minute
+            connection.execute(sa.text("ANALYZE"))
     engine.dispose()
     environment.execute_sql("DROP TABLE copied")
     return catalog
