@@ -2,8 +2,8 @@
 
 `OPTIONS` after the name of a table changes its options for one query. All other hints control how
 Flink runs a join or an aggregation and cannot change a result; those that an engine does not use
-are accepted without effect. A hint that Flink ignores, although it was meant to change what is
-read, is refused.
+are accepted without effect, except that a streaming job whose state does not expire refuses
+`STATE_TTL`. A hint that Flink ignores, although it was meant to change what is read, is refused.
 """
 
 from __future__ import annotations

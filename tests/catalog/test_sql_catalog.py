@@ -105,6 +105,28 @@ def test_names_are_found_in_databases_of_any_collation(
     client(postgres, "psql", "-q", "-c", f"DROP DATABASE {name}")
 
 
+def test_a_store_of_version_2_on_postgresql_is_upgraded(postgres: Server, tmp_path: Path) -> None:
+    """Its keys have the collation of the database."""
+    catalog = postgres_catalog(postgres, tmp_path)
+    check_names_by_prefix(catalog, ODD_NAMES)
+    with catalog.entries.transaction(writing=True) as entries:
+        execute = entries.connection.exec_driver_sql
+        execute('ALTER TABLE schema_core_entry ALTER COLUMN key TYPE text COLLATE "en-x-icu"')
+        execute("DELETE FROM schema_core_migration WHERE version = 3")
+    catalog.close()
+
+    again = postgres_catalog(postgres, tmp_path)
+    again.open()
+    assert ODD_NAMES == tuple(again.list_tables("default"))
+    assert ["a_b"] == again.find_table_names("default", "a_")
+    with again.entries.transaction() as entries:
+        collation = (
+            "SELECT collation_name FROM information_schema.columns WHERE column_name = 'key' AND "
+            "table_name = 'schema_core_entry' AND table_schema = current_schema()"
+        )
+        assert "C" == entries.connection.exec_driver_sql(collation).scalar()
+
+
 def test_prefixes_on_postgresql_are_ranges_of_an_index(postgres: Server, tmp_path: Path) -> None:
     """The time does not depend on the number of other objects."""
     catalog = postgres_catalog(postgres, tmp_path)
