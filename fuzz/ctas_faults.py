@@ -1,4 +1,4 @@
-"""CREATE and REPLACE TABLE AS under faults: catalog and rows keep what the level promises.
+"""CREATE and REPLACE TABLE AS under faults: catalog and rows keep what the level guarantees.
 
     python -m fuzz.ctas_faults --runs 300
 

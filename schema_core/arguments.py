@@ -20,7 +20,7 @@ T = TypeVar("T")
 #: A class, or the classes of which one is accepted.
 Kind: TypeAlias = type[Any] | tuple[type[Any], ...]
 
-#: Classes that messages call by another name than their own.
+#: Names of classes in messages, where they differ from their own.
 NAMES: dict[type, str] = {
     str: "a string",
     bool: "a boolean",
@@ -39,8 +39,8 @@ def require_instance(
     Args:
         value: The value to check.
         kind: The class, or several of which one suffices.
-        name: What the message calls the value, usually the name of a parameter.
-        expected: What the message calls an instance; by default the name of the class.
+        name: The name of the value in the message, usually that of a parameter.
+        expected: The noun for an instance in the message; by default the name of the class.
         hint: How to correct the call.
 
     Raises:
@@ -169,7 +169,7 @@ def _kind(hint: object) -> Kind | None:
 
 
 def type_name(value: object) -> str:
-    """Return what a message calls the type of a value.
+    """Return the name of a value's type, for messages.
 
     >>> type_name(None), type_name(5), type_name(int)
     ('None', 'int', 'the class int')

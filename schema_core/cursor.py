@@ -48,7 +48,7 @@ def check_digits(digits: str, span: Span) -> None:
         raise ParseError(
             f"a number of {len(digits):,} characters exceeds the maximum of {MAX_DIGITS:,}",
             code="number-too-long",
-            hint="Flink types have at most 38 digits",
+            hint="use at most 38 digits",
             span=span,
         )
 
@@ -87,7 +87,11 @@ class Cursor:
     @property
     def found(self) -> str:
         """The current token as messages show it, unless it may be a secret."""
-        return _HIDDEN_VALUE if self.is_hidden(self.token) else self.token.display
+        return self.show(self.token)
+
+    def show(self, token: Token) -> str:
+        """Return a token as messages show it, unless it may be a secret."""
+        return _HIDDEN_VALUE if self.is_hidden(token) else token.display
 
     def is_hidden(self, token: Token) -> bool:
         """Return whether a token may be a secret, which messages must not show."""
@@ -118,6 +122,15 @@ class Cursor:
                 raise self.missing(key)
             self.index += 1
         return token
+
+    def string_literal(self) -> str:
+        """Consume a string literal, or several adjacent ones, and return their content."""
+        if self.token.kind != "string":
+            raise self.fail(f"expected a string literal, found {self.found}")
+        parts = []
+        while self.token.kind == "string":
+            parts.append(self.advance().value)
+        return "".join(parts)
 
     def missing(self, key: str) -> ParseError:
         """Return the error for a token other than the expected one."""

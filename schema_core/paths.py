@@ -248,6 +248,11 @@ class UnresolvedPath:
         return self.as_summary_string()
 
 
+def format_path(path: object) -> str:
+    """Return a path for a message: names separated by dots for an identifier, else its string."""
+    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
+
+
 def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) -> str:
     if name is None:
         raise SchemaError(

@@ -115,7 +115,7 @@ FUNCTIONS = {
 }
 
 #: Functions of these modules that import no third party.
-WITHOUT_EXTRA = frozenset({"type_of", "spark_metadata", "extension_of"})
+WITHOUT_EXTRA = frozenset({"type_of", "extension_of"})
 
 
 @pytest.mark.parametrize(("module", "extra"), FUNCTIONS.items())

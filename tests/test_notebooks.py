@@ -141,7 +141,7 @@ def test_a_plan_shows_its_steps() -> None:
     assert "cannot be undone" in found.cells
     assert "all rows" in found.cells
     assert "name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]" in found.cells
-    assert "not reached: " in found.text
+    assert "unsupported: " in found.text
     assert "script" not in found.tags
 
 

@@ -61,7 +61,7 @@ def test_a_function_is_a_signature_and_a_translation_rule(tmp_path: Path) -> Non
 
     before = run(tmp_path, query)
     assert before.returncode == 1
-    assert "there is no function TOY_REVERSE" in before.stderr
+    assert "there is no function 'TOY_REVERSE'" in before.stderr
 
     add_row(core / "expressions" / "functions" / "strings.py", "REVERSE", "TOY_REVERSE")
     typed = run(tmp_path, query)

@@ -458,7 +458,8 @@ def _at_path(
     column = _physical(table.schema.columns[_index_of(name, table.schema.columns)])
     found = normal_type(column.data_type)
     if not isinstance(found, DataType):
-        raise does_not_fit(f"the type {found} is not known")
+        problem = f"cannot alter a part of {str(found)!r}: the type is not resolved"
+        raise does_not_fit(problem)
     return _with_column(table, replace(column, data_type=within(found, path[1:])))
 
 
@@ -541,7 +542,7 @@ def _with_schema(table: CatalogTable, **members: Any) -> CatalogTable:
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """A part of a table: what messages call it, its changes, how it is read, how it is set.
+    """A part of a table: its name in messages, its changes, how it is read, how it is set.
 
     A part without `add` and `drop` is always there, maybe empty.
     """

@@ -49,7 +49,7 @@ class CatalogDescriptor:
     def of(
         catalog_name: str, configuration: Mapping[str, str], comment: str | None = None
     ) -> CatalogDescriptor:
-        """PyFlink's name of the constructor."""
+        """Return a descriptor; this is PyFlink's constructor."""
         given = require_instance(configuration, Mapping, "the configuration of a catalog")
         return CatalogDescriptor(catalog_name, dict(given), comment)
 
@@ -204,7 +204,7 @@ class FileCatalogStore(CatalogStore):
                 if ignore_if_not_exists:
                     return
                 raise NotFoundError(
-                    f"there is no catalog {catalog_name}",
+                    f"there is no catalog {catalog_name!r}",
                     code="catalog-not-found",
                     hint=similar(catalog_name, self.list_catalogs()),
                 ) from None
@@ -256,7 +256,7 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
         raise SchemaError(
             f"unknown kind of catalog store {kind!r}",
             code="unknown-catalog-store-kind",
-            hint="known kinds: file, generic_in_memory",
+            hint="use file or generic_in_memory",
         )
     given = {key for key in configuration if key.startswith(IN_FILES)}
     if unknown := sorted(given - {PATH}):
@@ -303,7 +303,7 @@ def _create(file: Path, content: bytes) -> None:
     except FileExistsError:
         name = file.name.removesuffix(SUFFIX)
         raise AlreadyExistsError(
-            f"there is already a catalog {name}", code="catalog-exists"
+            f"there is already a catalog {name!r}", code="catalog-exists"
         ) from None
 
 

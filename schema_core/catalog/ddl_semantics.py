@@ -127,14 +127,14 @@ def decide(
         case Action.IGNORE:
             return False
         case Action.RAISE_EXISTS:
-            raise AlreadyExistsError(f"there is already an object {path}", code=f"{noun}-exists")
+            raise AlreadyExistsError(f"there is already an object {path!r}", code=f"{noun}-exists")
         case Action.RAISE_MISSING:
-            problem, names = f"there is no {what} {path}", identifier.to_list()
+            problem, names = f"there is no {what} {path!r}", identifier.to_list()
             raise NotFoundError(problem, code=f"{noun}-not-found").of(*names)
         case Action.RAISE_HIDDEN:
             hider = f"temporary {hidden_by or what}"
             raise SchemaError(
-                f"a {hider} hides {path}",
+                f"a {hider} hides {path!r}",
                 code="hidden-by-temporary",
                 hint=f"drop the {hider} first",
             )

@@ -94,7 +94,7 @@ class FormerNames:
             found = None
         if found is None:
             raise SchemaError(
-                f"option {KEY!r} has a value that this library does not write",
+                f"malformed value of option {KEY!r}",
                 code="invalid-option-value",
                 hint="restore the definition of the table",
             )

@@ -171,7 +171,7 @@ class Modules:
     @staticmethod
     def _missing(name: str, known: Iterable[str]) -> NotFoundError:
         return NotFoundError(
-            f"there is no module {name}", code="module-not-found", hint=similar(name, known)
+            f"there is no module {name!r}", code="module-not-found", hint=similar(name, known)
         )
 
 
@@ -368,7 +368,7 @@ class FunctionCatalog:
         if found := self.find(path):
             return found
         raise NotFoundError(
-            f"there is no function {path}",
+            f"there is no function {'.'.join(path.parts)!r}",
             code="function-not-found",
             hint=similar(path.object_name.lower(), self.list_functions()),
         )
@@ -548,7 +548,7 @@ class FunctionCatalog:
         """
         if identifier in self.temporary:
             raise AlreadyExistsError(
-                f"a temporary function hides {identifier.as_summary_string()}",
+                f"a temporary function hides {identifier.as_summary_string()!r}",
                 code="temporary-function-exists",
                 hint="drop the temporary function first",
             )

@@ -32,6 +32,7 @@ from schema_core.catalog.managed import (
     with_folder,
     without_folder,
 )
+from schema_core.catalog.object_store import missing
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -100,7 +101,7 @@ class FoundTable:
         return {**(self.derived or self.table.options), **self.hidden}
 
 
-#: How often a mark is replaced in a table that others change meanwhile.
+#: Maximum attempts to replace the mark of a table under concurrent modification.
 MARK_ATTEMPTS = 20
 
 Visible = TypeVar("Visible", bound=CatalogBaseTable)
@@ -276,7 +277,7 @@ class CatalogManager:
         if found := self.find(identifier):
             return found
         raise NotFoundError(
-            f"there is no table or view {identifier.as_summary_string()}",
+            f"there is no table or view {identifier.as_summary_string()!r}",
             code="table-not-found",
             hint=similar(identifier.object_name, self._names_beside(identifier)),
         ).of(*identifier.to_list())
@@ -571,7 +572,7 @@ class CatalogManager:
         current = self.registry.current_path
         if current == (catalog, name):
             raise SchemaError(
-                f"the database {name} is in use",
+                f"the database {name!r} is in use",
                 code="database-in-use",
                 hint="select another one with USE first",
             )
@@ -650,9 +651,7 @@ class ModelManager:
         """
         if model := self.find(identifier):
             return model
-        raise NotFoundError(
-            f"there is no model {identifier.as_summary_string()}", code="model-not-found"
-        )
+        raise missing("model", identifier.as_summary_string())
 
     def is_temporary(self, identifier: ObjectIdentifier) -> bool:
         return identifier in self._temporary.models
@@ -707,9 +706,7 @@ class ModelManager:
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.model_exists(path):
             if not if_exists:
-                raise NotFoundError(
-                    f"there is no model {identifier.as_summary_string()}", code="model-not-found"
-                )
+                raise missing("model", identifier.as_summary_string())
             return False
         catalog.drop_model(path, ignore_if_not_exists=if_exists)
         return True
@@ -724,7 +721,7 @@ class ModelManager:
         """
         if self.is_temporary(identifier):
             raise SchemaError(
-                f"a temporary model hides {identifier.as_summary_string()}",
+                f"a temporary model hides {identifier.as_summary_string()!r}",
                 code="hidden-by-temporary",
                 hint="drop the temporary model first",
             )
@@ -825,7 +822,7 @@ class TypeManager:
         """
         if identifier in self.temporary.types:
             raise SchemaError(
-                f"a temporary type hides {identifier.as_summary_string()}",
+                f"a temporary type hides {identifier.as_summary_string()!r}",
                 code="hidden-by-temporary",
                 hint="drop the temporary type first",
             )
@@ -833,9 +830,7 @@ class TypeManager:
         if catalog is None or not catalog.type_exists(path):
             if if_exists:
                 return False
-            raise NotFoundError(
-                f"there is no type {identifier.as_summary_string()}", code="type-not-found"
-            )
+            raise missing("type", identifier.as_summary_string())
         catalog.drop_type(path, ignore_if_not_exists=if_exists)
         return True
 

@@ -228,7 +228,7 @@ def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError
     did you mean 'db.orders'?
     """
     return NotFoundError(
-        f"there is no {noun} {name}",
+        f"there is no {noun} {str(name)!r}",
         code=f"{noun.replace(' ', '-')}-not-found",
         hint=similar(str(name), known),
     )
@@ -237,14 +237,14 @@ def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError
 def exists(noun: str, name: object) -> AlreadyExistsError:
     """Return the error for a name that is taken."""
     return AlreadyExistsError(
-        f"there is already a {noun} {name}", code=f"{noun.replace(' ', '-')}-exists"
+        f"there is already a {noun} {str(name)!r}", code=f"{noun.replace(' ', '-')}-exists"
     )
 
 
 def not_empty(database: str) -> SchemaError:
     """Return the error for a database that cannot be dropped without CASCADE."""
     return SchemaError(
-        f"the database {database} is not empty",
+        f"the database {database!r} is not empty",
         code="database-not-empty",
         hint="drop its objects first, or drop it with CASCADE",
     )

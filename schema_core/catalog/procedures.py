@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.arguments import require_instance, require_names, require_sequence, type_name
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.text import show
@@ -47,11 +47,13 @@ class Procedure:
                 names than of types.
         """
         if not callable(function):
-            raise SchemaError("function must be callable", code="wrong-argument")
+            raise SchemaError(
+                f"function must be callable, got {type_name(function)}", code="wrong-argument"
+            )
         types = tuple(_type(one) for one in require_sequence(input_types, "input_types"))
         names = require_names(argument_names, "the procedure")
         if names and len(names) != len(types):
-            problem = f"{len(names)} names for {len(types)} arguments"
+            problem = f"the number of argument names must be {len(types)}, got {len(names)}"
             raise SchemaError(problem, code="wrong-argument")
         return Procedure(function, types, _type(result_type), names)
 

@@ -170,7 +170,7 @@ def factory_of(kind: str) -> CatalogFactory:
         raise SchemaError(
             f"unknown catalog type {kind!r}",
             code="unknown-catalog-type",
-            hint=f"known types: {', '.join(known)}",
+            hint=f"use one of {', '.join(known)}",
         )
     if len(offered) > 1:
         targets = ", ".join(sorted(one.value for one in offered))
@@ -299,7 +299,7 @@ class CatalogRegistry:
         """The name of the current database, or None."""
         return self.current_path[1]
 
-    # --- which there are -----------------------------------------------------------------------
+    # --- listing -------------------------------------------------------------------------------
 
     def names(self) -> list[str]:
         """Return the sorted names of all catalogs."""
@@ -323,7 +323,7 @@ class CatalogRegistry:
         if catalog := self.find(name):
             return catalog
         raise NotFoundError(
-            f"there is no catalog {name}",
+            f"there is no catalog {name!r}",
             code="catalog-not-found",
             hint=similar(name, self.names()),
         ).of(name)
@@ -338,10 +338,10 @@ class CatalogRegistry:
             return descriptor
         self.get(name)
         raise NotFoundError(
-            f"the catalog {name} was not created from options", code="catalog-not-found"
+            f"the catalog {name!r} was not created from options", code="catalog-not-found"
         )
 
-    # --- made and dropped ----------------------------------------------------------------------
+    # --- creating and dropping -----------------------------------------------------------------
 
     def register(self, name: str, catalog: Catalog) -> None:
         """Register a catalog object; its descriptor is unknown and not stored."""
@@ -391,7 +391,7 @@ class CatalogRegistry:
         with self._lock:
             if name == self.current_catalog:
                 raise SchemaError(
-                    f"the catalog {name} is in use",
+                    f"the catalog {name!r} is in use",
                     code="catalog-in-use",
                     hint="select another one with USE CATALOG first",
                 )
@@ -409,7 +409,7 @@ class CatalogRegistry:
         if is_blank(name):
             raise SchemaError("a catalog requires a name", code="blank-name")
         if name in self.names():
-            raise AlreadyExistsError(f"there is already a catalog {name}", code="catalog-exists")
+            raise AlreadyExistsError(f"there is already a catalog {name!r}", code="catalog-exists")
 
     # --- the current path ----------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ def read_view(
     if any(isinstance(column.data_type, AnyTimestampType) for column in stored.columns):
         try:
             stored = _with_time_attributes(stored, query_columns(view.expanded_query))
-        except SchemaCoreError:  # reported to those who read its rows; its types are still known
+        except SchemaCoreError:  # readers get the error; the stored types remain valid
             stored = _with_time_attributes(stored, ())
     if isinstance(view, ResolvedCatalogView):
         return replace(view, resolved_schema=stored)

@@ -15,7 +15,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects, TemporaryStore
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.paths import ObjectIdentifier
+from schema_core.paths import ObjectIdentifier, format_path
 
 #: Returns the kind of the object that a temporary one would hide, or None.
 Beneath = Callable[[Any], str | None]
@@ -61,7 +61,7 @@ class Shadowing:
         """
         if self._denied() and (what := self._beneath[noun](path)):
             raise SchemaError(
-                f"a {noun} {shown(path)} would hide a {what}",
+                f"a {noun} {format_path(path)!r} would hide a {what}",
                 code="shadowing-denied",
                 hint="choose another name, or allow shadowing: "
                 "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
@@ -75,7 +75,7 @@ class Shadowing:
         """
         if self._denied() and path in temporary.tables:
             raise SchemaError(
-                f"a temporary object would hide {shown(path)}",
+                f"a temporary object would hide {format_path(path)!r}",
                 code="shadowing-denied",
                 hint="drop the temporary object first, or choose another name",
             )
@@ -85,7 +85,7 @@ class Shadowing:
         for store in stores:
             for path, kept in store.items():
                 if what := self._beneath[store.noun](path):
-                    yield Hidden(shown(path), called(kept, store.noun), what)
+                    yield Hidden(format_path(path), called(kept, store.noun), what)
 
     # --- hidden objects ------------------------------------------------------------------------
 
@@ -116,11 +116,6 @@ class Shadowing:
 def built_in(name: object) -> str | None:
     """Return the kind of the built-in function that a temporary one hides, or None."""
     return "built-in function" if str(name).upper() in BUILT_IN else None
-
-
-def shown(path: object) -> str:
-    """Return a path as messages show it."""
-    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
 
 
 def called(kept: object, noun: str) -> str:

@@ -150,7 +150,7 @@ def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     try:
         found = resolver.resolve(_as_text(schema))
     except SchemaCoreError as error:
-        raise _not_storable(f"its text is invalid: {error.problem}", error.path) from error
+        raise _not_storable(f"the stored schema is invalid: {error.problem}", error.path) from error
     for (place, text, type_), (_, text_again, type_again) in zip(
         _members(schema), _members(found), strict=True
     ):
@@ -219,13 +219,13 @@ def _require_query(
     try:
         found = [plain(type_) for _, type_ in query_columns(table.expanded_query)]
     except SchemaCoreError as error:
-        raise _not_storable(f"its query is invalid: {error.problem}", error.path) from error
+        raise _not_storable(f"the stored query is invalid: {error.problem}", error.path) from error
     types = [plain(column.data_type) for column in schema.columns]
     if isinstance(table, CatalogView) and found != types:
         given, expected = (
             ", ".join(one.as_summary_string() for one in each) for each in (found, types)
         )
-        raise _not_storable(f"its query reads back with types ({given}), expected ({expected})", ())
+        raise _not_storable(f"the query reads back with types ({given}), expected ({expected})", ())
 
 
 def _not_storable(
@@ -233,5 +233,5 @@ def _not_storable(
     path: tuple[str, ...],
     hint: str | None = "add explicit casts, or simplify the expression",
 ) -> SchemaError:
-    problem = f"the definition cannot be stored, {problem}"
+    problem = f"the definition cannot be stored: {problem}"
     return SchemaError(problem, code="not-storable", hint=hint, path=path)

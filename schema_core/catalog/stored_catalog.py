@@ -57,7 +57,7 @@ from schema_core.schema.resolve import SchemaResolver
 
 S = TypeVar("S", bound=StoredObject)
 
-#: How often an object that other writers change meanwhile is read and written again.
+#: Maximum attempts under concurrent modification.
 MAX_ATTEMPTS = 20
 
 #: Kinds of objects that only some catalogs store.
@@ -378,7 +378,7 @@ class StoredCatalog(Catalog, Generic[S]):
         table = self._require(transaction, wanted, lock=lock)
         if keys := _partition_keys(table.value):
             return table, keys
-        raise SchemaError(f"the table {wanted} is not partitioned", code="not-partitioned")
+        raise SchemaError(f"the table {str(wanted)!r} is not partitioned", code="not-partitioned")
 
     def _table_of(
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
@@ -681,9 +681,9 @@ def _missing_partition(transaction: ObjectTransaction[S], key: ObjectKey) -> Not
     path = ObjectKey(ObjectKind.TABLE, key.database, key.name)
     table = transaction.get(path)
     if table is None:
-        error.hint = f"there is no table {path}"
+        error.hint = f"there is no table {str(path)!r}"
     elif not _partition_keys(table.value):
-        error.hint = f"the table {path} is not partitioned"
+        error.hint = f"the table {str(path)!r} is not partitioned"
     return error
 
 

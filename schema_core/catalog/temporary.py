@@ -19,7 +19,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.paths import ObjectIdentifier
+from schema_core.paths import ObjectIdentifier, format_path
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -36,11 +36,6 @@ Admission: TypeAlias = Callable[[str, Any], None]
 
 def admit_all(noun: str, path: object) -> None:
     """Refuse no temporary object."""
-
-
-def _summary(path: object) -> str:
-    """Return a path as messages quote it."""
-    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
 
 
 class TemporaryStore(Generic[K, V]):
@@ -98,7 +93,7 @@ class TemporaryStore(Generic[K, V]):
             if path in self:
                 if ignore_if_exists:
                     return False
-                raise exists(self.noun, _summary(path))
+                raise exists(self.noun, format_path(path))
             self._admit(self.noun, path)
             self._objects[self._key(path)] = value
             return True
@@ -115,7 +110,7 @@ class TemporaryStore(Generic[K, V]):
                 return True
             if ignore_if_not_exists:
                 return False
-            raise missing(self.noun, _summary(path), map(_summary, self._objects))
+            raise missing(self.noun, format_path(path), map(format_path, self._objects))
 
     def alter(self, path: K, change: Callable[[V], V]) -> bool:
         """Replace the object at this path by a changed one; return False if there is none."""
@@ -135,7 +130,7 @@ class TemporaryStore(Generic[K, V]):
             if path not in self:
                 return False
             if self._key(new_path) != self._key(path) and new_path in self:
-                raise exists(self.noun, _summary(new_path))
+                raise exists(self.noun, format_path(new_path))
             self._objects[self._key(new_path)] = self._objects.pop(self._key(path))
             return True
 

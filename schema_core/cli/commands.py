@@ -63,7 +63,7 @@ COMMANDS = {
     "recover": Entry(
         "recover",
         "recover",
-        "Finish or undo what jobs whose processes have ended left of tables.",
+        "Recover tables of jobs whose processes have ended: commit or roll back.",
     ),
     "resolve": Entry(
         "resolve",

@@ -106,8 +106,8 @@ def compat(
         CompatibilityMode.BACKWARD,
         CompatibilityMode.BACKWARD_TRANSITIVE,
     }
-    gone = [] if reads_old else sorted(before.keys() - after.keys())
-    finish(report_of(compared, gone, new, text), output)
+    removed = [] if reads_old else sorted(before.keys() - after.keys())
+    finish(report_of(compared, removed, new, text), output)
 
 
 def _levels(options: list[str]) -> dict[str, Severity]:
@@ -183,21 +183,23 @@ def _acceptance(row: Any) -> Acceptance:
 LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARN: Level.WARNING, Severity.ALLOW: Level.NOTE}
 
 
-def report_of(compared: list[Compared], gone: list[str], file: Path, text: str) -> FindingReport:
+def report_of(compared: list[Compared], removed: list[str], file: Path, text: str) -> FindingReport:
     """Return the report of all tables."""
     findings = [
         _reported(one, found, file, text) for one in compared for found in one.report.findings
     ]
     findings += [
-        ReportedFinding(Level.ERROR, "table-gone", "the table is gone", str(file), subject=path)
-        for path in gone
+        ReportedFinding(
+            Level.ERROR, "table-removed", "the table was removed", str(file), subject=path
+        )
+        for path in removed
     ]
     return FindingReport(
         "compat",
         findings,
-        [*(one.path for one in compared), *gone],
-        text=as_text(compared, gone),
-        document=as_document(compared, gone, text),
+        [*(one.path for one in compared), *removed],
+        text=as_text(compared, removed),
+        document=as_document(compared, removed, text),
     )
 
 
@@ -214,16 +216,16 @@ def _reported(one: Compared, found: Finding, file: Path, text: str) -> ReportedF
     )
 
 
-def as_text(compared: list[Compared], gone: list[str]) -> Iterator[str]:
+def as_text(compared: list[Compared], removed: list[str]) -> Iterator[str]:
     """Yield the verdict and the findings of every table."""
     for one in compared:
         for line in str(one.report).splitlines():
             yield escaped(line if line.startswith(" ") else f"{one.path}: {line}")
-    for path in gone:
-        yield escaped(f"{path}: incompatible: the table is gone")
+    for path in removed:
+        yield escaped(f"{path}: incompatible: the table was removed")
 
 
-def as_document(compared: list[Compared], gone: list[str], text: str) -> dict[str, Any]:
+def as_document(compared: list[Compared], removed: list[str], text: str) -> dict[str, Any]:
     """Return JSON values with all findings by table."""
     tables = {
         one.path: {
@@ -243,5 +245,5 @@ def as_document(compared: list[Compared], gone: list[str], text: str) -> dict[st
         }
         for one in compared
     }
-    compatible = not gone and all(one.report.is_compatible for one in compared)
-    return {"version": VERSION, "compatible": compatible, "tables": tables, "gone": gone}
+    compatible = not removed and all(one.report.is_compatible for one in compared)
+    return {"version": VERSION, "compatible": compatible, "tables": tables, "gone": removed}

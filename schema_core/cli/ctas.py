@@ -32,7 +32,7 @@ def ctas(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an existing table.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what the statement does, promises and loses.")
+        bool, typer.Option("--dry-run", help="Print its effects, guarantees and losses.")
     ] = False,
     define: script.Define = None,
     quiet: Quiet = False,

@@ -110,7 +110,7 @@ def _findings(one: Difference, file: str) -> Iterator[ReportedFinding]:
     if one.status is not Status.CHANGED:
         code, message = f"table-{one.status.value}", f"the table is {one.status.value}"
         yield ReportedFinding(Level.ERROR, code, message, file, subject=one.path)
-    hint = "; ".join(f"if it is a rename, --rename {it}" for it in one.renames) or None
+    hint = "; ".join(f"pass --rename {it} if it is a rename" for it in one.renames) or None
     for change in one.changes:
         yield ReportedFinding(
             Level.ERROR, "table-changed", describe(change), file, hint=hint, subject=one.path
@@ -122,7 +122,7 @@ def as_text(found: list[Difference]) -> Iterator[str]:
     for one in found:
         yield escaped(f"{one.path}: {one.status.value}")
         yield from (escaped(f"  {describe(change)}") for change in one.changes)
-        yield from (escaped(f"  hint: if it is a rename, --rename {it}") for it in one.renames)
+        yield from (escaped(f"  hint: pass --rename {it} if it is a rename") for it in one.renames)
 
 
 def as_html(

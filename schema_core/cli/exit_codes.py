@@ -35,7 +35,7 @@ EXIT_CODES: dict[str, Meaning] = {
     ),
     "compat": Meaning("compatible", "a table is incompatible", _UNRESOLVED),
     "diff": Meaning("no changes", "there are changes", _UNRESOLVED),
-    "plan": Meaning("the new tables are reached", "a part is not reached", _UNRESOLVED),
+    "plan": Meaning("the plan covers all changes", "a change is unsupported", _UNRESOLVED),
     "validate": Meaning("all rows fit", "there are rows that do not fit", _SETUP),
     "drift": Meaning("no changes", "something was changed outside of migrations", _SETUP),
     "sweep": Meaning("no findings", "a definition has findings", "the source cannot be read"),

@@ -221,7 +221,7 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
             yield Text.assemble(("  hint: ", "cyan"), escaped(one.hint))
     if codes:
         code = next(iter(codes)) if len(codes) == 1 else "CODE"
-        yield Text(f"more about it: schema-core explain {code}", "dim")
+        yield Text(f"run: schema-core explain {code}", "dim")
 
 
 def printable(line: str) -> str:

@@ -52,8 +52,8 @@ def plan_tables(
     """Plan the migration of the tables that both scripts have, by path.
 
     Tables that only one script has are reported, not created or dropped. With `--rows` the plan
-    has the number of rows that a step reads or writes. Exits with 1 if a part of a new definition
-    is not reached, with 2 if a script cannot be read or resolved.
+    has the number of rows that a step reads or writes. Exits with 1 if a change is
+    unsupported, with 2 if a script cannot be read or resolved.
     """
     errors = Console(stderr=True, highlight=False)
     try:
@@ -89,7 +89,7 @@ def plan_tables(
 
 
 def report_of(plans: dict[str, MigrationPlan], file: Path) -> FindingReport:
-    """Return the report of plans: data at risk is a warning, what is not reached an error."""
+    """Return the report of plans: data at risk is a warning, an unsupported change an error."""
     findings = [finding for path, one in plans.items() for finding in _findings(path, one, file)]
     documents = {path: json.loads(one.to_json()) for path, one in plans.items()}
     return FindingReport(
@@ -109,7 +109,7 @@ def _findings(path: str, plan: MigrationPlan, file: Path) -> Iterator[ReportedFi
                 path=(".".join(risk.path),),
             )  # fmt: skip
     for loss in plan.losses:
-        message = f"not reached: {loss}"
+        message = f"unsupported: {loss}"
         yield ReportedFinding(Level.ERROR, "not-reached", message, str(file), subject=path)
 
 
@@ -134,4 +134,4 @@ def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:
             for text in step.statements:
                 yield f"{text};"
         for loss in one.losses:
-            yield escaped(f"-- not reached: {loss}")
+            yield escaped(f"-- unsupported: {loss}")

@@ -1,4 +1,4 @@
-"""``schema-core recover``: finish or undo what jobs of ended processes have left of tables."""
+"""``schema-core recover``: recover tables of jobs whose processes have ended."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Tables = Annotated[
 
 
 def recover(file: script.File, define: script.Define = None, table: Tables = None) -> None:
-    """Finish or undo what jobs whose processes have ended left of tables.
+    """Recover tables of jobs whose processes have ended: commit or roll back.
 
     Of the script only the statements that set a session up are executed, such as CREATE CATALOG,
     USE and SET. Exits with 1 if a table cannot be recovered, with 2 if the file cannot be read.

@@ -193,7 +193,7 @@ def exits_on_error(
 def interrupted(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
     """Report on stderr that Ctrl-C ended the command; return the exit to raise.
 
-    The notes of the error tell whether the rows of a job are committed nevertheless.
+    The notes of the error state whether the rows of a job are committed nevertheless.
     """
     notes = getattr(interrupt, "__notes__", ())
     console.print(": ".join(["schema-core: interrupted", *notes]), markup=False, soft_wrap=True)

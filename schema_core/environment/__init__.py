@@ -1,1 +1,1 @@
-"""What a user holds: settings, options, tables, statements, and the seams to what runs them."""
+"""The table environment: settings, options, statements, interfaces of planners and connectors."""

@@ -18,7 +18,7 @@ from schema_core.lazy_dataclass import dataclass
 
 
 class AtomicityLevel(Enum):
-    """What remains of a CREATE TABLE AS that fails or is cancelled; a higher level promises more.
+    """What remains of a CREATE TABLE AS that fails or is cancelled; a higher level guarantees more.
 
     >>> AtomicityLevel(3)
     <AtomicityLevel.ISOLATED: 3>
@@ -118,7 +118,7 @@ def visibility_of(
     `creates` is whether the job is CREATE or REPLACE TABLE AS, `streams` whether it does not end.
 
     A connector that stages is `Visibility.FINAL`. One that declares nothing is
-    `Visibility.WRITE_VISIBLE`, which promises nothing.
+    `Visibility.WRITE_VISIBLE`, which guarantees nothing.
     """
     abilities: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     if streams:

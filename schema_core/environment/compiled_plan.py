@@ -165,7 +165,7 @@ class PlanReference(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What errors call the plan."""
+        """The name of the plan in messages."""
 
     @abstractmethod
     def read(self) -> str:
@@ -251,23 +251,23 @@ class PlanDocument:
                 one that was changed.
         """
         content = parse_plan(text, MAX_PLAN)
-        version = content.get("version")
-        if content.get("format") != FORMAT or type(version) is not int:
+        if content.get("format") != FORMAT:
             raise SchemaError(
-                "this is not a plan of schema_core",
+                f"expected a plan with format {FORMAT!r}, got {show(content.get('format'))}",
                 code="invalid-plan",
-                hint="plans of Flink are not read: compile the statement here",
+                hint="compile the statement with this library: plans of Flink are not supported",
             )
-        if version != VERSION:
+        version = content.get("version")
+        if type(version) is not int or version != VERSION:
             raise SchemaError(
-                f"the plan has version {version}, but only version {VERSION} is known",
-                code="unsupported-plan-version",
+                f"plan version must be {VERSION}, got {show(version)}",
+                code="unsupported-plan-version" if type(version) is int else "invalid-plan",
                 hint="use the version of schema_core that compiled the plan, or compile it again",
             )
         digest = content.pop("digest", None)
         if digest != _digest(content):
             raise SchemaError(
-                "the plan is not as it was compiled: its digest is another one",
+                "digest mismatch: the plan was modified after it was compiled",
                 code="plan-digest-mismatch",
                 hint="compile the statement again instead of editing the plan",
             )

@@ -1,7 +1,7 @@
 """Connectors: their options, metadata and abilities, and the validation of tables that use them.
 
 `Connector` does not depend on an engine; planners require more of it (the Spark planner methods
-that read and write data frames). Validation follows Flink's factory discovery: the options of a
+that read and write DataFrames). Validation follows Flink's factory discovery: the options of a
 table are checked when it is first read or written, not when it is created. Metadata columns are
 also checked when a table is defined whose connector is installed.
 """

@@ -1,4 +1,4 @@
-"""`CtasPlan`: what a CREATE TABLE AS would do, promise and lose, found out without running it."""
+"""`CtasPlan`: the effects, guarantees and losses of a CREATE TABLE AS, without running it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schema_core.schema.resolved import ResolvedSchema
 
 #: Level -> what remains of a job that fails, is cancelled or is killed.
-PROMISES: Mapping[AtomicityLevel, str] = {
+GUARANTEES: Mapping[AtomicityLevel, str] = {
     AtomicityLevel.CREATED_FIRST: "the table is created before the job and stays if the job fails",
     AtomicityLevel.ROLLED_BACK: "the table is created before the job and dropped if the job fails",
     AtomicityLevel.ISOLATED: "neither the table nor a row is visible before the job has finished",
@@ -71,7 +71,7 @@ class SupportsSinkCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CtasPlan:
-    """What CREATE TABLE AS or REPLACE TABLE AS would do now (FLIP-218).
+    """The effects, guarantees and losses of a CREATE or REPLACE TABLE AS (FLIP-218).
 
     `TableEnvironment.plan_ctas` and `TablePipeline.plan_ctas` return it; nothing was run.
 
@@ -117,7 +117,7 @@ class CtasPlan:
             yield f"partitioned by: {', '.join(self.partition_keys)}"
         shown = ", ".join(f"'{key}' = '{value}'" for key, value in sorted(self.options.items()))
         yield f"options: {shown or 'none'}"
-        yield f"level: {self.level}: {PROMISES[self.level]}"
+        yield f"level: {self.level}: {GUARANTEES[self.level]}"
         yield from (f"  not higher: {one}" for one in self.reasons)
         if self.visibility is None:
             yield "visibility: unknown"

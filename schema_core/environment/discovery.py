@@ -32,14 +32,14 @@ FORMATS = "schema_core.formats"
 FUNCTIONS = "schema_core.functions"
 HOOKS = "schema_core.job_status_hooks"
 
-#: Where packages offer what -> what one of it is called, and what its entry point names.
+#: Entry-point group -> noun in messages, and the expected object.
 GROUPS: dict[str, tuple[str, str]] = {
     CATALOGS:   ("catalog",   "a `CatalogFactory`"),
     CONNECTORS: ("connector", "a class of `Connector`, made without arguments"),
-    FORMATS:    ("format",    "what the connector that reads it takes: for files a `Format`"),
+    FORMATS:    ("format",    "a format object of its connector, such as `Format` for files"),
     PLANNERS:   ("planner",   "a class of `Planner`, made with a `PlannerContext`"),
     FUNCTIONS:  ("module",    "a mapping from names to functions, which LOAD MODULE loads"),
-    HOOKS:      ("job status hook", "what makes a `JobStatusHook`, called without arguments"),
+    HOOKS:      ("job status hook", "a factory of `JobStatusHook` without parameters"),
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ class Found:
         return f"{self.entry.dist.name} {self.entry.dist.version}" if self.entry.dist else "?"
 
 
-#: What helps where an entry point names what is not there, as after a class was renamed.
+#: Hint for an entry point that cannot be loaded, for example after a class was renamed.
 NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and install it again"
 
 

@@ -155,8 +155,7 @@ class JobRun:
             raise SchemaError(
                 f"the job {self._graph.name!r} cannot wait for its own end",
                 code="wait-for-own-job",
-                hint="a job status hook is called by the job: do not wait in it, or wait on "
-                "another thread",
+                hint="wait on another thread: the job itself calls its job status hooks",
             )
 
     def wait(self, timeout_ms: int | None = None) -> None:

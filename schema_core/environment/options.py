@@ -520,13 +520,13 @@ BUILT_IN_CATALOG = ConfigOption(
     "table.builtin-catalog-name",
     str,
     "default_catalog",
-    "the catalog that is there from the start",
+    "the initial catalog",
 )
 BUILT_IN_DATABASE = ConfigOption(
     "table.builtin-database-name",
     str,
     "default_database",
-    "the database that is there from the start",
+    "the initial database",
 )
 PLANNER = ConfigOption(
     "table.planner", str, "spark", "the identifier of the planner that runs jobs"
@@ -552,7 +552,7 @@ DISPLAY_WIDTH = ConfigOption(
     "table.display.max-column-width",
     integer,
     30,
-    "how many characters a column of a printed query is wide at most",
+    "the maximum width of a column of a printed query, in characters",
     fallback_keys=("sql-client.display.max-column-width",),
 )
 PIPELINE_NAME = ConfigOption(
@@ -590,19 +590,19 @@ ASYNC_RETRIES = ConfigOption(
     "table.exec.async-scalar.retry-strategy",
     choice("FIXED_DELAY", "NO_RETRY"),
     "FIXED_DELAY",
-    "whether a call of an AsyncScalarFunction that fails is repeated",
+    "whether a call of an AsyncScalarFunction that fails is retried",
 )
 ASYNC_DELAY = ConfigOption(
     "table.exec.async-scalar.retry-delay",
     duration,
     timedelta(milliseconds=100),
-    "how long to wait before a call of an AsyncScalarFunction is repeated",
+    "how long to wait before a call of an AsyncScalarFunction is retried",
 )
 ASYNC_ATTEMPTS = ConfigOption(
     "table.exec.async-scalar.max-attempts",
     positive,
     3,
-    "how often a call of an AsyncScalarFunction that fails is repeated, as in PyFlink",
+    "how often a call of an AsyncScalarFunction that fails is retried, as in PyFlink",
 )
 PYTHON_METRICS = ConfigOption(
     "python.metric.enabled",
@@ -620,7 +620,7 @@ SHADOWING = ConfigOption(
     "table.temporary-objects.shadowing",
     choice("ALLOW", "DENY"),
     "ALLOW",
-    "whether a temporary object may lie where it hides another (FLIP-64), or is refused",
+    "whether a temporary object may hide another (FLIP-64)",
 )
 
 METADATA_CHECK = ConfigOption(

@@ -273,7 +273,7 @@ def _of_source(relation: Relation) -> Iterator[tuple[str, str]]:
 
 
 def _sql(typed: Typed) -> str:
-    """Return an expression as SQL, or what it is where it has none."""
+    """Return an expression as SQL, or a placeholder for one without SQL syntax."""
     try:
         text = to_sql(typed)
     except UnsupportedError:

@@ -53,7 +53,7 @@ class Column(NamedTuple):
     expression: syntax.Expression
 
 
-# --- what was given ------------------------------------------------------------------------
+# --- arguments -----------------------------------------------------------------------------
 
 
 def expression_of(given: object) -> syntax.Expression:
@@ -352,7 +352,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
                 new[old] = name
             case _:
                 raise SchemaError(
-                    "expected a column with its new name",
+                    f"expected a renamed column, got {show(one)}",
                     code="not-an-expression",
                     hint='write col("old").alias("new")',
                 )
@@ -364,7 +364,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
 
 
 def require_known(name: str, known: Sequence[str]) -> None:
-    """Refuse the name of no column.
+    """Raise for a name that is not a column.
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -396,7 +396,8 @@ def called(given: object, left: Query) -> Source:
     """
     tree = expression_of(given)
     if not isinstance(tree, Call):
-        raise SchemaError("expected the call of a table function", code="not-an-expression")
+        problem = f"expected a table function call, got {show(given)}"
+        raise SchemaError(problem, code="not-an-expression")
     source = TableFunction(tree, lateral=True)
     names = given.names if isinstance(given, AliasedExpression) else ()
     # a query without an alias is EXPR$0

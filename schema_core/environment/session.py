@@ -208,7 +208,7 @@ class Session:
             for store, kept in zip(stores, before, strict=True):
                 store.restore(kept)
 
-    # --- what is meant -------------------------------------------------------------------------
+    # --- names to paths ------------------------------------------------------------------------
 
     def identifier(self, name: Name) -> ObjectIdentifier:
         """Return the path of the object that a name in a statement refers to.
@@ -234,7 +234,7 @@ class Session:
         with at_span(name.span):
             return self.tables.get(self.identifier(name))
 
-    # --- what it resolves to -------------------------------------------------------------------
+    # --- resolution ----------------------------------------------------------------------------
 
     def resolve(self, table: CatalogBaseTable) -> ResolvedTable:
         """Resolve a table, view or materialized table."""
@@ -385,7 +385,8 @@ class Session:
             if committed is False:
                 shown = found.identifier.as_summary_string()
                 raise NotFoundError(
-                    f"there is no table or view {shown}: the job that creates it has not finished",
+                    f"there is no table or view {shown!r}: the job that creates it has not "
+                    "finished",
                     code="table-not-found",
                     hint="run the query again when the job has finished; if its process has ended, "
                     f"call recover({found.identifier.object_name!r})",
@@ -583,7 +584,7 @@ class Session:
         identifier = found.identifier
         if not isinstance(found.table, ResolvedCatalogTable):
             raise SchemaError(
-                f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
+                f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
         if found.derived is not None and self.makes_folders:

@@ -565,7 +565,7 @@ class Table:
         return run_query(self._session, self._relation)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Run the query and return its rows as a pandas data frame.
+        """Run the query and return its rows as a pandas DataFrame.
 
         Columns have the types of Arrow's conversion. NULL in a column of integers makes it a column
         of floats, as in PyFlink, or of Python integers where a float would change a value. Nested
@@ -602,7 +602,7 @@ class Table:
 
     @needs("polars")
     def to_polars(self) -> pl.DataFrame:
-        """Run the query and return its rows as a polars data frame, by way of Arrow.
+        """Run the query and return its rows as a polars DataFrame, by way of Arrow.
 
         Raises:
             NotFoundError: with code `missing-extra` where polars is not installed.
@@ -1112,7 +1112,7 @@ class TablePipeline:
         print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def plan_ctas(self) -> CtasPlan:
-        """Return what creating the table would do, promise and lose; nothing is run.
+        """Return the effects, guarantees and losses of creating the table; nothing is run.
 
         Raises:
             UnsupportedError: with code `not-explainable` for a pipeline into an existing table.

@@ -201,7 +201,9 @@ class TableEnvironment:
 
     @validate_arguments(statement=str)
     def plan_ctas(self, statement: str) -> CtasPlan:
-        """Return what a CREATE or REPLACE TABLE AS would do, promise and lose; nothing is run.
+        """Return the effects, guarantees and losses of a CREATE or REPLACE TABLE AS.
+
+        Nothing is run.
 
         Raises:
             ParseError: for a string outside the grammar.
@@ -258,7 +260,7 @@ class TableEnvironment:
         return self.load_plan(plan_reference).execute()
 
     def recover(self, path: str | None = None) -> list[Recovery]:
-        """Finish or undo what jobs whose processes have ended left of tables.
+        """Recover tables of jobs whose processes have ended: commit or roll back.
 
         The next write into a table does so as well. It may be repeated, and run beside jobs.
 
@@ -266,11 +268,11 @@ class TableEnvironment:
             path: The path of a table; None for all tables of the current catalog.
 
         Returns:
-            The tables that were looked at, with what was done about each.
+            The checked tables, with the action on each.
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            ExternalError: if a catalog or the place of a table does not answer. The other tables
+            ExternalError: if a catalog or the storage of a table does not respond. The other tables
                 are recovered nevertheless: the error has a note for each that was changed.
         """
         require_instance(path, (str, NoneType), "path")
@@ -369,14 +371,14 @@ class TableEnvironment:
         return tables.of_values(self._session, query, storage_type(type_))
 
     def from_pandas(self, pdf: pd.DataFrame, schema: object = None, splits_num: int = 1) -> Table:
-        """Return a table with the rows of a pandas data frame, without its index.
+        """Return a table with the rows of a pandas DataFrame, without its index.
 
         A column has the type that Arrow gives it: a category that of its values, a datetime with a
         time zone TIMESTAMP_LTZ(6). NaN, NaT, None and ``pd.NA`` are NULL. Datetimes without a time
         zone in a TIMESTAMP_LTZ column are local times of the session.
 
         Args:
-            pdf: The data frame, which is copied.
+            pdf: The DataFrame, which is copied.
             schema: A row type or its string, or the names or types of the columns; by default those
                 of the frame.
             splits_num: PyFlink's number of source tasks; Spark chooses it by itself.
@@ -384,7 +386,7 @@ class TableEnvironment:
         Raises:
             SchemaError: with code `not-a-value` for a value that is not of the type of its column
                 or would change, `data-type-not-inferred`, `column-count-mismatch`,
-                `duplicate-column`, or `wrong-argument` for what is not a data frame.
+                `duplicate-column`, or `wrong-argument` for what is not a DataFrame.
             NotFoundError: with code `missing-extra` where pyarrow is not installed.
         """
         require_instance(splits_num, int, "splits_num")
@@ -410,7 +412,7 @@ class TableEnvironment:
         return self._of_data("arrow", data)
 
     def from_polars(self, frame: pl.DataFrame | pl.LazyFrame) -> Table:
-        """Return a table with the rows of a polars data frame, by way of Arrow.
+        """Return a table with the rows of a polars DataFrame, by way of Arrow.
 
         Raises:
             SchemaError: as `from_arrow`.

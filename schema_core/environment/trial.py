@@ -150,8 +150,8 @@ class _ReadOnlyCatalog:
     def __getattr__(self, name: str) -> Any:
         if name.startswith(CHANGING):
             raise UnsupportedError(
-                "a catalog without transactions is not changed by a trial: this statement and "
-                "those after it are not checked",
+                "cannot check this statement and those after it: "
+                f"{type(self._catalog).__name__} does not support transactions",
                 code="not-checked",
                 hint="check them in a catalog of the type 'sql' or 'generic_in_memory'",
             )

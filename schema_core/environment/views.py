@@ -273,9 +273,9 @@ def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
         query = query_of(node.table.identifier)
         if query is not None and node.period is not None:
             raise UnsupportedError(
-                "FOR SYSTEM_TIME AS OF is not run on a view: its query has only the present rows",
+                "FOR SYSTEM_TIME AS OF is not supported on a view, which has only the current rows",
                 code="not-executable",
-                hint="it can be resolved, and kept in a view",
+                hint="run the query on an engine that supports it",
             )
         return query or node
     if isinstance(node, tuple):

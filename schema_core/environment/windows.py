@@ -259,7 +259,7 @@ def _require_window(window: GroupWindow, name: str) -> None:
         raise SchemaError(
             f"there is no window {name!r}",
             code="unknown-column",
-            hint=f"the window of the groups is {window.name!r}",
+            hint=f"use {window.name!r}",
         )
 
 
@@ -359,7 +359,7 @@ class OverWindowPartitionedOrderedPreceding:
         unit, upper = _bound(following, before=False)
         if unit != self.unit:
             raise SchemaError(
-                "the begin and the end of a window are both given as rows, or both as a range",
+                f"window bounds must both be {self.unit}, got {unit} for the end",
                 code="wrong-argument",
             )
         return replace(self, upper=upper)

@@ -20,6 +20,7 @@ from schema_core.expressions.typed import (
     SortDirection,
     SortedBy,
     Typed,
+    is_windowed,
     walk,
 )
 from schema_core.sql import syntax
@@ -70,7 +71,7 @@ def aggregate_call(
         directions = tuple(SortDirection(one.descending, one.nulls_last) for one in call.within)
         typed = replace(typed, arguments=(*typed.arguments, *keys), order=directions)
     inner = [part for one in (*typed.arguments, *keys) for part in walk(one)]
-    if any(_is_aggregate(part) and (call.over is None or _has_window(part)) for part in inner):
+    if any(_is_aggregate(part) and (call.over is None or is_windowed(part)) for part in inner):
         raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
     condition = None if call.filter is None else _filter(infer(scope, call.filter))
     over = None if call.over is None else resolve_window(scope, typed.function, call.over, infer)
@@ -128,10 +129,6 @@ def _is_aggregate(typed: Typed) -> bool:
     if not isinstance(typed, FunctionCall) or typed.function.kind is not Kind.AGGREGATE:
         return False
     return typed.function.frames or typed.over is not None
-
-
-def _has_window(typed: Typed) -> bool:
-    return isinstance(typed, FunctionCall) and typed.over is not None
 
 
 def _may_be_null(
@@ -258,7 +255,7 @@ def _keys(over: Over) -> tuple[Typed, ...]:
 def _nested(over: Over) -> str | None:
     """Describe the problem with a window over windows."""
     parts = (part for key in _keys(over) for part in walk(key))
-    if any(isinstance(part, FunctionCall) and part.over is not None for part in parts):
+    if any(map(is_windowed, parts)):
         return "windows cannot be nested"
     return None
 

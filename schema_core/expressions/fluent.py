@@ -436,7 +436,9 @@ class Expression:
         if not isinstance(first_element_or_table, TableOfQuery):
             return function_call("IN", self, first_element_or_table, *remaining_elements)
         if remaining_elements:
-            raise SchemaError("no elements follow a table", code="wrong-argument")
+            count = 1 + len(remaining_elements)
+            problem = f"in_ accepts a single table, got {count} arguments"
+            raise SchemaError(problem, code="wrong-argument")
         rows = syntax.Subquery(first_element_or_table.query)
         return Expression(Call("IN", (self.syntax, rows)))
 

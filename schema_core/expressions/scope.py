@@ -300,7 +300,7 @@ def find_function(
             what, where = TABLE_API[name]
             raise SchemaError(f"{what} is not an expression", code="not-an-expression", hint=where)
         raise SchemaError(
-            f"there is no function {name}",
+            f"there is no function {name!r}",
             code="unknown-function",
             hint=_hint(name),
             span=span,

@@ -169,6 +169,11 @@ def first_phase_type(typed: Typed) -> DataType:
     return typed.type
 
 
+def is_windowed(typed: Typed) -> bool:
+    """Return whether an expression is a call with OVER."""
+    return isinstance(typed, FunctionCall) and typed.over is not None
+
+
 def children(typed: Typed) -> tuple[Typed, ...]:
     """Return the direct subtrees, without those of FILTER and OVER."""
     match typed:

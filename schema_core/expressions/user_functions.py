@@ -144,7 +144,7 @@ class AsyncScalarFunction(UserDefinedFunction, ABC):
     """A function that returns one value per row, and waits for others meanwhile.
 
     Several calls run at once: `eval` is a coroutine. The options ``table.exec.async-scalar.*``
-    limit their number and time, and set whether a call that fails is repeated.
+    limit their number and time, and set whether a call that fails is retried.
     """
 
     @abstractmethod

@@ -111,7 +111,7 @@ class _Definitions:
     """The user-defined types that metadata defines, by their paths."""
 
     def __init__(self, text: str) -> None:
-        self._definitions = _read_json(text)
+        self._definitions = read_object(text)
         self._open: set[str] = set()
 
     def resolved(self, type_: DataType) -> DataType:
@@ -147,7 +147,8 @@ class _Definitions:
         return name
 
 
-def _read_json(text: str) -> dict[str, Any]:
+def read_object(text: str | bytes) -> dict[str, Any]:
+    """Parse a JSON object in metadata; empty if it is invalid."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

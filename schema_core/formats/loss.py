@@ -553,7 +553,7 @@ def _error(loss: Loss) -> UnsupportedError:
     return UnsupportedError(
         f"{loss.source} becomes {loss.target}: {loss.kind.meaning}",
         code="lossy",
-        hint="on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it",
+        hint="pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it",
         path=loss.path,
     )
 

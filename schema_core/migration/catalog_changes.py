@@ -248,9 +248,9 @@ def _content(given: Content) -> CatalogContent:
 
 def _unknown(path: object) -> SchemaError:
     return SchemaError(
-        f"cannot rename {path}: it is not in both catalogs",
+        f"cannot rename {str(path)!r}: it is not in both catalogs",
         code="unknown-object",
-        hint="a rename names an object of the old catalog and one of the new",
+        hint="pass an object of the old catalog and its name in the new one",
     )
 
 

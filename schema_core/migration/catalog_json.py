@@ -15,7 +15,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any, Final, TypeVar
 
-from schema_core.arguments import require_instance, require_sequence
+from schema_core.arguments import require_instance, require_sequence, type_name
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -49,6 +49,7 @@ from schema_core.migration.json_format import (
     Codec,
     invalid_changes,
     list_of,
+    member,
     read_change,
     record,
     string,
@@ -112,7 +113,7 @@ def catalog_changes_from_json(text: str) -> tuple[CatalogChange, ...]:
     content = record(document, "format", "version", "changes", "digest")
     digest = content.pop("digest")
     if digest != _digest(content):
-        raise invalid_changes("the document was changed: its digest is another one")
+        raise invalid_changes("digest mismatch: the document was modified")
     found = []
     for position, one in enumerate(list_of(content["changes"]), 1):
         with at(f"change {position}"):
@@ -138,9 +139,9 @@ def _write(change: CatalogChange) -> dict[str, Any]:
 
 
 def _read(document: Any) -> CatalogChange:
-    kind = KINDS.get(str(document.get("change"))) if isinstance(document, dict) else None
+    kind = KINDS.get(str(member(document, "change")))
     if kind is None:
-        raise invalid_changes("unknown change of a catalog")
+        raise invalid_changes(f"unknown change of a catalog {show(document['change'])}")
     members = {key: value for key, value in document.items() if key != "change"}
     found: CatalogChange = _read_members(kind, members)
     return found
@@ -208,7 +209,7 @@ def _enumerated(kind: type[T]) -> Codec:
 
 def _strings(document: Any) -> dict[str, str]:
     if not isinstance(document, dict):
-        raise invalid_changes("expected an object")
+        raise invalid_changes(f"expected an object, got {type_name(document)}")
     return {key: string(value) for key, value in document.items()}
 
 
@@ -221,7 +222,7 @@ def _bytes(document: Any) -> bytes:
 
 def _integer(document: Any) -> int:
     if type(document) is not int:
-        raise invalid_changes("expected an integer")
+        raise invalid_changes(f"expected an integer, got {type_name(document)}")
     return document
 
 
@@ -239,9 +240,9 @@ def _write_object(found: CatalogBaseTable) -> dict[str, Any]:
 
 def _read_object(document: Any) -> CatalogBaseTable:
     kinds = {kind.value: kind for kind in OBJECTS}
-    kind = kinds.get(str(document.get("kind"))) if isinstance(document, dict) else None
+    kind = kinds.get(str(member(document, "kind")))
     if kind is None:
-        raise invalid_changes("unknown kind of object")
+        raise invalid_changes(f"unknown kind of object {show(document['kind'])}")
     members = {key: value for key, value in document.items() if key != "kind"}
     found: CatalogBaseTable = _read_members(OBJECTS[kind], members)
     return found
@@ -250,7 +251,8 @@ def _read_object(document: Any) -> CatalogBaseTable:
 def _read_path(document: Any) -> ObjectPath:
     names = [string(one) for one in list_of(document)]
     if len(names) != 2:
-        raise invalid_changes("expected the names of a database and of an object")
+        problem = f"expected the names of a database and of an object, got {len(names)} names"
+        raise invalid_changes(problem)
     return ObjectPath(names[0], names[1])
 
 

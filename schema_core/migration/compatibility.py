@@ -419,7 +419,8 @@ def _state(
         if uses is not None and column.name not in uses:
             continue
         if now is None:
-            yield _finding(question, "state-columns-changed", path, "the job uses it, it is gone")
+            reason = "the job uses the removed column"
+            yield _finding(question, "state-columns-changed", path, reason)
         elif type(now) is not type(column):
             reason = "the column is of another kind"
             yield _finding(question, "plan-changed", path, reason)

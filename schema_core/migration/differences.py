@@ -155,8 +155,8 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
         raise SchemaError(
             f"cannot rename {'.'.join(path)!r} to {hints[path]!r}",
             code="unknown-column",
-            hint="a rename names a column or field of the old definition, without the table, and "
-            "one of the new",
+            hint="pass a column or field of the old definition, without the table, and its name in "
+            "the new one",
         )
     return TableChanges(progress.changes, progress.start)
 

@@ -346,7 +346,7 @@ class MigrationDirectory:
                 opened.write(text)
         except FileExistsError:
             raise AlreadyExistsError(
-                f"there is already a file {target.name}", code="migration-exists"
+                f"there is already a file {target.name!r}", code="migration-exists"
             ) from None
         except OSError as error:
             raise ExternalError(

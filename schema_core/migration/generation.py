@@ -386,7 +386,7 @@ class _Writer:
                 raise UnsupportedError(
                     f"a migration cannot contain {change}",
                     code="migration-not-in-sql",
-                    hint="materialized tables are altered by the environment that refreshes them",
+                    hint="alter it in the environment that refreshes it",
                 )
 
     def _ordered(self, views: Iterable[ObjectPath]) -> Iterable[ObjectPath]:
@@ -547,14 +547,14 @@ def _differences(
     wanted: CatalogContent,
     variables: Mapping[str, str],
 ) -> list[str]:
-    """Return, as comments, what the statements do not reach and do not restore.
+    """Return, as comments, which changes are unsupported and which are not restored.
 
     Raises:
         SchemaCoreError: of a statement that fails.
     """
     scripts = [";\n".join(one) for one in (up, down) if one is not None]
     after, *back = migrator.trial([filled("generated", one, variables) for one in scripts])
-    found = [f"-- not reached: {one}" for one in diff_catalogs(after, wanted)]
+    found = [f"-- unsupported: {one}" for one in diff_catalogs(after, wanted)]
     for content in back:
         found += [f"-- not restored by down: {one}" for one in diff_catalogs(content, live)]
     return [escaped(one) for one in found]

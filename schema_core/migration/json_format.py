@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, assert_never
 
-from schema_core.arguments import require_instance, require_sequence
+from schema_core.arguments import require_instance, require_sequence, type_name
 from schema_core.catalog.apply_changes import normal_type
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.catalog.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
@@ -109,9 +109,9 @@ def read_change(document: Any) -> TableChange:
     Raises:
         SchemaError: with code `invalid-changes`.
     """
-    kind = KINDS.get(str(document.get("change"))) if isinstance(document, dict) else None
+    kind = KINDS.get(str(member(document, "change")))
     if kind is None:
-        raise invalid_changes("unknown change")
+        raise invalid_changes(f"unknown change {show(document['change'])}")
     found = record(document, "change", *(one.name for one in fields(kind)))
     try:
         values = {one.name: CODECS[str(one.type)].decode(found[one.name]) for one in fields(kind)}
@@ -142,14 +142,35 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def member(document: Any, key: str) -> Any:
+    """Return a member of an object, which may have others.
+
+    Raises:
+        SchemaError: with code `invalid-changes` for anything else.
+    """
+    if not isinstance(document, dict):
+        raise invalid_changes(f"expected an object, got {type_name(document)}")
+    if key not in document:
+        raise invalid_changes(f"expected an object with the key {key!r}, got {_keys(document)}")
+    return document[key]
+
+
+def _keys(document: dict[str, Any]) -> str:
+    """Return the keys of an object for a message; its values may be secret."""
+    return f"the keys {show(sorted(document))}" if document else "no keys"
+
+
 def record(document: Any, *keys: str) -> dict[str, Any]:
     """Return an object that has exactly these keys.
 
     Raises:
         SchemaError: with code `invalid-changes` for anything else.
     """
-    if not isinstance(document, dict) or document.keys() != set(keys):
-        raise invalid_changes(f"expected an object with the keys {', '.join(keys)}")
+    expected = f"expected an object with the keys {', '.join(keys)}"
+    if not isinstance(document, dict):
+        raise invalid_changes(f"{expected}, got {type_name(document)}")
+    if document.keys() != set(keys):
+        raise invalid_changes(f"{expected}, got {_keys(document)}")
     return document
 
 
@@ -160,7 +181,7 @@ def list_of(document: Any) -> list[Any]:
         SchemaError: with code `invalid-changes` for anything else.
     """
     if not isinstance(document, list):
-        raise invalid_changes("expected a list")
+        raise invalid_changes(f"expected a list, got {type_name(document)}")
     return document
 
 
@@ -171,7 +192,7 @@ def string(document: Any) -> str:
         SchemaError: with code `invalid-changes` for anything else.
     """
     if not isinstance(document, str):
-        raise invalid_changes("expected a string")
+        raise invalid_changes(f"expected a string, got {type_name(document)}")
     return document
 
 
@@ -192,7 +213,7 @@ def _write_type(type_: WrittenType) -> str:
     if isinstance(type_, DataType):
         return type_.as_serializable_string()
     raise UnsupportedError(
-        f"{type_} has no text before it is resolved",
+        f"{type_} cannot be serialized before it is resolved",
         code="type-not-serializable",
         hint="resolve the definition first",
     )
@@ -201,7 +222,7 @@ def _write_type(type_: WrittenType) -> str:
 def _read_data_type(document: Any) -> DataType:
     found = normal_type(string(document))
     if not isinstance(found, DataType):
-        raise invalid_changes("expected a data type")
+        raise invalid_changes(f"expected a data type, got {show(document)}")
     return found
 
 
@@ -264,7 +285,7 @@ def _write_column(column: UnresolvedColumn) -> dict[str, Any]:
 
 def _read_column(document: Any) -> UnresolvedColumn:
     if not isinstance(document, dict):
-        raise invalid_changes("expected a column")
+        raise invalid_changes(f"expected a column, got {type_name(document)}")
     for key in ("comment", "metadata"):
         if document.get(key) is not None:
             string(document[key])
@@ -278,7 +299,8 @@ def _read_column(document: Any) -> UnresolvedColumn:
         return UnresolvedPhysicalColumn(string(found["name"]), type_, found["comment"])
     found = record(document, "name", "type", "metadata", "virtual", "comment")
     if not isinstance(found["virtual"], bool):
-        raise invalid_changes("expected a boolean")
+        problem = f"expected a boolean, got {type_name(found['virtual'])}"
+        raise invalid_changes(problem)
     return UnresolvedMetadataColumn(
         string(found["name"]),
         normal_type(string(found["type"])),
@@ -306,14 +328,14 @@ def _write_distribution(found: TableDistribution) -> dict[str, Any]:
 def _read_distribution(document: Any) -> TableDistribution:
     found = record(document, "kind", "keys", "buckets")
     if found["kind"] not in DistributionKind.__members__:
-        raise invalid_changes("unknown kind of distribution")
+        raise invalid_changes(f"unknown kind of distribution {show(found['kind'])}")
     kind = DistributionKind[found["kind"]]
     return TableDistribution(kind, _read_integer(found["buckets"]), _names(found["keys"]))
 
 
 def _read_integer(document: Any) -> int | None:
     if document is not None and (not isinstance(document, int) or isinstance(document, bool)):
-        raise invalid_changes("expected an integer")
+        raise invalid_changes(f"expected an integer, got {type_name(document)}")
     return document
 
 

@@ -185,7 +185,7 @@ class MigrationPlan:
             raise SchemaError(f"the plan is malformed: {error!r}", code="invalid-plan") from None
         if found.content() != content or found.digest != digest:
             raise SchemaError(
-                "the plan is not as it was made: its digest is another one",
+                "digest mismatch: the plan was modified after it was created",
                 code="plan-digest-mismatch",
                 hint="make the plan again instead of editing it",
             )
@@ -220,7 +220,7 @@ class MigrationPlan:
                 lines.append("     cannot be undone")
             if rows := step.rewritten_rows():
                 lines.append(f"     rewrites {rows}")
-        return "\n".join([*lines, *(f"  not reached: {escaped(one)}" for one in self.losses)])
+        return "\n".join([*lines, *(f"  unsupported: {escaped(one)}" for one in self.losses)])
 
 
 def _read(content: Mapping[str, Any]) -> MigrationPlan:
@@ -346,8 +346,8 @@ def plan_table(
 ) -> MigrationPlan:
     """Return the plan of a migration of a permanent table, as its catalog has it.
 
-    Unlike `plan` with a definition, it knows the former names of the columns of the table, how many
-    rows it has by its statistics, and the functions of the environment. A change that its older
+    Unlike `plan` with a definition, it uses the former names of the columns of the table, its row
+    count by its statistics, and the functions of the environment. A change that its older
     files do not allow is therefore a rewrite in the plan, not an error of `apply_plan`.
 
     Args:
@@ -723,7 +723,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     table = manager.get(identifier).table
     if expected is None or not isinstance(table, ResolvedCatalogTable):
         raise SchemaError(
-            f"{identifier.as_summary_string()} is not a table", code="wrong-table-kind"
+            f"{identifier.as_summary_string()!r} is not a table", code="wrong-table-kind"
         )
     options = mask(table.options)
     if dict(encode_table(table.copy(options))) != plan.old:

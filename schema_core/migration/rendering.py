@@ -32,10 +32,10 @@ STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
 
 
 def plan_html(plan: MigrationPlan) -> str:
-    """Return a plan as an HTML table of its steps, and a list of what it does not reach."""
+    """Return a plan as an HTML table of its steps, and a list of unsupported changes."""
     rows = [(str(number), *_step(one)) for number, one in enumerate(plan.steps, 1)]
     found = table(STEP_HEADS, rows, plan.headline())
-    return found + items(text(f"not reached: {one}") for one in plan.losses)
+    return found + items(text(f"unsupported: {one}") for one in plan.losses)
 
 
 def _step(step: PlanStep) -> tuple[str, ...]:

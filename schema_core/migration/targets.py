@@ -165,7 +165,7 @@ def type_of(column: UnresolvedColumn) -> DataType:
     """Return the type of a column in normal form that is not computed."""
     found = getattr(column, "data_type", None)
     if not isinstance(found, DataType):
-        raise RewriteNeeded(f"the type of column {column.name!r} is not known")
+        raise RewriteNeeded(f"the type of column {column.name!r} is not resolved")
     return found
 
 
@@ -540,7 +540,7 @@ def _iceberg_column_type(
     writer: Writer, change: ModifyPhysicalColumnType, group: ChangeGroup
 ) -> Iterator[str]:
     if not isinstance(change.new_type, DataType):
-        raise RewriteNeeded(f"the type {change.new_type} is not known")
+        raise RewriteNeeded(f"the type {str(change.new_type)!r} is not resolved")
     column = change.old_column
     yield from _iceberg_type(writer, (column.name,), type_of(column), change.new_type)
 

@@ -206,7 +206,7 @@ def permanent_table(
     found = manager.find_permanent(identifier) or manager.get(identifier)
     if not isinstance(found.table, ResolvedCatalogTable) or found.is_temporary:
         raise SchemaError(
-            f"{identifier.as_summary_string()} is not a permanent table", code="wrong-table-kind"
+            f"{identifier.as_summary_string()!r} is not a permanent table", code="wrong-table-kind"
         )
     return found, found.table
 

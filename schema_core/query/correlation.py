@@ -164,11 +164,6 @@ def is_aggregate(typed: Typed) -> bool:
     )
 
 
-def is_windowed(typed: Typed) -> bool:
-    """Whether an expression is a call with OVER."""
-    return isinstance(typed, FunctionCall) and typed.over is not None
-
-
 def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:
     """Yield the sub-queries in an expression over groups that are computed once for each group.
 

@@ -25,6 +25,7 @@ from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
+from schema_core.sql.printer import show_expression
 from schema_core.sql.syntax import (
     Change,
     Expression,
@@ -436,9 +437,8 @@ def count(expression: Expression | None) -> int | None:
         case Literal(kind=LiteralKind.EXACT, text=text):
             return int(text.split(".")[0] or "0")
         case _:
-            raise SchemaError(
-                "expected a number of rows", code="invalid-row-count", span=expression.span
-            )
+            problem = f"expected a number of rows, found {show_expression(expression)}"
+            raise SchemaError(problem, code="invalid-row-count", span=expression.span)
 
 
 def nullable(type_: DataType) -> DataType:

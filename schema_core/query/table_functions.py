@@ -30,6 +30,7 @@ from schema_core.query.scope import (
 )
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
+from schema_core.sql.printer import show_expression
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
 from schema_core.types import (
     DataType,
@@ -89,7 +90,7 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
         raise SchemaError(
             f"{name} does not accept PARTITION BY",
             code="partitioned-window",
-            hint="only SESSION accepts PARTITION BY",
+            hint="remove PARTITION BY",
             span=call.span,
         )
     columns = data.columns
@@ -114,7 +115,7 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
         raise SchemaError(
             "arguments must be given all by name or all by position",
             code="named-arguments",
-            hint="the first named argument is the table, DATA",
+            hint="name the table argument DATA, and put it first",
             span=call.span,
         )
     given = dict(zip(function.parameters, call.arguments, strict=False))
@@ -133,7 +134,7 @@ def _time_column(argument: Expression, scope: SelectScope) -> Ref:
             column = column_of(name, scope)
         case _:
             raise SchemaError(
-                "expected the time column",
+                f"expected the time column, found {show_expression(argument)}",
                 code="wrong-argument-type",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
@@ -252,7 +253,7 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
             return chain.resolve(query), ()
         case _:
             raise SchemaError(
-                "expected a table",
+                f"expected a table, found {show_expression(argument)}",
                 code="wrong-argument-type",
                 hint="write TABLE name or a query in parentheses",
                 span=argument.span,
@@ -266,12 +267,12 @@ def column_of(key: Expression, scope: SelectScope) -> Ref:
         SchemaError: with code `wrong-argument-type` or `unknown-column`.
     """
     if not isinstance(key, Name):
-        raise SchemaError("expected a column", code="wrong-argument-type", span=key.span)
+        problem = f"expected a column, found {show_expression(key)}"
+        raise SchemaError(problem, code="wrong-argument-type", span=key.span)
     ref, fields = scope.lookup(key.parts, key.span)
     if fields:
-        raise SchemaError(
-            "expected a column, not a field", code="wrong-argument-type", span=key.span
-        )
+        problem = f"expected a column, not a field, found {show_expression(key)}"
+        raise SchemaError(problem, code="wrong-argument-type", span=key.span)
     return Ref(ref.name, ref.type, None, key.span)
 
 
@@ -288,7 +289,7 @@ def described(argument: Expression) -> tuple[Name, ...]:
             return tuple(one for one in names if isinstance(one, Name))
         case _:
             raise SchemaError(
-                "expected a DESCRIPTOR of columns",
+                f"expected a DESCRIPTOR of columns, found {show_expression(argument)}",
                 code="wrong-argument-type",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
@@ -323,21 +324,21 @@ def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
     with at(f"function {name}", call.span):
         given = by_name(call, function.parameters, function.required)
         table = given[function.parameters[0]]
-        _refuse_keys(table)
+        _refuse_keys(name, table)
         data, _ = table_of(table, chain)
         columns = function.columns(given, data.columns, chain)
         _refuse_twins(columns, call)
         return rel.ProcessTable(name, data, call, columns)
 
 
-def _refuse_keys(table: Expression) -> None:
+def _refuse_keys(name: str, table: Expression) -> None:
     """Refuse PARTITION BY and ORDER BY: these functions process single rows."""
     match table:
         case Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"
-            problem = f"it processes single rows and does not accept {clause}"
+            problem = f"{name} does not accept {clause}: it processes single rows"
             raise SchemaError(problem, code="partitioned-window", span=table.span)
 
 
@@ -409,7 +410,8 @@ def _operation(given: Arguments) -> str:
 def _single_column(argument: Expression) -> Name:
     names = described(argument)
     if len(names) != 1:
-        raise SchemaError("expected one column", code="wrong-argument-type", span=argument.span)
+        problem = f"expected one column, found {show_expression(argument)}"
+        raise SchemaError(problem, code="wrong-argument-type", span=argument.span)
     return names[0]
 
 
@@ -519,7 +521,7 @@ def _model(argument: Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
             return chain.context.model(name)
         case _:
             raise SchemaError(
-                "expected a model",
+                f"expected a model, found {show_expression(argument)}",
                 code="wrong-argument-type",
                 hint="write MODEL name",
                 span=argument.span,

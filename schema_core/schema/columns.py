@@ -579,7 +579,7 @@ class Constraint(ABC):
 
 @dataclass(frozen=True, slots=True)
 class UniqueConstraint(Constraint):
-    """The columns that tell rows apart.
+    """A primary key or unique constraint.
 
     >>> print(UniqueConstraint.primary_key("pk", ["id", "day"]))
     CONSTRAINT `pk` PRIMARY KEY (`id`, `day`) NOT ENFORCED

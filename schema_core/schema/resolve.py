@@ -436,7 +436,7 @@ class SchemaScope(ColumnScope):
             raise SchemaError(
                 f"column {parts[0]!r} is computed",
                 code="unknown-column",
-                hint="computed columns can only refer to physical and metadata columns",
+                hint="refer to physical and metadata columns only",
                 span=span,
             )
         return super().lookup(parts, span)

@@ -123,7 +123,7 @@ __all__ = [
     "unresolve",
 ]
 
-#: What messages call the constraints of a schema.
+#: Names of constraints in messages.
 KEY, INDEX, IMMUTABLE = "the primary key", "the index", "the immutable columns constraint"
 
 #: An expression as the builder accepts it: a SQL string, or an expression built in Python.

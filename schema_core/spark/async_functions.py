@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class AsyncCalls:
     """How the rows of a batch are computed: the options ``table.exec.async-scalar.*``.
 
-    At most `concurrency` calls run at once. A call that fails is repeated up to `retries` times,
+    At most `concurrency` calls run at once. A call that fails is retried up to `retries` times,
     after `delay` seconds each; all of them together may take `timeout` seconds, or any time if
     it is 0. An error that remains cancels the other calls and fails the job.
     """
@@ -64,7 +64,7 @@ class AsyncCalls:
                 for _ in range(self.retries):
                     try:
                         return await function(*row)
-                    except Exception:  # noqa: BLE001 - each error of a user's function is repeated
+                    except Exception:  # noqa: BLE001 - each error of a user's function is retried
                         await asyncio.sleep(self.delay)
                 return await function(*row)
         except TimeoutError as error:

@@ -41,17 +41,17 @@ LOCK: Final = f"{PREFIX}lock"
 #: The file that a stage holds from its start: an engine creates the directory again if it is
 #: removed while a job writes, but not this file.
 OPEN: Final = f"{PREFIX}open"
-#: For how many seconds a commit waits for the commit of another writer.
+#: Lock timeout of a commit, in seconds.
 PATIENCE: Final = 600.0
-#: Between two attempts to take the lock, in seconds.
+#: Interval between two attempts to take the lock, in seconds.
 PAUSE: Final = 0.02
-#: How often a step that fails after the commit point is tried.
+#: Maximum attempts of a step that fails after the commit point.
 ATTEMPTS: Final = 3
-#: How often the files of a read are listed, because a commit changed them meanwhile.
+#: Maximum listings of the files of a read under concurrent modification.
 READ_ATTEMPTS: Final = 20
-#: How often they are listed before the read takes the lock, so that commits wait for it.
+#: Maximum listings before the read takes the lock, so that commits wait for it.
 UNLOCKED_ATTEMPTS: Final = 5
-#: For how many seconds a read waits for the lock; it can do without.
+#: Lock timeout of a read, in seconds; the read then continues without the lock.
 READ_PATIENCE: Final = 10.0
 #: Staging directories of versions before the journal; their names contain no owner.
 FORMER_PREFIX: Final = ".staging-"
@@ -218,11 +218,11 @@ class Directory:
 
     def status(self, name: object) -> Entry | None:
         path = self.path(name)
-        return self.call(f"look at {path!r}", lambda: self.system.status(path))
+        return self.call(f"read the status of {path!r}", lambda: self.system.status(path))
 
     def entries(self, prefix: str) -> list[Entry]:
         """The entries of the directory with this prefix; none if it is a file or does not exist."""
-        here = self.call(f"look at {self.root!r}", lambda: self.system.status(self.root))
+        here = self.call(f"read the status of {self.root!r}", lambda: self.system.status(self.root))
         if here is None or not here.is_directory:
             return []
         return self.call(f"list {self.root!r}", lambda: self.system.list(self.root, prefix))
@@ -248,14 +248,14 @@ class Directory:
     def mkdirs(self, name: str) -> None:
         path = self.path(name)
         if not self.call(f"create {path!r}", lambda: self.system.mkdirs(path)):
-            raise _failed(f"create {path!r}", "the file system refused")
+            raise _failed(f"create {path!r}", "the file system returned false")
 
     def rename(self, source: object, target: object) -> None:
         """Rename an entry."""
         action = f"rename {self.path(source)!r} to {self.path(target)!r}"
         paths = self.path(source), self.path(target)
         if not self.call(action, lambda: self.system.rename(*paths)):
-            raise _failed(action, "the file system refused")
+            raise _failed(action, "the file system returned false")
 
     @property
     def outer(self) -> Directory:
@@ -264,7 +264,7 @@ class Directory:
 
     def can_publish(self) -> bool:
         """Whether `publish` can replace this directory, which exists."""
-        action = f"look at {self.root!r}"
+        action = f"read the status of {self.root!r}"
         return self.call(action, lambda: self.system.can_publish(self.root))
 
     def publish(self, name: object) -> bool:
@@ -278,7 +278,7 @@ class Directory:
         source, target = self.outer.path(name), self.path(name)
         action = f"rename {source!r} to {target!r}"
         if not self.call(action, lambda: self.system.rename(source, target)):
-            raise _failed(action, "the file system refused")
+            raise _failed(action, "the file system returned false")
 
     def delete_hidden(self, name: object) -> None:
         """Delete the files below a directory within that readers skip."""
@@ -298,7 +298,7 @@ class Directory:
         path = self.path(name)
         deleted = self.call(f"delete {path!r}", lambda: self.system.delete(path))
         if not deleted and self.status(name) is not None:
-            raise _failed(f"delete {path!r}", "the file system refused")
+            raise _failed(f"delete {path!r}", "the file system returned false")
         return deleted
 
     def named(self, *kinds: Kind) -> Iterator[tuple[Name, Entry]]:
@@ -539,7 +539,7 @@ def _lock_if_possible(directory: Directory) -> Iterator[None]:
 
 def _snapshot(directory: Directory) -> object:
     system, root = directory.system, directory.root
-    here = directory.call(f"look at {root!r}", lambda: system.status(root))
+    here = directory.call(f"read the status of {root!r}", lambda: system.status(root))
     if here is None or not here.is_directory:
         return here
     try:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Explanation:
-    """What is noted while a query is compiled, for its explanation."""
+    """Records scans and expressions of a query for EXPLAIN."""
 
     scans: list[str] = field(default_factory=list)
     computed: list[Typed] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Micro-batches over Spark Connect, which the server hands to this process as files.
+"""Micro-batches over Spark Connect, exchanged with the server as files.
 
 Spark calls the function of ``foreachBatch`` in a process of its server. There it writes the rows of
 a micro-batch into a folder and waits until this process has written them to the table, so that a
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 #: The file that this process locks as long as it takes micro-batches.
 LOCK: Final = "lock"
-#: Suffixes of the files that tell the server the end of a micro-batch.
+#: Suffixes of marker files: committed, failed.
 DONE, FAILED = ".done", ".failed"
-#: For how many seconds each side waits before it looks again.
+#: Polling interval, in seconds.
 PAUSE: Final = 0.01
-#: After how many seconds without a micro-batch the server is asked whether the query still runs.
+#: Interval after which the query status is polled, in seconds without a micro-batch.
 PATIENCE: Final = 0.5
 
 
@@ -101,7 +101,7 @@ class BatchFolder:
         return sorted(int(one.parent.name) for one in self._path.glob("*/_SUCCESS"))
 
     def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
-        """Write a micro-batch, tell the server, and return the error."""
+        """Write a micro-batch, write the marker file, and return the error."""
         place = self._path / str(number)
         error: BaseException | None = None
         try:

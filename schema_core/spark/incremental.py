@@ -14,13 +14,12 @@ from typing import Final, TypeAlias
 
 from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,
-    is_windowed,
     outer_columns,
     parts_of,
     rows_of,

@@ -145,7 +145,7 @@ def _of_polars(data: Any) -> pa.Table:
         data = data.collect()
     if not isinstance(data, pl.DataFrame):
         raise SchemaError(
-            f"frame must be a data frame of polars, got {show(data)}", code="wrong-argument"
+            f"frame must be a polars DataFrame, got {show(data)}", code="wrong-argument"
         )
     return as_table(data.to_arrow())
 

@@ -197,7 +197,7 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     )
 
 
-#: What Python workers report -> what they lack.
+#: Error pattern of a Python worker -> problem.
 _UNFIT = (
     (regex(r"\[PYTHON_VERSION_MISMATCH\] .*?(\d+\.\d+).*?(\d+\.\d+)"),
      "the Python workers of Spark run Python {0}, the driver runs {1}"),

@@ -316,7 +316,7 @@ def _columns(schema: ResolvedSchema) -> Columns:
 
 
 def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
-    """Return the rows of a frame of `as_exchanged` as a data frame of pandas."""
+    """Return the rows of a frame of `as_exchanged` as a pandas DataFrame."""
     import pandas as pd
 
     columns = _columns(resolved)

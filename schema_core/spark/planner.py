@@ -706,7 +706,7 @@ class SparkPlanner:
         streams: bool,
         clock: str | None = None,
     ) -> tuple[SparkConnector, ReadContext, Source]:
-        """Return a table as its connector reads it, with what it was asked."""
+        """Return a table as its connector reads it, with its read context."""
         bound = request.bound
         schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
         watermark = watermark_of(schema, shown) if streams and clock is not None else None

@@ -141,7 +141,7 @@ def running_session() -> SparkSession | None:
     if context is None:
         return None
     if not is_alive(context):
-        context.stop()  # it was stopped within the JVM, which PySpark does not notice
+        context.stop()  # it was stopped within the JVM, which PySpark does not detect
         return None
     root = SparkSession._instantiatedSession  # noqa: SLF001
     return root if root is not None and root.sparkContext is context else SparkSession(context)

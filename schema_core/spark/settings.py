@@ -38,7 +38,7 @@ MEANING: Mapping[str, str] = {
 ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "true"}
 
 #: Settings of the session of jobs that keep secrets out of Spark's plans, which are in its UI and
-#: event log: Spark's own pattern for the keys of options knows fewer words.
+#: event log: Spark's own pattern for the keys of options matches fewer keys.
 SECRECY: Mapping[str, str] = {
     "spark.sql.redaction.options.regex": f"(?i)url|{'|'.join(map(re.escape, SECRET_WORDS))}",
 }

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: For how many seconds a cancelled job waits for its micro-batch, which may be in its commit.
+#: Maximum wait of a cancelled job for its micro-batch, which may be in its commit, in seconds.
 PATIENCE: Final = 60.0
-#: How often a query is started whose server gave the process of its micro-batches too little time:
-#: Spark waits ten seconds for it, which a busy machine exceeds.
+#: Maximum starts of a query whose Python worker did not connect in time. Spark waits ten seconds,
+#: which a busy machine exceeds.
 STARTS: Final = 5
 TOO_SLOW: Final = "Python worker failed to connect back"
 

@@ -342,7 +342,7 @@ def _mapped(definitions: DataFrame, function: partial[Any], schema: str) -> Data
         raise SchemaError(
             f"the column {DEFINITION!r} has the type {type_}",
             code="wrong-type",
-            hint="expected MAP<STRING, STRING> or STRING",
+            hint="cast the column to MAP<STRING, STRING> or STRING",
         )
     return _on_workers(definitions.select(PATH, DEFINITION), function, schema)
 

@@ -105,11 +105,6 @@ class SweepReport:
         for loss, tally in other.losses.items():
             self.losses.setdefault(loss, Tally()).add(tally.count, tally.examples)
 
-    @property
-    def has_findings(self) -> bool:
-        """Whether a definition has a finding; losses are not findings."""
-        return self.ok < self.definitions
-
     # --- output --------------------------------------------------------------------------------
 
     def to_document(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from schema_core.arguments import type_name
 from schema_core.environment.options import (
     ASYNC_ATTEMPTS,
     ASYNC_CONCURRENCY,
@@ -120,7 +121,7 @@ class UserCalls:
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
         function = called.call.function
         return UnsupportedError(
-            f"the {function.kind.value} function {function.name} cannot be run on Spark here",
+            f"the {function.kind.value} function {function.name} is not supported here on Spark",
             code="not-executable",
         )
 
@@ -215,7 +216,7 @@ def _required(called: TranslatedCall) -> object:
     if isinstance(spark, PythonImplementation) and spark.implementation is not None:
         return spark.implementation
     raise UnsupportedError(
-        f"the Python function {called.call.function.name} cannot be run on Spark",
+        f"the Python function {called.call.function.name} is not supported on Spark",
         code="not-executable",
     )
 
@@ -400,7 +401,7 @@ def _received(type_: DataType, value: Any) -> Any:
 
 
 def _series(values: list[Any], type_: DataType) -> Any:
-    """Return values as a series of pandas; rows as a data frame."""
+    """Return values as a pandas Series; rows as a pandas DataFrame."""
     import pandas as pd
 
     if not isinstance(type_, RowType):
@@ -441,9 +442,9 @@ def _aggregate(
         return of_series
     if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
         raise UnsupportedError(
-            "an aggregate in Python is an object of AggregateFunction",
+            f"an aggregate in Python must be an AggregateFunction, got {type_name(implementation)}",
             code="not-executable",
-            hint="or declare func_type='pandas' for a function of series",
+            hint="pass an AggregateFunction, or declare func_type='pandas'",
         )
     open_once, function = _opened(implementation, context), implementation
     accumulate = _with_rows(function.accumulate, types, skipped=1)

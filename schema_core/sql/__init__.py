@@ -1,1 +1,1 @@
-"""What was written: the tokens, the frozen syntax trees and the printer of Flink SQL."""
+"""Tokens, frozen syntax trees and printer of Flink SQL."""

@@ -151,7 +151,8 @@ def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
     value = expression(cursor)
     if not isinstance(value, Literal) or value.kind in UNFIT_FOR_PARTITIONS:
         raise cursor.fail(
-            "the value of a partition key must be a number, string or BOOLEAN literal",
+            "the value of a partition key must be a number, string or BOOLEAN literal, found "
+            f"{cursor.show(place)}",
             span=place.span,
         )
     return key, value.text
@@ -162,7 +163,7 @@ def interval(cursor: QueryCursor) -> Interval:
     token = cursor.token
     found = expression(cursor)
     if not isinstance(found, Interval):
-        raise cursor.fail("expected an INTERVAL", span=token.span)
+        raise cursor.fail(f"expected an INTERVAL, found {cursor.show(token)}", span=token.span)
     return found
 
 
@@ -212,7 +213,7 @@ def elements(cursor: QueryCursor) -> Elements:
         raise cursor.fail(
             "columns with and without types cannot be mixed",
             span=parsed.names[0].span,
-            hint="names alone reorder the columns of CREATE TABLE ... AS SELECT",
+            hint="declare all types, or none in CREATE TABLE ... AS SELECT",
         )
     return Elements(
         tuple(placed.column for placed in parsed.columns),

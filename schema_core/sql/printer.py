@@ -16,6 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from schema_core.lazy_regex import regex
+from schema_core.masking import mask_query
 from schema_core.sql.expression import OPERATORS, TESTS
 from schema_core.sql.keywords import NILADIC
 from schema_core.sql.literals import format_unit
@@ -330,6 +331,10 @@ POWERS: Mapping[str, Power] = {
 }  # fmt: skip
 
 
+#: The maximum length of an expression in a message.
+MAX_SHOWN = 80
+
+
 def print_expression(node: Expression) -> str:
     """Return an expression as Flink prints it.
 
@@ -338,6 +343,17 @@ def print_expression(node: Expression) -> str:
     `a` = 1 = (`b` IS NULL) AND TRIM(BOTH ' ' FROM `c`) IN ('x')
     """
     return render_query(node) if isinstance(node, Subquery) else render(node, 0, 0)
+
+
+def show_expression(node: Expression) -> str:
+    """Return an expression for a message: on one line, truncated, with secrets in hints masked.
+
+    >>> from schema_core.sql.parser import parse_expression
+    >>> print(show_expression(parse_expression("a + 1")))
+    `a` + 1
+    """
+    text = " ".join(mask_query(print_expression(node)).split())
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def render(node: Expression, left: int, right: int) -> str:

@@ -380,7 +380,8 @@ def _query_or_join(cursor: QueryCursor) -> Query | Source:
     """
     with cursor.nested():
         cursor.expect("(")
-        start = cursor.token.start
+        first = cursor.token
+        start = first.start
         found: Query | Source
         if _opens_query(cursor):
             found = query(cursor)
@@ -396,7 +397,8 @@ def _query_or_join(cursor: QueryCursor) -> Query | Source:
         else:
             found = source(cursor)
         if isinstance(found, Source) and not isinstance(found, Join):
-            raise cursor.fail("expected a query or a join in parentheses", span=found.span)
+            problem = f"expected a query or a join in parentheses, found {cursor.show(first)}"
+            raise cursor.fail(problem, span=found.span)
         cursor.expect(")")
         return found
 
@@ -438,9 +440,9 @@ def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> Source
 
 
 def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
+    if cursor.key not in ("BERNOULLI", "SYSTEM"):
+        raise refuse(cursor, "BERNOULLI or SYSTEM after TABLESAMPLE")
     method = cursor.advance().key
-    if method not in ("BERNOULLI", "SYSTEM"):
-        raise cursor.fail("expected BERNOULLI or SYSTEM after TABLESAMPLE")
     cursor.expect("(")
     percentage = expression(cursor)
     cursor.expect(")")
@@ -492,7 +494,8 @@ def _hint_argument(cursor: QueryCursor) -> Name | Literal:
         return Name((identifier(cursor),), token.span)
     literal = expression(cursor)
     if not isinstance(literal, Literal):
-        raise cursor.fail("expected an option, a name or a literal in a hint", span=token.span)
+        problem = f"expected an option, a name or a literal in a hint, found {cursor.show(token)}"
+        raise cursor.fail(problem, span=token.span)
     return literal
 
 

@@ -282,8 +282,9 @@ def _explain(cursor: QueryCursor) -> Statement:
     if not cursor.accept("PLAN", "FOR") and cursor.key in DETAILS:
         first = cursor.token.start
         details = separated(cursor, lambda cursor: one_of(cursor, *DETAILS))
-        if len(set(details)) < len(details):
-            raise cursor.fail("a detail is named twice", span=cursor.span_from(first))
+        if twice := [detail for detail in details if details.count(detail) > 1]:
+            problem = f"duplicate EXPLAIN detail {twice[0]}"
+            raise cursor.fail(problem, span=cursor.span_from(first))
     inner = cursor.token.start
     if cursor.accept("STATEMENT"):
         explained: Statement = _statement_set(cursor, inner)

@@ -542,7 +542,7 @@ class ConnectorContract(ABC):
     ) -> None:
         """Neither INSERT nor OVERWRITE of a job that fails changes a table.
 
-        This is what `Visibility.FINAL` promises, which the ability to stage includes.
+        This is what `Visibility.FINAL` guarantees, which the ability to stage includes.
         """
         _need_write(connector)
         name = table("a INT")

@@ -136,7 +136,7 @@ class LengthType(AtomicType):
 
     def unserializable(self) -> str | None:
         """Refuse length 0, which the grammar does not allow."""
-        return None if self.length else f"{self.body()} has no text that can be read back"
+        return None if self.length else f"{self.body()} cannot be written as a type string"
 
 
 class CharType(LengthType):
@@ -219,7 +219,7 @@ class SymbolType(AtomicType):
 
     def unserializable(self) -> str | None:
         """Refuse it: the grammar of types has no SYMBOL."""
-        return "SYMBOL has no text that can be read back"
+        return "SYMBOL cannot be written as a type string"
 
 
 class DescriptorType(AtomicType):

@@ -105,7 +105,7 @@ def test_partitions_of_a_table_without_partition_keys_are_refused() -> None:
 
     for call, code in calls:
         with pytest.raises(
-            SchemaCoreError, match=r"the table default\.t is not partitioned"
+            SchemaCoreError, match=r"the table 'default\.t' is not partitioned"
         ) as caught:
             call()
         assert code == caught.value.code

@@ -111,7 +111,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
             "1:24: error[unknown-type]: unknown type `NOPE`",
             "2:30: error[not-discovered]: no connector 'filesistem' is installed",
             "4:8: error[syntax]: expected an expression, found 'FROM'",
-            "5:8: error[unknown-function]: there is no function UPER",
+            "5:8: error[unknown-function]: there is no function 'UPER'",
         ],
     ),
 }

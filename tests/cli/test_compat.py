@@ -78,7 +78,7 @@ def test_a_table_that_is_gone_concerns_old_readers(tmp_path: Path) -> None:
         assert 0 == run(tmp_path, ORDERS, other, "--mode", mode)[0]
     code, output = run(tmp_path, ORDERS, other, "--mode", "FORWARD")
     assert 1 == code
-    assert "orders: incompatible: the table is gone" in output
+    assert "orders: incompatible: the table was removed" in output
 
 
 def test_renames_of_the_caller(tmp_path: Path) -> None:
@@ -147,6 +147,6 @@ def test_a_report_of_junit_has_a_case_for_each_table(tmp_path: Path) -> None:
     assert ["default_catalog.default_database.orders", "default_catalog.default_database.kept"] == (
         list(failures)
     )
-    assert {"type-changed", "range-narrowed", "table-gone"} >= {
+    assert {"type-changed", "range-narrowed", "table-removed"} >= {
         one.get("type") for found in failures.values() for one in found
     }

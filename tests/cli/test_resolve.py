@@ -45,7 +45,7 @@ def test_five_errors_are_reported_at_once_with_their_positions(tmp_path: Path) -
     assert [
         "3:3: error[unknown-type]: unknown type `INTT`",
         "4:12: error[unknown-column]: there is no column 'prise'",
-        "5:9: error[unknown-function]: there is no function UPER",
+        "5:9: error[unknown-function]: there is no function 'UPER'",
         "6:3: error[unknown-column]: there is no column 'idd'",
         "9:12: error[syntax]: expected an expression, found 'FROM'",
     ] == expected

@@ -319,7 +319,7 @@ def test_catalogs_are_compared_without_their_secrets(
     if not differing:
         assert plan.explain()
         return
-    with pytest.raises(SchemaError, match=f"plan: {differing}\n") as caught:
+    with pytest.raises(SchemaError, match=f"in: {differing}\n") as caught:
         plan.explain()
     assert caught.value.code == "plan-catalog-mismatch"
     assert "hunter2" not in str(caught.value)

@@ -178,7 +178,7 @@ lambda_of_row = udf(lambda row: f"{row.id}:{row[1]}", result_type=STRING)
 
 
 def test_functions_of_whole_rows(words: Table) -> None:
-    """They receive `Row` objects, or data frames of pandas, and their aliases name columns."""
+    """They receive `Row` objects, or pandas DataFrames, and their aliases name columns."""
     pd = pytest.importorskip("pandas")
 
     @udtf(result_types=[INT, STRING])

@@ -90,8 +90,8 @@ def test_a_computed_column_is_stored_by_the_table_that_is_written(
 @pytest.mark.parametrize(
     ("expression", "problem"),
     [
-        ("RAND(5)", "random numbers of a seed"),
-        ("RAND_INTEGER(5, i)", "random numbers of a seed"),
+        ("RAND(5)", "seeded random numbers"),
+        ("RAND_INTEGER(5, i)", "seeded random numbers"),
         ("RAND_INTEGER(CAST(i AS BIGINT))", "RAND_INTEGER of BIGINT"),
         ("CURRENT_TIMESTAMP(3)", "CURRENT_TIMESTAMP with a precision"),
     ],

@@ -421,7 +421,7 @@ class SparkMetastore:
         return self._texts(lambda client: client.getTables(database, "*", kind))
 
     def table(self, database: str, name: str) -> HiveTable | None:
-        # as a list: for an exception PySpark asks Java fourteen times of which class it is
+        # as a list: for an exception PySpark makes fourteen calls to Java to find its class
         names = self._java_list((name,))
         found = self._texts(
             lambda client: map(self._writer.toString, client.getTableObjectsByName(database, names))

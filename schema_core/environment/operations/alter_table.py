@@ -104,13 +104,15 @@ def renamed(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
 
 
 def _partition_spec(partition: Partition) -> CatalogPartitionSpec:
-    values = {key: value for key, value in partition.values if value is not None}
-    if any(value is None for _, value in partition.values):
-        raise SchemaError(
-            "every partition key requires a value",
-            code="invalid-partition-spec",
-            span=partition.span,
-        )
+    values = {}
+    for key, value in partition.values:
+        if value is None:
+            raise SchemaError(
+                f"partition key {key!r} has no value",
+                code="invalid-partition-spec",
+                span=partition.span,
+            )
+        values[key] = value
     return CatalogPartitionSpec(values)
 
 
@@ -134,7 +136,7 @@ def change_partitions(
             catalog.create_partition(path, _partition_spec(one), partition, change.if_not_exists)
 
 
-#: What IF EXISTS forgives, as in Flink: where there is no such table there is no such partition.
+#: Errors that IF EXISTS suppresses, as in Flink: without the table, there is no partition either.
 FORGIVEN = ("table-not-found", "database-not-found", "not-partitioned")
 
 

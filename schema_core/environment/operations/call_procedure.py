@@ -53,7 +53,7 @@ def _procedure(session: Session, statement: CallProcedure) -> Procedure:
         catalog = session.registry.get(identifier.catalog_name)
         if Capability.PROCEDURES not in catalog.capabilities:
             raise UnsupportedError(
-                f"there is no procedure {'.'.join(statement.path.parts)}",
+                f"there is no procedure {'.'.join(statement.path.parts)!r}",
                 code="procedure-not-found",
             )
         return catalog.get_procedure(identifier.to_object_path())

@@ -94,12 +94,13 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
             return replace(old, comment=comment)
         case _:
             raise UnsupportedError(
-                "unsupported change of a catalog", code="statement-not-supported"
+                f"ALTER CATALOG does not support {type(statement.change).__name__}",
+                code="statement-not-supported",
             )
 
 
 def use_catalog(session: Session, statement: UseCatalog, text: str) -> TableResult:
-    """Choose the current catalog."""
+    """Set the current catalog."""
     with at_span(statement.path.span):
         session.registry.use_catalog(statement.path.parts[-1])
     return OK
@@ -109,7 +110,7 @@ def use_catalog(session: Session, statement: UseCatalog, text: str) -> TableResu
 
 
 def create_database(session: Session, statement: CreateDatabase, text: str) -> TableResult:
-    """Make a database."""
+    """Create a database."""
     with at_span(statement.path.span):
         catalog, name = session.database(statement.path)
         database = CatalogDatabase.create_instance(options_of(statement.options), statement.comment)
@@ -125,7 +126,8 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
         old = catalog.get_database(database)
         if not isinstance(statement.change, SetOptions):
             raise UnsupportedError(
-                "unsupported change of a database", code="statement-not-supported"
+                f"ALTER DATABASE does not support {type(statement.change).__name__}",
+                code="statement-not-supported",
             )
         properties = {**old.get_properties(), **options_of(statement.change.options)}
         expected = old if Capability.VERSIONS in catalog.capabilities else None
@@ -136,9 +138,9 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
 
 
 def use_database(session: Session, statement: UseDatabase, text: str) -> TableResult:
-    """Choose the current database, and its catalog if it is named.
+    """Set the current database, and its catalog if it is named.
 
-    As in Flink, the catalog is chosen even if it has no such database.
+    As in Flink, the catalog is set even if it has no such database.
     """
     with at_span(statement.path.span):
         catalog, name = session.database(statement.path)
@@ -157,13 +159,13 @@ def load_module(session: Session, statement: LoadModule, text: str) -> TableResu
 
 
 def unload_module(session: Session, statement: UnloadModule, text: str) -> TableResult:
-    """Forget a module."""
+    """Unload a module."""
     session.functions.modules.unload(statement.name)
     return OK
 
 
 def use_modules(session: Session, statement: UseModules, text: str) -> TableResult:
-    """Choose modules and their order."""
+    """Set the modules in use and their order."""
     session.functions.modules.use(statement.names)
     return OK
 
@@ -319,7 +321,7 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
         if catalog is None or hidden or not catalog.model_exists(path):
             if statement.if_exists and not hidden:
                 return OK
-            raise NotFoundError(f"there is no permanent model {shown}", code="model-not-found")
+            raise NotFoundError(f"there is no permanent model {shown!r}", code="model-not-found")
         old = catalog.get_model(path)
         if isinstance(statement.change, RenameTo):
             name = UnresolvedPath(statement.change.path.parts).object_name
@@ -345,7 +347,10 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
         case SetOptions() | ResetOptions():
             raise SchemaError("expected at least one option", code="missing-options")
         case _:
-            raise UnsupportedError("unsupported change of a model", code="statement-not-supported")
+            raise UnsupportedError(
+                f"ALTER MODEL does not support {type(change).__name__}",
+                code="statement-not-supported",
+            )
 
 
 # --- DROP ----------------------------------------------------------------------------------

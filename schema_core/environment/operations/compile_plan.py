@@ -527,8 +527,12 @@ def _require_same(parent: Session, plan: PlanDocument, name: str) -> None:
         differing = sorted(key for key in planned | own if planned.get(key) != own.get(key))
         if not differing:
             return
-        raise _mismatch(name, f"is another one than that of the plan: {', '.join(differing)}")
-    raise _mismatch(name, "was not created from options, so it may be another one than the plan's")
+        problem = f"differs from the catalog of the plan in: {', '.join(differing)}"
+        raise _mismatch(name, problem)
+    raise _mismatch(
+        name,
+        "was not created from options, so it cannot be compared with the catalog of the plan",
+    )
 
 
 def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -567,12 +571,12 @@ def _restore(
         return
     if found is None:
         raise NotFoundError(
-            "the plan reads or writes an object that is not there any more",
+            "the plan reads or writes an object that no longer exists",
             code="plan-object-not-found",
             hint="compile the statement again",
         )
     raise SchemaError(
-        "the object is not as it was when the plan was compiled",
+        "the object has changed since the plan was compiled",
         code="plan-outdated",
         hint="compile the statement again",
     )
@@ -635,7 +639,7 @@ def _prepared_creation(
     level = _level(session, creation)
     if level != job["level"]:
         raise SchemaError(
-            f"{sink.as_summary_string()}: the plan promises level {job['level']}, "
+            f"{sink.as_summary_string()!r}: the plan requires level {job['level']}, "
             f"but the table would be created at level {level}",
             code="plan-outdated",
             hint="compile the statement again",

@@ -96,7 +96,8 @@ def _changed(old: CatalogConnection, change: Change) -> CatalogConnection:
             is_empty = not keys or not found
         case _:
             raise UnsupportedError(
-                "unsupported change of a connection", code="statement-not-supported"
+                f"ALTER CONNECTION does not support {type(change).__name__}",
+                code="statement-not-supported",
             )
     if is_empty:
         raise SchemaError("a connection requires options", code="missing-options")

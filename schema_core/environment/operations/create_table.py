@@ -31,6 +31,7 @@ from schema_core.schema.columns import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
+from schema_core.schema.rules import repeated
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.statement_syntax import CreateTable, Like
 
@@ -272,7 +273,7 @@ def _require_replaceable(
     feature = FEATURES.get(type(old))
     if feature is None or type(old) is not type(new) or strategies[feature] is not OVERWRITING:
         raise SchemaError(
-            "the LIKE source has a column of this name",
+            f"the LIKE source also defines column {new.name!r}",
             code="like-conflict",
             hint=f"write LIKE ... (OVERWRITING {feature})" if type(old) is type(new) else None,
         )
@@ -281,8 +282,8 @@ def _require_replaceable(
 def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
     """Check that new computed columns read only physical columns of the source."""
     names = [column.name for column in own.columns]
-    if len(names) > len(set(names)):
-        raise SchemaError("a column is defined twice", code="duplicate-column")
+    if twice := repeated(names):
+        raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
     hidden = [one.name for one in inherited if not isinstance(one, UnresolvedPhysicalColumn)]
     physical = [one for one in inherited if isinstance(one, UnresolvedPhysicalColumn)]
     check_sight([*physical, *own.columns], hidden)

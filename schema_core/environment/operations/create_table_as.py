@@ -51,6 +51,7 @@ from schema_core.schema.columns import (
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
 )
+from schema_core.schema.rules import repeated
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.statement_syntax import CreateTable, Elements
 from schema_core.sql.syntax import Name
@@ -338,17 +339,17 @@ def check_existing(
     session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
     if statement.or_replace or not statement.create:
         if old is None and not statement.create:
-            raise NotFoundError(f"there is no table {shown}", code="table-not-found")
+            raise NotFoundError(f"there is no table {shown!r}", code="table-not-found")
         if old is not None and (kind := old.get_table_kind()) is not TableKind.TABLE:
-            raise SchemaError(f"{shown} is a {NOUNS[kind]}, not a table", code="not-a-table")
+            raise SchemaError(f"{shown!r} is a {NOUNS[kind]}, not a table", code="not-a-table")
         if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
             raise SchemaError(
-                f"a temporary table hides {shown}",
+                f"a temporary table hides {shown!r}",
                 code="hidden-by-temporary",
                 hint="drop the temporary table first",
             )
     elif old is not None and not statement.if_not_exists:
-        raise AlreadyExistsError(f"there is already an object {shown}", code="table-exists")
+        raise AlreadyExistsError(f"there is already an object {shown!r}", code="table-exists")
 
 
 # --- the derived table -------------------------------------------------------------------------
@@ -387,9 +388,8 @@ def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
     _check_sight(declared, query)
     names = elements.names
     columns = reordered(names, query) if names else merged(declared, query)
-    known = [column.name for column in columns]
-    if len(known) > len(set(known)):
-        raise SchemaError("a column is defined twice", code="duplicate-column")
+    if twice := repeated(column.name for column in columns):
+        raise SchemaError(f"duplicate column name {twice[0]!r}", code="duplicate-column")
     return Schema(columns, own.watermark_specs, key)
 
 

@@ -127,7 +127,10 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
             merged = {**old.options, **options_of(options)}
             session.tables.alter(identifier, session.read(old).copy(merged), expected=old)
         case _:
-            raise UnsupportedError("unsupported change of a view", code="statement-not-supported")
+            raise UnsupportedError(
+                f"ALTER VIEW does not support {type(statement.change).__name__}",
+                code="statement-not-supported",
+            )
     return OK
 
 
@@ -181,8 +184,10 @@ def freshness_of(interval: Interval) -> Freshness:
         SchemaError: with code `invalid-freshness` for one of several units, or of months and years.
     """
     if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
+        unit = f"{interval.unit} TO {interval.to}" if interval.to else interval.unit
         raise SchemaError(
-            "the freshness must be a number of seconds, minutes, hours, days or weeks",
+            "the freshness must be a number of seconds, minutes, hours, days or weeks, got an "
+            f"interval of {unit}",
             code="invalid-freshness",
             span=interval.span,
         )

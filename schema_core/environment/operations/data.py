@@ -351,7 +351,7 @@ def _with_partition(relation: Relation, fixed: Partition, schema: ResolvedSchema
     columns = result_columns(relation)
     types = {column.name: column.data_type for column in schema.columns}
     read = [Item(name, Ref(name, type_, ALIAS)) for name, type_ in columns]
-    values = [Item(key, _cast(_constant(value), types[key])) for key, value in fixed.values]
+    values = [Item(key, _cast(_constant(key, value), types[key])) for key, value in fixed.values]
     return Select((*read, *values), Named(relation, ALIAS, columns))
 
 
@@ -360,11 +360,11 @@ def _cast(value: Constant, type_: DataType) -> Typed:
     return value if isinstance(type_, CharType | VarCharType) else implicit_cast(value, type_)
 
 
-def _constant(value: str | None) -> Constant:
+def _constant(key: str, value: str | None) -> Constant:
+    """Return the value of a partition key as a constant."""
     if value is None:
         raise UnsupportedError(
-            "INSERT requires a value for every key in its PARTITION clause",
-            code="missing-partition-value",
+            f"partition key {key!r} has no value", code="missing-partition-value"
         )
     literal = Literal(LiteralKind.STRING, value)
     return Constant(literal, CharType(max(1, len(value)), nullable=False))

@@ -35,7 +35,7 @@ from schema_core.query.relation import result_columns
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable, Explain
 
-#: What is left of a failed job whose connector cannot clean up.
+#: The loss if the connector cannot clean up after a failed job.
 ROWS_STAY = SinkLoss(
     ("failed jobs",),
     "rows that were written",

@@ -37,7 +37,7 @@ class RecoveryAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A table, and what was done about it."""
+    """A table, and the action that recovery took."""
 
     identifier: ObjectIdentifier
     action: RecoveryAction
@@ -46,9 +46,9 @@ class Recovery:
         return f"{self.identifier.as_summary_string()}: {self.action.value}"
 
 
-#: How many seconds a write waits for the commit of an isolated job on its table.
+#: Maximum wait of a write for the commit of an isolated job on its table, in seconds.
 PATIENCE = 10.0
-#: The pause between two looks at the mark of a table, in seconds.
+#: Polling interval of the mark, in seconds.
 PAUSE = 0.05
 
 
@@ -203,22 +203,22 @@ def recover(
     identifiers: Iterable[ObjectIdentifier],
     done: Callable[[Recovery], object] = lambda _: None,
 ) -> list[Recovery]:
-    """Finish or undo what jobs of ended processes have left of tables.
+    """Recover tables of jobs whose processes have ended: commit or roll back.
 
     A table that cannot be recovered does not keep the others from that.
 
     Args:
         session: The session.
         identifiers: The paths of the tables.
-        done: Called for each table that was looked at, also if others fail.
+        done: Called for each checked table, also if others fail.
 
     Returns:
-        The tables that were looked at.
+        The checked tables.
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        ExternalError: if a catalog or the place of a table does not answer; it carries the errors
-            of the other tables, and has a note for each table that was finished or undone.
+        ExternalError: if a catalog or the storage of a table does not respond; it carries the
+            errors of the other tables, and has a note for each table that was finished or undone.
     """
     found: list[Recovery] = []
     errors = Gathering()

@@ -139,7 +139,7 @@ def _partitions(session: Session, statement: Show) -> TableResult:
         found = session.tables.find_permanent(identifier)
         if found is None or not isinstance(found.table, CatalogTable | CatalogMaterializedTable):
             raise NotFoundError(
-                f"there is no table {identifier.as_summary_string()}", code="table-not-found"
+                f"there is no table {identifier.as_summary_string()!r}", code="table-not-found"
             ).of(*identifier.to_list())
     values = dict(statement.partition.values) if statement.partition else {}
     wanted = CatalogPartitionSpec(

@@ -83,7 +83,7 @@ def _table(session: Session, statement: ShowCreate) -> str:
         right = found.value.replace("_", " ")
         if right != statement.kind.value:
             raise SchemaError(
-                f"{identifier.as_summary_string()} is a {right.lower()}",
+                f"{identifier.as_summary_string()!r} is a {right.lower()}",
                 code="wrong-object-kind",
                 hint=f"write SHOW CREATE {right}",
             )

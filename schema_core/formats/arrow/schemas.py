@@ -8,7 +8,6 @@ by its physical type. Layouts (large, view, dictionary, other time units) are no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import partial
 from types import NoneType
@@ -39,6 +38,7 @@ from schema_core.formats.exact_types import (
     SPARK_METADATA_KEY,
     TYPE_KEY,
     exact_type,
+    read_object,
 )
 from schema_core.formats.loss import (
     ForeignSchema,
@@ -304,13 +304,4 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
     }
     if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
         return found
-    return {key: one for key, one in spark_metadata(spark).items() if isinstance(one, str)} | found
-
-
-def spark_metadata(text: bytes) -> dict[str, Any]:
-    """Parse the metadata that Spark stores in a field; empty if it is invalid."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return {key: one for key, one in read_object(spark).items() if isinstance(one, str)} | found

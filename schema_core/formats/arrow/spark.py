@@ -22,7 +22,6 @@ from schema_core.formats.arrow.schemas import (
     from_field,
     layout_losses,
     layout_of,
-    spark_metadata,
     to_field,
 )
 from schema_core.formats.arrow.types import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
@@ -32,6 +31,7 @@ from schema_core.formats.exact_types import (
     LAYOUT_KEY,
     SPARK_METADATA_KEY,
     TYPE_KEY,
+    read_object,
 )
 from schema_core.formats.loss import Loss, Policy, losses
 from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
@@ -72,7 +72,7 @@ def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField
     layout = layout_of(field) if on_loss != "accept" else None
     comment = field_metadata(field).get(COMMENT_KEY)
     found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
-    kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
+    kept = read_object((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
     found.metadata = _without_exact_type(kept) | found.metadata
     return found
 

@@ -285,15 +285,15 @@ def _not_a_value(problem: str) -> SchemaError:
 
 
 class PandasDataFrame:
-    """The name of data frames of pandas in error messages."""
+    """The name of pandas DataFrames in error messages."""
 
 
 @needs("pyarrow", "pandas")
 def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
-    """Return the rows of a data frame as a table of exact types.
+    """Return the rows of a pandas DataFrame as a table of exact types.
 
     Args:
-        frame: The data frame; its index is not part of its rows.
+        frame: The DataFrame; its index is not part of its rows.
         schema: A row type or its string, names or types of all columns, or None.
         zone: The time zone of datetimes without one in columns of TIMESTAMP_LTZ.
 
@@ -305,7 +305,7 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
     import pyarrow as pa
 
     if not isinstance(frame, pd.DataFrame):
-        require_instance(frame, PandasDataFrame, "pdf", "a data frame of pandas")
+        require_instance(frame, PandasDataFrame, "pdf", "a pandas DataFrame")
     names, types = _declared([str(name) for name in frame.columns], schema)
     columns, fields = [], []
     for place, (name, type_) in enumerate(zip(names, types, strict=True)):

@@ -61,7 +61,9 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
     """
     change_of = CHANGES.get(type(change))
     if change_of is None:
-        raise UnsupportedError("unsupported change of a table", code="statement-not-supported")
+        raise UnsupportedError(
+            f"ALTER TABLE does not support {type(change).__name__}", code="statement-not-supported"
+        )
     return change_of(table, change, text)
 
 
@@ -316,7 +318,7 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
         with at(f"column {name!r}", placed.name.span):
             if name in columns.columns:
                 raise SchemaError(
-                    "the table already has a column of this name", code="duplicate-column"
+                    f"the table already has a column {name!r}", code="duplicate-column"
                 )
             columns.place(column_of(placed.column, text), placed)
     return replace(schema, columns=tuple(columns))
@@ -476,7 +478,7 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
     *outer, before = old.parts
     if new.parts[:-1] not in ((), tuple(outer)):
         raise UnsupportedError(
-            "a field stays in its row",
+            f"cannot move field {before!r} to another row",
             code="nested-column",
             span=new.span,
             hint="write the new name only, or modify the whole column",

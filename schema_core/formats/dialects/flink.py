@@ -320,7 +320,7 @@ class FlinkScript:
         self._copied += len(found.table.schema.columns) + len(found.options)
         if self._copied > MAX_COPIED:
             raise UnsupportedError(
-                "the script alters tables with too many columns and options too often",
+                f"ALTER statements copy more than {MAX_COPIED:,} columns and options",
                 code="too-wide",
                 hint="write the columns in CREATE TABLE",
                 span=statement.span,

@@ -107,16 +107,6 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
     return [name]
 
 
-def string_value(cursor: Cursor) -> str:
-    """Parse a string literal, or adjacent ones, which Hive and PostgreSQL concatenate."""
-    if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
-    parts = []
-    while cursor.token.kind == "string":
-        parts.append(cursor.advance().value)
-    return "".join(parts)
-
-
 TYPE_BRACKETS = {"(": ")", "<": ">"}
 
 
@@ -197,10 +187,10 @@ def _field_name(cursor: Cursor, engine: Engine) -> str:
 def _field_comment(cursor: Cursor) -> str | None:
     """Parse ``COMMENT 'string'`` or ``OPTIONS(description='string')``."""
     if cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
-        text = string_value(cursor)
+        text = cursor.string_literal()
         cursor.expect(")")
         return text
-    return string_value(cursor) if cursor.accept("COMMENT") else None
+    return cursor.string_literal() if cursor.accept("COMMENT") else None
 
 
 # --- type names of several words, arguments -------------------------------------------------------
@@ -320,7 +310,7 @@ def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.comment = string_value(cursor)
+    column.comment = cursor.string_literal()
 
 
 def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -328,7 +318,7 @@ def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     cursor.expect("(")
     for _ in elements(cursor):
         if cursor.accept("DESCRIPTION", "="):
-            column.comment = string_value(cursor)
+            column.comment = cursor.string_literal()
         skip_until(cursor, (",",))
 
 

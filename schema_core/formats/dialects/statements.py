@@ -27,7 +27,6 @@ from schema_core.formats.dialects.grammar import (
     path,
     skip_token,
     skip_until,
-    string_value,
 )
 from schema_core.lazy_dataclass import dataclass
 from schema_core.text import Span
@@ -177,7 +176,7 @@ def _tail_comment(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     cursor.accept("=")
     if cursor.token.kind != "string":
         return False
-    found.comment = string_value(cursor)
+    found.comment = cursor.string_literal()
     cursor.accept(",")  # MySQL separates options with commas
     return True
 
@@ -186,7 +185,7 @@ def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
     if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         return False
-    comment = string_value(cursor)
+    comment = cursor.string_literal()
     if not cursor.accept(")"):
         return False
     found.comment = comment
@@ -595,7 +594,7 @@ SKIPPED = frozenset(
         "LOAD DATA", "REFRESH",
         # statistics and storage
         "ANALYZE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "REPAIR", "MSCK", "CACHE", "UNCACHE",
-        # questions
+        # metadata queries
         "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
         # owners, grants and roles
         "GRANT", "REVOKE", "SECURITY LABEL", "ALTER DEFAULT PRIVILEGES", "REASSIGN OWNED",
@@ -717,7 +716,7 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
         table = found.find(path(cursor, found.engine))
         if table is None or not cursor.accept("IS"):
             return table, False
-        table.comment = None if cursor.accept("NULL") else string_value(cursor)
+        table.comment = None if cursor.accept("NULL") else cursor.string_literal()
         return table, True
     if not cursor.accept("COLUMN"):
         return None, False
@@ -730,7 +729,7 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
             f"COMMENT ON COLUMN: the table has no column {name!r}", code="unknown-column"
         )
     cursor.expect("IS")
-    commented.comment = None if cursor.accept("NULL") else string_value(cursor)
+    commented.comment = None if cursor.accept("NULL") else cursor.string_literal()
     return table, True
 
 

@@ -356,7 +356,7 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
     try:
         return Examined(resolve_table(table, resolver or SchemaResolver()), found)
     except SchemaCoreError as error:
-        reported = {one.code for one in found}  # with the keys, which the resolver does not know
+        reported = {one.code for one in found}  # with the keys, absent from the resolver's errors
         others = (one for one in error.diagnostics if one.code not in reported)
         return Examined(None, (*found, *others))
 

@@ -153,7 +153,7 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
 
 
 class _DdlCursor(Cursor):
-    """A cursor that knows what a bare TIMESTAMP means, and collects collations."""
+    """A cursor with the meaning of a bare TIMESTAMP, which collects collations."""
 
     __slots__ = ("collations", "timestamp")
 
@@ -185,7 +185,7 @@ def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
         if cursor.collations:
             metadata["__COLLATIONS"] = cursor.collations
         if cursor.accept("COMMENT"):
-            metadata["comment"] = _string(cursor)
+            metadata["comment"] = cursor.string_literal()
         cursor.collations = above
         yield {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
         if not cursor.accept(","):
@@ -203,16 +203,6 @@ def _name(cursor: Cursor) -> str:
             f"{token.value!r} is not a valid unquoted name", hint="quote it with back-ticks"
         )
     return cursor.advance().value
-
-
-def _string(cursor: Cursor) -> str:
-    """Parse one string literal, or several adjacent ones."""
-    if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
-    parts = []
-    while cursor.token.kind == "string":
-        parts.append(cursor.advance().value)
-    return "".join(parts)
 
 
 def _number(cursor: Cursor) -> int:

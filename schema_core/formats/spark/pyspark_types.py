@@ -72,7 +72,7 @@ def to_struct_field(
     schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): fractional \
 seconds are truncated
       in field 'at'
-      hint: on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it
+      hint: pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it
     """
     from pyspark.sql.types import StructField
 

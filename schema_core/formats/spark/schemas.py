@@ -12,7 +12,7 @@ from schema_core.formats.loss import ForeignSchema, Policy, read_fields, too_dee
 from schema_core.formats.spark.ddl import Tree, parse_ddl, print_ddl
 from schema_core.formats.spark.types import read_field_tree, to_field_tree
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.text import MAX_DEPTH, Span
+from schema_core.text import MAX_DEPTH, Span, show
 from schema_core.types import RowField
 
 #: The required and the optional keys of a JSON object, by its type.
@@ -104,10 +104,10 @@ def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
                 found[name] = _checked(found[name], depth + 1)
     for name in ("containsNull", "valueContainsNull"):
         if not isinstance(found.get(name, True), bool):
-            raise _invalid(f"{name} must be true or false")
+            raise _invalid(f"{name} must be true or false, got {show(found[name])}")
     if kind == "struct":
         if not isinstance(found["fields"], list):
-            raise _invalid("fields must be a list")
+            raise _invalid(f"fields must be a list, got {show(found['fields'])}")
         found["fields"] = [_checked_field(one, depth) for one in found["fields"]]
     return found
 
@@ -120,11 +120,11 @@ def _checked_field(field: Any, depth: int) -> dict[str, Any]:
         _check_keys(field, *FIELD_KEYS)
         metadata = field.get("metadata") or {}
         if not isinstance(name, str):
-            raise _invalid("the name must be a string")
+            raise _invalid(f"the name must be a string, got {show(name)}")
         if not isinstance(field["nullable"], bool):
-            raise _invalid("nullable must be true or false")
+            raise _invalid(f"nullable must be true or false, got {show(field['nullable'])}")
         if not isinstance(metadata, dict):
-            raise _invalid("the metadata must be an object")
+            raise _invalid(f"the metadata must be an object, got {show(metadata)}")
         return {**field, "type": _checked(field["type"], depth + 1), "metadata": metadata}
 
 

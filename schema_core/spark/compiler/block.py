@@ -305,7 +305,7 @@ class Block:
         assert grouping is not None  # noqa: S101 - sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
             raise unsupported(
-                "SESSION beside another window, or within grouping sets, is not run on Spark"
+                "SESSION beside another window, or within grouping sets, is not supported on Spark"
             )
 
     def bounds(self, key: FunctionCall, window: Column) -> dict[Typed, Node]:
@@ -341,7 +341,7 @@ class Block:
         sets = self.block.grouping.sets if self.block.grouping else None
         for call in groupings_of((*expressions_of(self.block), *self.hidden)):
             if call.function.name == "GROUP_ID" and len(set(sets or ())) < len(sets or ()):
-                raise unsupported("GROUP_ID of equal grouping sets is not run on Spark")
+                raise unsupported("GROUP_ID of equal grouping sets is not supported on Spark")
             nodes = [keys[key] for key in call.arguments if key in keys]
             found[call] = grouping(nodes if sets is not None else ())
         return found

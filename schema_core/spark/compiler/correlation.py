@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import FunctionCall, Ref, Typed
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query.correlation import (
     Names,
@@ -18,7 +18,6 @@ from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,
     is_own,
-    is_windowed,
     outer_columns,
     rows_of,
     subexpressions,
@@ -128,7 +127,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
                 continue
             if grouping.sets is not None:
                 raise unsupported(
-                    "a correlated sub-query over several grouping sets is not run on Spark",
+                    "a correlated sub-query over several grouping sets is not supported on Spark",
                     hint="group in a derived table, and use the sub-query over that",
                 )
             _require_grouped(query, own, keys)
@@ -142,7 +141,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
     if block.qualify is not None:
         for query, _ in subqueries_of_group(block.qualify, keys):
             if _reads(query, own):
-                problem = "a correlated sub-query in QUALIFY over groups is not run on Spark"
+                problem = "a correlated sub-query in QUALIFY over groups is not supported on Spark"
                 raise unsupported(problem, hint="use QUALIFY over a derived table")
     return frozenset(found)
 

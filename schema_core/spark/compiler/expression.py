@@ -94,7 +94,7 @@ def column(ref: Ref) -> Node:
 
 def no_subquery(subquery: Select) -> Node:
     """Refuse a sub-query outside of a query."""
-    raise unsupported("a sub-query cannot be run here")
+    raise unsupported("subqueries are not supported here")
 
 
 def user_call(called: TranslatedCall) -> Node:
@@ -211,7 +211,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
-        raise unsupported(f"{call.nulls} is not run on Spark")
+        raise unsupported(f"{call.nulls} is not supported on Spark")
     compiled = TranslatedCall(
         call,
         arguments,
@@ -242,7 +242,7 @@ def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
 
         if rule := RULES.get(call.function.name):
             return rule.translate
-        raise unsupported(f"{call.function.name} cannot be run on Spark with Flink's meaning")
+        raise unsupported(f"{call.function.name} is not supported on Spark with Flink's semantics")
     return context.user
 
 
@@ -284,7 +284,7 @@ def _frame(over: Over, context: TranslationContext) -> str:
     if over.frame is None:
         return ""
     if over.frame.whole:
-        raise unsupported("DISALLOW PARTIAL is not run on Spark")
+        raise unsupported("DISALLOW PARTIAL is not supported on Spark")
     by_days = over.frame.unit == "RANGE" and [one.value.type.root for one in over.order_by] == [
         TypeRoot.DATE
     ]
@@ -307,7 +307,7 @@ def _distance(distance: Typed, context: TranslationContext, *, by_days: bool) ->
     """
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
-            raise unsupported("a frame whose interval is not constant is not run on Spark")
+            raise unsupported("a frame whose interval is not constant is not supported on Spark")
         count = interval(distance.literal, distance.type)
         if isinstance(distance.type, YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"

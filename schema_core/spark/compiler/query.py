@@ -271,7 +271,7 @@ class Writer:
         for node, name in columns:
             if node.facts & tree.Fact.SUBQUERY_IN_LAMBDA:
                 raise unsupported(
-                    "a sub-query is converted element by element, which Spark does not run"
+                    "Spark does not support a subquery inside a collection conversion"
                 )
             items.append(f"{to_sql(node, lifting)} AS {quote(name)}")
         return f"SELECT {', '.join(items)} FROM {source}{own.laterals()}"
@@ -319,8 +319,8 @@ class Writer:
             case FunctionTable():
                 return self.function_table(relation)
             case ProcessTable() | Match():
-                problem = f"{NOT_RUN[type(relation)]} is not run on Spark"
-                raise unsupported(problem, hint="it can be resolved, and kept in a view")
+                problem = f"{NOT_RUN[type(relation)]} is not supported on Spark"
+                raise unsupported(problem, hint="run the query on an engine that supports it")
             case _:
                 assert_never(relation)
 
@@ -337,7 +337,7 @@ class Writer:
     def scan(self, scan: Scan) -> str:
         """A table's columns as expressions see them."""
         if scan.period is not None:
-            raise unsupported("FOR SYSTEM_TIME AS OF is not run on Spark")
+            raise unsupported("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
@@ -485,7 +485,7 @@ class Writer:
         """Write common tables, each of which is in scope of those after it."""
         if query.recursive:
             raise unsupported(
-                "WITH RECURSIVE is not run on Spark",
+                "WITH RECURSIVE is not supported on Spark",
                 hint="leave out RECURSIVE if no common table reads itself",
             )
         writer, tables = self, []
@@ -562,7 +562,9 @@ class Writer:
                 if isinstance(type_.element_type, RowType):
                     fields = [Field(element, one.name) for one in type_.element_type.fields]
             case _:
-                raise unsupported(f"UNNEST of {type_.as_summary_string()} is not run on Spark")
+                raise unsupported(
+                    f"UNNEST of {type_.as_summary_string()} is not supported on Spark"
+                )
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
@@ -577,8 +579,8 @@ class Writer:
         apply = table.call
         if self.rows is None or not isinstance(apply, typed.FunctionCall):
             raise unsupported(
-                "a table function is not run on Spark here",
-                hint="it can be resolved, and kept in a view",
+                "table functions are not supported here",
+                hint="run the query on an engine that supports it",
             )
         arguments = tuple(self.compile(one) for one in apply.arguments)
         rows = self.rows(TranslatedCall(apply, arguments, self.zone))

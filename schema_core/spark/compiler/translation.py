@@ -140,7 +140,7 @@ def refused(reason: str) -> TranslationRule:
     """Return the rule of a function that is not computed on Spark."""
 
     def translate(called: TranslatedCall) -> Node:
-        raise unsupported(f"{called.call.function.name} cannot be run on Spark: {reason}")
+        raise unsupported(f"{called.call.function.name} is not supported on Spark: {reason}")
 
     return TranslationRule(Translation.REFUSED, translate, reason)
 

@@ -1,9 +1,8 @@
 """The Spark expression tree: nodes that translation rules build and one module prints as SQL.
 
-Every node knows, when it is built, what the compiler asks about it: whether it is deterministic,
-may raise, calls a Python UDF or contains a sub-query (`Fact`), and about how long its SQL is
-(`size`). Nothing is recovered from SQL text. Nodes compare by identity; `same` compares two
-expressions.
+Each node computes at construction what the compiler needs: whether it is deterministic, may raise,
+calls a Python UDF or contains a sub-query (`Fact`), and about how long its SQL is (`size`). Nothing
+is recovered from SQL text. Nodes compare by identity; `same` compares two expressions.
 """
 
 from __future__ import annotations

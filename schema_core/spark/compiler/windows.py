@@ -39,12 +39,12 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
-#: The fields of a window, and what can be asked of it.
+#: Fields and bounds of a window.
 START, END = "start", "end"
 BOUNDS = ("START", "END", "ROWTIME")
 
 
-#: Function -> what its first lengths are called; an offset may follow them.
+#: Function -> names of its first lengths, which an offset may follow.
 LENGTHS: dict[str, tuple[str, ...]] = {
     "TUMBLE": ("size",),
     "HOP": ("slide", "size"),
@@ -64,9 +64,11 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
     numbers = []
     for one in sizes:
         if not isinstance(one, Constant) or not isinstance(one.literal, Interval):
-            raise unsupported(f"{name} with an alignment or a computed length is not run on Spark")
+            raise unsupported(
+                f"{name} with an alignment or a computed length is not supported on Spark"
+            )
         if isinstance(one.type, YearMonthIntervalType):
-            raise unsupported(f"{name} of months is not run on Spark")
+            raise unsupported(f"{name} of months is not supported on Spark")
         numbers.append(interval(one.literal, one.type))
     for word, number in zip(LENGTHS[name], numbers, strict=False):
         if number <= 0:

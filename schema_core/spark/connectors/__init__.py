@@ -360,7 +360,7 @@ class SupportsFilterExplanation(SparkConnector, Protocol):
 
 @runtime_checkable
 class SupportsStatisticReport(SparkConnector, Protocol):
-    """A connector that knows columns without NULL, which the planner then does not check."""
+    """A connector that reports columns without NULL, which the planner then does not check."""
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> Collection[str]:
         """Return the physical columns that hold no NULL in the rows of a frame of `read`."""
@@ -497,7 +497,7 @@ class ConnectorBase:
         """Return when the rows of a job that writes a table with these options are visible.
 
         With `Ability.STAGING` it is `Visibility.FINAL`. Without, it is `Visibility.WRITE_VISIBLE`,
-        which promises nothing; override it to promise more.
+        which guarantees nothing; override it to guarantee more.
         """
         staged = Ability.STAGING in self.abilities
         return Visibility.FINAL if staged else Visibility.WRITE_VISIBLE

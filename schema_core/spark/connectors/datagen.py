@@ -1,6 +1,6 @@
 """The connector `datagen`: rows of random values and sequences, generated on the executors.
 
-Options, types and errors are those of the connector of Flink 2.3, which was asked through its SQL
+Options, types and errors are those of the connector of Flink 2.3, verified against Flink 2.3 SQL
 (``DataGenTableSourceFactory``, ``RandomGeneratorVisitor``, ``SequenceGeneratorVisitor``). A random
 value is a hash of the number of its row, so the rows do not depend on how Spark splits them.
 """
@@ -254,7 +254,7 @@ class Rows:
             raise SchemaError(
                 f"unsupported option{'s' if len(extra) > 1 else ''}: {', '.join(extra)}",
                 code="unknown-option",
-                hint="there is no such column, or its type and generator do not have the option",
+                hint="remove it, or use a column whose generator has this option",
             )
 
     def get(self, field_: Field, suffix: str, parser: Callable[[str], Any] | None = None) -> Any:
@@ -280,7 +280,7 @@ class Rows:
             raise SchemaError(
                 f"invalid sequence: start {start}, end {end}",
                 code="invalid-option-value",
-                hint="the end must not be less than the start, nor the length exceed 2^63 - 2",
+                hint="set an end of at least the start, and at most 2^63 - 2 values",
             )
         self.ends.append(end - start + 1)
         return inline("{id} + {start}", id=ROW, start=_long(start))

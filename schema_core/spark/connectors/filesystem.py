@@ -520,7 +520,7 @@ def _require_one_name(layout: Layout, checked: CheckedFiles) -> None:
     """Refuse to read files as a stream that have a column or field by several of its names.
 
     One of these is of another column, which was dropped. A stream reads files by all names at once,
-    since it does not know the names of those that are added later.
+    since names added later are unavailable.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.

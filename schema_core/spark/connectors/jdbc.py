@@ -135,7 +135,7 @@ AUTO_COMMIT = ConfigOption(
 )
 MAX_ROWS = ConfigOption("sink.buffer-flush.max-rows", _at_least(0), None, "the rows of a batch")
 RETRIES = ConfigOption(
-    "sink.max-retries", _at_least(0), 3, "how often a transaction is repeated that was aborted"
+    "sink.max-retries", _at_least(0), 3, "how often an aborted transaction is retried"
 )
 PARALLELISM = ConfigOption("sink.parallelism", _at_least(1), None, "how many tasks write")
 #: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
@@ -708,7 +708,7 @@ class Scan:
 def pushed_filters(frame: DataFrame) -> set[str]:
     """Return the conditions that Spark sends to the database for a frame of one scan."""
     leaf = frame._jdf.queryExecution().sparkPlan().collectLeaves().head()  # noqa: SLF001
-    if leaf.getClass().getSimpleName() != "RowDataSourceScanExec":  # Spark knows the rows: none
+    if leaf.getClass().getSimpleName() != "RowDataSourceScanExec":  # an empty relation
         return set()
     found = leaf.handledFilters().iterator()
     pushed = set()

@@ -125,7 +125,7 @@ class Database:
         with database_errors("connect"):
             made = dialect.createConnectionFactory(options).apply(-1)
             if not made.isValid(self.timeout):
-                raise DatabaseError("the database does not answer")
+                raise DatabaseError(f"no response within {self.timeout} s")
         return JavaConnection(made)
 
     def has_fixed_zone(self) -> bool:

@@ -199,7 +199,7 @@ class KafkaConnector(ConnectorBase):
         return Boundedness.BOUNDED if is_bounded else Boundedness.CONTINUOUS_UNBOUNDED
 
     def monitor_interval(self, options: Options) -> None:
-        """Return None: brokers are asked as often as possible."""
+        """Return None: brokers are polled continuously."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
         """Return the rows of all messages, also of later ones; errors as of `read`."""

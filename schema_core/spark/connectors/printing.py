@@ -1,8 +1,8 @@
 """The connector `print`: rows as lines on the standard output of the driver.
 
 A line is what Flink's connector prints: ``identifier:task> +I[1, abc]``, each value as Java's
-``toString`` of its default conversion class (asked of Flink 2.3). Spark computes the lines; the
-driver fetches them one partition at a time.
+``toString`` of its default conversion class (verified against Flink 2.3 SQL). Spark computes the
+lines; the driver fetches them one partition at a time.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def _loaded(path: str, allowed: Sequence[str]) -> Any:
         raise NotFoundError(
             f"cannot import {path!r}: {type(error).__name__}: {error}",
             code="data-source-not-loadable",
-            hint="the module must be importable here and in the workers of Spark",
+            hint="install the module here and on the workers of Spark",
         ) from error
     if not (isinstance(loaded, type) and issubclass(loaded, DataSource)):
         raise NotFoundError(

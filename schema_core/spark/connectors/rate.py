@@ -116,7 +116,7 @@ def _value(name: str, type_: DataType, zone: str) -> Node:
         raise UnsupportedError(
             "the connector 'rate' generates the columns 'timestamp' and 'value' only",
             code="type-not-generated",
-            hint="'datagen' generates other columns",
+            hint="use 'datagen' for other columns",
         )
     if (node := make(type_, zone)) is None:
         raise UnsupportedError(

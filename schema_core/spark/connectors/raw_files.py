@@ -1,8 +1,8 @@
 """The format `raw`: the bytes of one column, a value per line.
 
-Semantics are those of Flink 2.3's format in its filesystem connector, asked through its SQL: values
-are separated by line feeds, whatever their bytes, and a carriage return before one is dropped.
-Values that could not be read back are refused when written, where Flink would write them.
+Semantics are those of Flink's format in its filesystem connector, verified against Flink 2.3 SQL:
+values are separated by line feeds, whatever their bytes, and a carriage return before one is
+dropped. Values that could not be read back are refused when written, where Flink would write them.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FI
 
 
 class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitioning):
-    """A data source or a table of Spark. What it can do is known only to Spark."""
+    """A data source or a table of Spark. Its abilities depend on the data source."""
 
     identifier: ClassVar[str] = "spark"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
@@ -278,7 +278,7 @@ def _source_of(options: Mapping[str, str]) -> tuple[str, str | None]:
         raise SchemaError(
             "either the option 'format' or the option 'table' is required",
             code="missing-option",
-            hint="'format' = 'parquet', or 'table' = 'spark_catalog.default.orders'",
+            hint="set 'format' = 'parquet', or 'table' = 'spark_catalog.default.orders'",
         )
     return source or "", table
 

@@ -58,7 +58,8 @@ def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
     distinct = called.call.symbol == "DISTINCT"
     if distinct and called.window is not None:
         raise unsupported(
-            f"{called.call.function.name} of DISTINCT values over a window is not run on Spark",
+            f"{called.call.function.name} of DISTINCT values over a window is not supported on "
+            "Spark",
             hint="remove duplicates in a derived table",
         )
     return Aggregate(name, arguments, distinct, called.filter, called.window)
@@ -239,10 +240,10 @@ def _sorted(called: TranslatedCall) -> Node:
     order = called.call.order
     for key in called.types[1:]:
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in key.walk()):
-            raise unsupported(f"ORDER BY of {key.as_summary_string()} is not run on Spark")
+            raise unsupported(f"ORDER BY of {key.as_summary_string()} is not supported on Spark")
     if called.call.symbol == "DISTINCT":
         raise unsupported(
-            "ARRAY_AGG of DISTINCT values with ORDER BY is not run on Spark",
+            "ARRAY_AGG of DISTINCT values with ORDER BY is not supported on Spark",
             hint="remove duplicates in a derived table",
         )
     names = ["value", *(f"key{place}" for place in range(len(order)))]
@@ -335,7 +336,7 @@ def _object_of(pairs: Node) -> Node:
 def percentile(called: TranslatedCall) -> Node:
     """PERCENTILE(value, fraction or fractions, frequency): interpolated between sorted values.
 
-    A value counts as often as its frequency says, not at all if that is below 1. Spark's function
+    A value counts `frequency` times, not at all if that is below 1. Spark's function
     weighs the neighbours of the place otherwise, which changes the last digit.
     """
     value, fractions, *frequencies = called.arguments
@@ -396,7 +397,7 @@ def _of_pairs(pairs: Node, place: Node) -> Node:
 def distinct_count(called: TranslatedCall) -> Node:
     """APPROX_COUNT_DISTINCT, with Flink's error of 1 percent and its hashes of datetimes."""
     if len(called.arguments) > 1:
-        raise unsupported("APPROX_COUNT_DISTINCT of several values is not run on Spark")
+        raise unsupported("APPROX_COUNT_DISTINCT of several values is not supported on Spark")
     value = called[0]
     match called.types[0]:
         case AnyTimestampType():

@@ -449,7 +449,7 @@ def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> 
             row = null_or(any_of(lost), _row(node, source, target, inner))
             return null_or(is_null(node), row)
         case _:
-            raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not run on Spark")
+            raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not supported on Spark")
 
 
 def _kept(before: Node, after: Node) -> Node:

@@ -67,7 +67,7 @@ def row(called: TranslatedCall) -> Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, RowType):
-        raise unsupported("a row of this kind is not supported on Spark")
+        raise unsupported(f"{type_.as_summary_string()} is not supported on Spark")
     if any(isinstance(one, NullType) for one in called.types):
         raise unsupported(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
@@ -81,7 +81,7 @@ def row(called: TranslatedCall) -> Node:
 def object_of(called: TranslatedCall) -> Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, StructuredType):
-        raise unsupported("an object of this kind is not supported on Spark")
+        raise unsupported(f"{called.type.as_summary_string()} is not supported on Spark")
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
     parts: list[Node | str] = []
     for node, was, one in values:
@@ -93,7 +93,7 @@ def updated(called: TranslatedCall) -> Node:
     """OBJECT_UPDATE(object, name, value, ...): a structured value with other values of fields."""
     source, target = called.types[0], called.type
     if not (isinstance(source, StructuredType) and isinstance(target, StructuredType)):
-        raise unsupported("an object of this kind is not supported on Spark")
+        raise unsupported(f"{source.as_summary_string()} is not supported on Spark")
     names = map(string_of, called.arguments[1::2])
     pairs = zip(called.arguments[2::2], called.types[2::2], strict=True)
     changes = dict(zip(names, pairs, strict=True))
@@ -124,7 +124,7 @@ def item(called: TranslatedCall) -> Node:
         return Field(called[0], name)
     if isinstance(source, VariantType):
         return _item_of_variant(called)
-    raise unsupported(f"an item of {source.as_summary_string()} is not run on Spark")
+    raise unsupported(f"an item of {source.as_summary_string()} is not supported on Spark")
 
 
 def _item_of_variant(called: TranslatedCall) -> Node:
@@ -172,7 +172,8 @@ def cardinality(called: TranslatedCall) -> Node:
 def element(called: TranslatedCall) -> Node:
     """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
     if not isinstance(called.types[0], ArrayType):
-        raise unsupported(f"ELEMENT of {called.types[0].as_summary_string()} is not run on Spark")
+        type_ = called.types[0].as_summary_string()
+        raise unsupported(f"ELEMENT of {type_} is not supported on Spark")
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
 
 

@@ -235,7 +235,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
-    """Refuse comparisons that Flink types, but does not run.
+    """Refuse comparisons that Flink types but does not support.
 
     Raises:
         UnsupportedError: with code `not-executable`.
@@ -522,7 +522,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
         return operator(symbol, value, rows)
     if is_row:
         raise unsupported(
-            "a row in the rows of a query is not a value on Spark: it may be NULL",
+            "IN over rows of a query is supported on Spark only as a condition",
             hint="write it in WHERE or as a condition of CASE",
         )
 
@@ -570,14 +570,16 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     unless another row decides it.
     """
     if symbol in {"=", "<>"}:
-        raise unsupported(f"Flink does not run {called.call.function.name} of a query")
+        raise unsupported(f"Flink does not support {called.call.function.name} of a query")
     if len({isinstance(one, CHARACTERS) for one in called.types}) > 1:
         raise unsupported(
             "a string is not compared with rows of another type on Spark", hint="add a CAST"
         )
     rows = called[1]
     if not isinstance(rows, Subquery):
-        raise unsupported("a comparison with the rows of a query is not run on Spark over groups")
+        raise unsupported(
+            "a comparison with the rows of a query is not supported on Spark over groups"
+        )
     members = f"FROM {rows.sql} AS `members`(`member`)"
     extreme_ = "max" if symbol.startswith(">") == every else "min"
     bound = Subquery(f"(SELECT {extreme_}(`member`) {members})")

@@ -410,7 +410,7 @@ def any_time_of_string(node: Node, target: TimeType) -> Node:
 
 def _within_day(count: Node) -> Node:
     """Return milliseconds of a day, beyond which Flink rounds up, or moves by a time zone."""
-    problem = fail("Spark has no TIME beyond the day, which Flink reads in the string")
+    problem = fail("the TIME exceeds 24 hours, which Spark cannot represent")
     return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
 
 

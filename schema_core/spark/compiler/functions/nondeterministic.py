@@ -50,7 +50,7 @@ def _clock(read: Callable[[str, DataType], Node]) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         if called.arguments:
             name = called.call.function.name
-            raise unsupported(f"Flink does not run {name} with a precision", f"write {name}")
+            raise unsupported(f"Flink does not support {name} with a precision", f"write {name}")
         return read(called.zone, called.type)
 
     return rewritten(translate)
@@ -69,7 +69,7 @@ def rand_integer(called: TranslatedCall) -> Node:
         raise _seeded("RAND_INTEGER(bound)")
     if not isinstance(called.types[0], IntType | SmallIntType | TinyIntType):
         raise unsupported(
-            f"Flink does not run RAND_INTEGER of {called.types[0].as_summary_string()}",
+            f"Flink does not support RAND_INTEGER of {called.types[0].as_summary_string()}",
             "cast the bound to INT",
         )
     problem = fail("RAND_INTEGER: the bound must be positive")
@@ -84,9 +84,7 @@ def rand_integer(called: TranslatedCall) -> Node:
 
 
 def _seeded(form: str) -> Exception:
-    return unsupported(
-        "Spark's random numbers of a seed are others than those of Flink", f"write {form}"
-    )
+    return unsupported("seeded random numbers differ between Spark and Flink", f"write {form}")
 
 
 RULES: dict[str, TranslationRule] = {

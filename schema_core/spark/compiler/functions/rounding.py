@@ -33,7 +33,7 @@ def rounding(*, up: bool) -> TranslationRule:
         value, unit = called[0], called.keyword(1)
         type_ = called.types[0]
         if isinstance(type_, TimeType) and unit not in TIME_UNITS:
-            raise unsupported(f"{name.upper()} of a TIME to {unit} is not run on Spark")
+            raise unsupported(f"{name.upper()} of a TIME to {unit} is not supported on Spark")
         if _is_repeated(called):
             return value
         if isinstance(type_, LocalZonedTimestampType):
@@ -193,7 +193,7 @@ def _start(unit: str, shown: Node, day: Node) -> Node:
             text = "make_date(floor((year({shown}) - 1) / 1000) * 1000 + 1, 1, 1)"
             return inline(text, shown=shown)
         case _:
-            raise unsupported(f"FLOOR to {unit} is not run on Spark")
+            raise unsupported(f"FLOOR to {unit} is not supported on Spark")
 
 
 def _following(unit: str, start: Node) -> Node:

@@ -114,7 +114,7 @@ def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
     if isinstance(type_, DayTimeIntervalType) and unit in TIME_FIELDS:
         return inline(TIME_FIELDS[unit], t=inline("{n} % 86400000", n=node))
     if type_.is_(TypeFamily.INTERVAL):
-        raise unsupported(f"{unit} of {type_.as_summary_string()} is not run on Spark")
+        raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
     if unit == "EPOCH":
         if isinstance(type_, DateType):
             return inline("unix_date({d}) * 86400L", d=node)
@@ -123,7 +123,7 @@ def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
         return sql(TIME_FIELDS[unit], t=_time(node, type_, zone))
     if unit in DATE_FIELDS and not isinstance(type_, TimeType):
         return sql(DATE_FIELDS[unit], d=_days(node, type_, zone))
-    raise unsupported(f"{unit} of {type_.as_summary_string()} is not run on Spark")
+    raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
 
 
 def extract(called: TranslatedCall) -> Node:
@@ -188,7 +188,7 @@ def timestamp_add(called: TranslatedCall) -> Node:
         return shifted(node, type_, count, YearMonthIntervalType())
     sizes = {**MILLIS, "WEEK": 604_800_000}
     if unit not in sizes:
-        raise unsupported(f"TIMESTAMPADD of {unit} is not run on Spark")
+        raise unsupported(f"TIMESTAMPADD of {unit} is not supported on Spark")
     count = operator("*", number, Literal(str(sizes[unit]), "L"))
     return shifted(node, type_, count, DayTimeIntervalType())
 
@@ -212,7 +212,7 @@ def timestamp_diff(called: TranslatedCall) -> Node:
     if unit == "WEEK":
         return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
     if unit not in PARTS:
-        raise unsupported(f"TIMESTAMPDIFF of {unit} is not run on Spark")
+        raise unsupported(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
     return operator("*", seconds, called.cast(Literal(PARTS[unit])))
 
 
@@ -414,7 +414,7 @@ def _instant(count: Node, digits: int, type_: DataType) -> Node:
 def _instant_of_string(called: TranslatedCall) -> Node:
     """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
     if is_fine(called.type):
-        raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not run on Spark")
+        raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark")
     if len(called.arguments) < 2:
         parsed = let(
             called[0],
