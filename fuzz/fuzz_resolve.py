@@ -15,10 +15,10 @@ from fuzz import driver
 from schema_core.cli.resolve import Form, check, describing
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.dry_run_session import dry_run_session
 from schema_core.environment.session import Session
 from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.environment.trial import trial_session
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.property_map import encode_object
 from schema_core.spark.compiler.query import query_text
@@ -68,7 +68,7 @@ def target(text: str) -> None:
     """Check the text as a script; then use its queries and what it created."""
     chosen = zlib.crc32(text.encode("utf-8", "surrogatepass"))
     strict = chosen % 5 == 0
-    with trial_session(settings(batch=chosen % 2 == 0), checks_connectors=strict) as session:
+    with dry_run_session(settings(batch=chosen % 2 == 0), checks_connectors=strict) as session:
         prepared(session)
         add = describing(FORMS[chosen % len(FORMS)], {})
         check(session, text, add, definitions=strict)

@@ -507,7 +507,7 @@ class Catalog(ABC):
         self._refuse(Capability.MIGRATIONS)
 
     @contextmanager
-    def trial(self) -> Iterator[Catalog]:
+    def dry_run(self) -> Iterator[Catalog]:
         """Open this catalog for changes that are undone at the end, and that only the context sees.
 
         It is called instead of `open`, and closes the catalog. A catalog with
@@ -519,8 +519,8 @@ class Catalog(ABC):
         """
         self.open()
         try:
-            with rolled_back(self) as tried:
-                yield tried
+            with rolled_back(self) as inner:
+                yield inner
         finally:
             self.close()
 
@@ -570,13 +570,13 @@ def sorted_names(*lists: Sequence[str]) -> list[str]:
     return sorted({name for names in lists for name in names})
 
 
-class _TrialOverError(Exception):
-    """Rolls back the transaction of a trial."""
+class _DryRunEnded(Exception):  # noqa: N818 - a signal, which is never raised outside
+    """Rolls back the transaction of a dry run."""
 
 
 @contextmanager
 def rolled_back(catalog: Catalog) -> Iterator[Catalog]:
     """Return a context of a catalog whose changes are undone at its end."""
-    with suppress(_TrialOverError), catalog.transaction() as tried:
-        yield tried
-        raise _TrialOverError
+    with suppress(_DryRunEnded), catalog.transaction() as inner:
+        yield inner
+        raise _DryRunEnded

@@ -28,10 +28,10 @@ from schema_core.cli.findings import (
 )
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition
+from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
-from schema_core.environment.trial import trial_session, try_statement
 from schema_core.errors import (
     MAX_ERRORS,
     AlreadyExistsError,
@@ -91,7 +91,7 @@ def resolve(
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
     found: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
-    with trial_session(settings(batch=batch), checks_connectors=False) as session:
+    with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
         findings = findings_of(file, check(session, text, describing(form, found)))
         if output is Output.HTML:
             from schema_core.environment.lineage import lineage
@@ -131,7 +131,7 @@ def check_script(
     texts = [(file, script.read(file, define)) for file in files]
     findings: dict[ReportedFinding, None] = {}  # errors of the setup are those of every file
     for file, text in texts:
-        with trial_session(settings(batch=batch)) as session:
+        with dry_run_session(settings(batch=batch)) as session:
             if setup is not None and before is not None:
                 errors = check(session, before, definitions=True)
                 findings |= dict.fromkeys(findings_of(setup, errors))
@@ -169,14 +169,14 @@ def check(
     *,
     definitions: bool = False,
 ) -> list[SchemaCoreError]:
-    """Execute every statement in the session of a trial, and return the errors.
+    """Execute every statement in the session of a dry run, and return the errors.
 
     An error that only reports as missing what an earlier, failed statement would have created is
     omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
     checked, and the last error reports this.
 
     Args:
-        session: A session of `trial_session`.
+        session: A session of `dry_run_session`.
         text: The script.
         keep: Called after each statement without errors.
         definitions: Whether tables are checked against their connectors when they are defined.
@@ -194,7 +194,7 @@ def check(
                 continue
             touched = affected(session, statement)
             try:
-                try_statement(session, statement, text)
+                dry_run_statement(session, statement, text)
                 missing -= touched
                 keep(session, statement)
             except SchemaCoreError as error:

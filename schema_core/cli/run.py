@@ -20,13 +20,13 @@ from schema_core.environment.compiled_plan import (
     write_plan_file,
 )
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run_session import dry_run_session
 from schema_core.environment.operations.compile_plan import compiled
 from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import of
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.session import Session
-from schema_core.environment.trial import trial_session
 from schema_core.errors import within
 from schema_core.sql.parser import parse_statements
 
@@ -62,8 +62,8 @@ def run(
 
 
 def require_valid(file: Path, text: str, console: Console) -> None:
-    """Check a script in a trial; print its errors on stderr and exit with 1 if there are some."""
-    with trial_session(EnvironmentSettings.in_batch_mode()) as session:
+    """Check a script in a dry run; print its errors on stderr and exit with 1 if there are some."""
+    with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
         findings = findings_of(file, check(session, text))
     report = FindingReport("run", [one for one in findings if one.level is Level.ERROR])
     if report.findings:

@@ -16,7 +16,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
 from schema_core.cli.findings import DASH, STDIN, of_diagnostics, text_lines
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.trial import trial_session, try_statement
+from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import CreateTable
@@ -60,10 +60,10 @@ def tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
     """Return the tables that a script leaves, by full path, and its text."""
     text = read(file)
     settings = EnvironmentSettings.in_streaming_mode()
-    with trial_session(settings, checks_connectors=False) as session:
+    with dry_run_session(settings, checks_connectors=False) as session:
         paths = []
         for statement in parse_statements(text):
-            try_statement(session, statement, text)
+            dry_run_statement(session, statement, text)
             if isinstance(statement, CreateTable):
                 paths.append(session.found(statement.path).identifier)
         left = ((one, session.tables.find(one)) for one in paths)

@@ -20,8 +20,8 @@ from schema_core.cli.findings import Level, text_lines
 from schema_core.cli.resolve import check, findings_of
 from schema_core.dialects import ddl_losses, read_tables, to_ddl
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.dry_run_session import dry_run_session
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.environment.trial import trial_session
 from schema_core.text import escaped, quote_identifier
 
 #: The version of the output in JSON.
@@ -142,13 +142,15 @@ def convert(
 
 @contextmanager
 def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnvironment]:
-    """Return an environment in which a script was tried.
+    """Return an environment in which a script was executed as a dry run.
 
     The command exits with 1 for errors of the script or the block, with 2 if it cannot be read.
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
-    with trial_session(EnvironmentSettings.in_streaming_mode(), checks_connectors=False) as session:
+    with dry_run_session(
+        EnvironmentSettings.in_streaming_mode(), checks_connectors=False
+    ) as session:
         findings = findings_of(file, check(session, text))
         for line in text_lines(findings):
             errors.print(line, soft_wrap=True)

@@ -553,7 +553,7 @@ def _differences(
         SchemaCoreError: of a statement that fails.
     """
     scripts = [";\n".join(one) for one in (up, down) if one is not None]
-    after, *back = migrator.trial([filled("generated", one, variables) for one in scripts])
+    after, *back = migrator.contents_after([filled("generated", one, variables) for one in scripts])
     found = [f"-- unsupported: {one}" for one in diff_catalogs(after, wanted)]
     for content in back:
         found += [f"-- not restored by down: {one}" for one in diff_catalogs(content, live)]

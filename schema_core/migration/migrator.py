@@ -170,7 +170,7 @@ class Migrator:
         """Return the databases, tables and views of the catalog, as sessions see them."""
         return _visible(read_catalog(self.catalog))
 
-    def trial(self, scripts: Sequence[str]) -> list[CatalogContent]:
+    def contents_after(self, scripts: Sequence[str]) -> list[CatalogContent]:
         """Execute scripts in one transaction that is rolled back; return the content after each.
 
         Raises:

@@ -1153,11 +1153,11 @@ class CatalogContract(ABC):
             assert before == state(populated)
             assert [] == populated.list_migrations()
 
-    def test_a_trial_changes_nothing(self, populated: Catalog, tmp_path: Path) -> None:
-        """`schema-core check` and `run` try the statements of a script first."""
+    def test_a_dry_run_changes_nothing(self, populated: Catalog, tmp_path: Path) -> None:
+        """`schema-core check` and `run` execute the statements of a script in a dry run first."""
         need(populated, Capability.MIGRATIONS)
         before = state(populated)
-        with self.make_catalog(tmp_path).trial() as catalog:
+        with self.make_catalog(tmp_path).dry_run() as catalog:
             catalog.create_database("tried", DATABASE, False)
             catalog.create_table(ObjectPath("tried", "t"), PLAIN, False)
             assert ["t"] == catalog.list_tables("tried")

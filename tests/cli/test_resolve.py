@@ -11,7 +11,7 @@ from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.commands import application
 from schema_core.cli.resolve import check
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.trial import trial_session
+from schema_core.environment.dry_run_session import dry_run_session
 from schema_core.errors import MAX_ERRORS
 from tests.test_pages import read_page
 
@@ -200,7 +200,7 @@ def test_a_sum_of_thousands_of_terms_is_not_nested(tmp_path: Path) -> None:
 
 def test_errors_beyond_the_maximum_are_not_listed() -> None:
     text = ";\n".join(f"SELECT u{number}(1)" for number in range(MAX_ERRORS + 10))
-    with trial_session(EnvironmentSettings.in_batch_mode()) as session:
+    with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
         errors = check(session, text)
 
     assert len(errors) == MAX_ERRORS + 1

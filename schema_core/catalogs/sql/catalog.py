@@ -245,8 +245,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         return cast("AbstractContextManager[SqlTransaction]", self.store.transaction())
 
     @contextmanager
-    def trial(self) -> Iterator[Catalog]:
-        """Open the catalog as `Catalog.trial`: a database without its tables keeps none.
+    def dry_run(self) -> Iterator[Catalog]:
+        """Open the catalog as `Catalog.dry_run`: a database without its tables keeps none.
 
         A file of SQLite that does not exist is not created.
         """
@@ -256,9 +256,9 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         other = copy(self)
         other.entries, other.store = entries, SqlStore(entries, upgrades=True)
         try:
-            with rolled_back(other) as tried:
-                tried.open()
-                yield tried
+            with rolled_back(other) as inner:
+                inner.open()
+                yield inner
         finally:
             entries.close()
 

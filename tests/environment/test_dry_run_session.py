@@ -1,4 +1,4 @@
-"""Trials of statements: nothing is left of them, and tables are checked as jobs check them."""
+"""Dry runs of statements: nothing is left of them, and tables are checked as jobs check them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.trial import trial_session, try_statement
+from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql.parser import parse_statements
 
@@ -19,9 +19,9 @@ FILES = "WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '/p')"
 
 def attempt(text: str, *, checks_connectors: bool = True) -> None:
     settings = EnvironmentSettings.in_batch_mode()
-    with trial_session(settings, checks_connectors=checks_connectors) as session:
+    with dry_run_session(settings, checks_connectors=checks_connectors) as session:
         for statement in parse_statements(text):
-            try_statement(session, statement, text)
+            dry_run_statement(session, statement, text)
 
 
 def catalog(folder: Path, *options: str) -> str:
@@ -75,7 +75,7 @@ def test_a_database_without_a_catalog_stays_one(tmp_path: Path) -> None:
         assert [("mine",)] == other.execute("SELECT name FROM sqlite_master").fetchall()
 
 
-def test_names_are_found_in_a_catalog_of_a_trial(tmp_path: Path) -> None:
+def test_names_are_found_in_a_catalog_of_a_dry_run(tmp_path: Path) -> None:
     text = f"{catalog(tmp_path)} CREATE TABLE orders (a INT) {FILES}; SELECT a FROM ordres"
     with pytest.raises(SchemaCoreError) as caught:
         attempt(text)

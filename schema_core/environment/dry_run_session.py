@@ -1,4 +1,4 @@
-"""Trials of statements: they are executed on catalogs as they will be, and nothing is kept.
+"""Dry runs of statements: they are executed on the catalogs as usual, and nothing is kept.
 
 A catalog with transactions is changed within one that is rolled back at the end, other catalogs are
 only read. Jobs do nothing, but the tables that they read and write are checked as jobs check them.
@@ -30,7 +30,7 @@ from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
 
 
-class TrialPlanner(DryRunPlanner):
+class ValidatingPlanner(DryRunPlanner):
     """A planner that runs no jobs, and checks the tables that they would read and write."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class TrialPlanner(DryRunPlanner):
 
 
 @contextmanager
-def trial_session(
+def dry_run_session(
     settings: EnvironmentSettings, *, checks_connectors: bool = True
 ) -> Iterator[Session]:
     """Return a session whose statements change nothing that is left after the block.
@@ -90,9 +90,9 @@ def trial_session(
         checks_connectors: Whether the connectors of the tables that statements read and write are
             checked, and their options.
 
-    `try_statement` executes statements in it.
+    `dry_run_statement` executes statements in it.
     """
-    planner, stack = TrialPlanner(), ExitStack()
+    planner, stack = ValidatingPlanner(), ExitStack()
     session = Session(settings, planner)
     session.makes_folders = False
     session.registry.open_by(partial(_opened, stack))
@@ -102,8 +102,8 @@ def trial_session(
         yield session
 
 
-def try_statement(session: Session, statement: Statement, text: str) -> TableResult:
-    """Execute one statement in the session of a trial, and wait for its job.
+def dry_run_statement(session: Session, statement: Statement, text: str) -> TableResult:
+    """Execute one statement in the session of a dry run, and wait for its job.
 
     Raises:
         UnsupportedError: with code `not-checked` for a statement that changes a catalog without
@@ -123,12 +123,12 @@ def try_statement(session: Session, statement: Statement, text: str) -> TableRes
 
 
 def _opened(stack: ExitStack, catalog: Catalog) -> Catalog:
-    """Open a catalog, and return the one that a trial uses in its place."""
+    """Open a catalog, and return the one that a dry run uses in its place."""
     if isinstance(catalog, InMemoryCatalog):  # no other session has it
         catalog.open()
         return catalog
     if Capability.MIGRATIONS in catalog.capabilities:
-        return stack.enter_context(catalog.trial())
+        return stack.enter_context(catalog.dry_run())
     catalog.open()
     stack.callback(catalog.close)
     return cast("Catalog", _ReadOnlyCatalog(catalog))
@@ -145,7 +145,7 @@ class _ReadOnlyCatalog:
         self._catalog = catalog
 
     def close(self) -> None:
-        """Leave the catalog open: the trial closes it."""
+        """Leave the catalog open: the dry run closes it."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(CHANGING):
@@ -170,7 +170,7 @@ def _skip(session: Session, statement: Statement, text: str) -> TableResult:
     return OK
 
 
-#: Kind of statement -> what a trial does instead, where it has effects besides those on catalogs,
+#: Kind of statement -> what a dry run does instead, where it has effects besides those on catalogs,
 #: or refers to what only exists when the script runs: jobs, and files of plans.
 WITHOUT_EFFECTS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = {
     syntax.CallProcedure: _skip,
