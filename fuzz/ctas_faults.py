@@ -38,7 +38,7 @@ from schema_core.spark.commit import PREFIX, FileStage
 from schema_core.spark.connectors import WriteContext
 from schema_core.spark.connectors import filesystem as connector
 from schema_core.spark.connectors.filesystem import FilesystemConnector
-from schema_core.spark.files import LocalFiles, visible_files
+from schema_core.spark.file_systems import LocalFiles, visible_files
 from schema_core.spark.transactions import Stage, TableTransaction, Unstaged
 
 #: How many files a statement writes.

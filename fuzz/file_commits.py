@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from schema_core.environment.atomicity import AtomicityLevel as Level
-from schema_core.environment.job_execution import COMMITTED, UNCERTAIN, submit
 from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.job_run import COMMITTED, UNCERTAIN, submit
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
 from schema_core.spark.commit import (
@@ -42,7 +42,7 @@ from schema_core.spark.commit import (
     read_consistently,
     recover,
 )
-from schema_core.spark.files import (
+from schema_core.spark.file_systems import (
     Entry,
     FileSystem,
     LocalFiles,

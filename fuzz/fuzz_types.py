@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz import driver
-from schema_core.types.syntax import parse_type
+from schema_core.types.type_parser import parse_type
 
 
 def target(text: str) -> None:

@@ -102,7 +102,9 @@ def cache_usage() -> tuple[CacheUsage, ...]:
 
     >>> from schema_core.types import parse_type
     >>> number = parse_type("DECIMAL(10, 2)")
-    >>> [types] = [one for one in cache_usage() if one.name == "schema_core.types.syntax.parse"]
+    >>> [types] = [
+    ...     one for one in cache_usage() if one.name == "schema_core.types.type_parser.parse"
+    ... ]
     >>> types.entries > 0, types.budget, types.unit
     (True, 200000, 'characters')
     """

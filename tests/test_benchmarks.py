@@ -19,7 +19,7 @@ def test_every_task_runs(task: Task) -> None:
 
 
 def test_nothing_is_remembered_at_first_sight() -> None:
-    from schema_core.types.syntax import parse
+    from schema_core.types.type_parser import parse
 
     parse("ARRAY<INT>")
     core.forget()

@@ -126,7 +126,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("spark/compiler/expression.py", "schema_core.spark.compiler.functions.rules"): (
         "connectors compile casts and constants, without functions"
     ),
-    ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.table"): (
+    ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.registry"): (
         "few expressions need Python"
     ),
     ("spark/projection.py", "schema_core.spark.udf_registration"): (

@@ -50,7 +50,7 @@ ABOVE_SCHEMAS = {
 OF_JOBS = {
     "schema_core.spark.compiler.functions.rules",
     "schema_core.spark.compiler.query",
-    "schema_core.spark.compiler.udfs.table",
+    "schema_core.spark.compiler.udfs.registry",
     "schema_core.spark.planner",
     "schema_core.spark.session",
     "schema_core.spark.udf_registration",

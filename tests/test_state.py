@@ -13,7 +13,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 #: Module-level name that functions change -> why it may be.
 ALLOWED = {
-    "environment/job_execution.py: _RUNNING": "jobs for which the interpreter waits at its exit",
+    "environment/job_run.py: _RUNNING": "jobs for which the interpreter waits at its exit",
     "caching.py: _COUNTED": "weak references to the caches, each of which is bounded",
     "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
     "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",

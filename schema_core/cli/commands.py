@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
 from schema_core.cli.config import FILE, PREFIX, Configuration, load
-from schema_core.cli.values import Command, Group
+from schema_core.cli.plain_values import Command, Group
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:

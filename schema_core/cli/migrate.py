@@ -17,8 +17,8 @@ from rich.console import Console
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
+from schema_core.cli.plain_values import Command, Group
 from schema_core.cli.progress import Quiet, elapsed, follow
-from schema_core.cli.values import Command, Group
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar

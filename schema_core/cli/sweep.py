@@ -19,8 +19,8 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.progress import Quiet, follow
-from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.job_run import submit
 from schema_core.errors import SchemaError
 from schema_core.secrets import mask_credentials
 from schema_core.spark.jobs import SparkJob

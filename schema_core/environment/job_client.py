@@ -15,7 +15,7 @@ from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from schema_core.environment.job_execution import JobRun, Locating
+    from schema_core.environment.job_run import JobRun, Locating
 
 T = TypeVar("T")
 

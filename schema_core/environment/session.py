@@ -45,8 +45,8 @@ from schema_core.environment.discovery import offered_module
 from schema_core.environment.explain_detail import ExplainDetail
 from schema_core.environment.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.job_client import JobClient
-from schema_core.environment.job_execution import submit
 from schema_core.environment.job_graph import HookFactories, JobGraph, JobStatusHook
+from schema_core.environment.job_run import submit
 from schema_core.environment.options import (
     METADATA_CHECK,
     PIPELINE_NAME,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from schema_core.errors import NotFoundError, similar
 
 if TYPE_CHECKING:
-    from schema_core.environment.job_execution import JobRun
+    from schema_core.environment.job_run import JobRun
 
 #: How many jobs that have ended are listed.
 MAX_ENDED = 100

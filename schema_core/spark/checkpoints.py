@@ -27,7 +27,7 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Item, Relation, Select
 from schema_core.spark.commit import Directory
-from schema_core.spark.files import absolute, located
+from schema_core.spark.file_systems import absolute, located
 from schema_core.spark.stored_schemas import (
     Tables,
     require_compatible,

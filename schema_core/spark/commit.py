@@ -26,11 +26,11 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.catalog.unfinished import ABANDONED, Owner
-from schema_core.environment.job_execution import require_running
+from schema_core.environment.job_run import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
-from schema_core.spark.files import Entry, FileSystem, Release, is_hidden, visible_files
+from schema_core.spark.file_systems import Entry, FileSystem, Release, is_hidden, visible_files
 
 T = TypeVar("T")
 

@@ -37,17 +37,17 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.exchanged_types import (
-    as_months,
-    as_nullable,
-    of_months,
-    with_microseconds,
-)
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.session import TemporaryNames, create_view, drop_view
 from schema_core.spark.sources import comparable
+from schema_core.spark.transport_types import (
+    as_months,
+    as_nullable,
+    of_months,
+    with_microseconds,
+)
 from schema_core.text import show
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 

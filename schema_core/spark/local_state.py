@@ -14,7 +14,7 @@ from stat import S_ISDIR
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from schema_core.spark.files import is_hidden
+from schema_core.spark.file_systems import is_hidden
 
 #: The coarsest clock of a file system, in nanoseconds.
 TICK: Final = 2_000_000_000

@@ -25,12 +25,12 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.diagnosis import Read, diagnosed_rows
-from schema_core.spark.exchanged_types import as_fetched, as_months, as_nullable
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.nullability import with_nullability
 from schema_core.spark.projection import select
 from schema_core.spark.session import active_session
+from schema_core.spark.transport_types import as_fetched, as_months, as_nullable
 from schema_core.types import (
     ArrayType,
     DataType,

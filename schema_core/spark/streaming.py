@@ -19,6 +19,7 @@ from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
 from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.checkpoints import Checkpoint
+from schema_core.spark.connect_batches import batch_folder
 from schema_core.spark.connectors import (
     MicroBatch,
     SparkConnector,
@@ -28,7 +29,6 @@ from schema_core.spark.connectors import (
     can_replay,
     stages,
 )
-from schema_core.spark.handed_batches import batch_folder
 from schema_core.spark.jobs import inherit, reason, spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.stream_stages import StreamedQuery

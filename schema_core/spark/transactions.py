@@ -14,7 +14,7 @@ from typing import Protocol
 
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Ability, Connector
-from schema_core.environment.job_execution import require_running
+from schema_core.environment.job_run import require_running
 from schema_core.environment.planner import Registration
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, with_notes
 

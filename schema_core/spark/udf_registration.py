@@ -16,7 +16,7 @@ from schema_core.lazy_regex import regex
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs.errors import UdfError
-from schema_core.spark.compiler.udfs.table import UDFS, Udf
+from schema_core.spark.compiler.udfs.registry import UDFS, Udf
 from schema_core.spark.jvm import java_class
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from schema_core.lazy_regex import regex
 from schema_core.sql.keywords import RESERVED
 from schema_core.text import position
 from schema_core.tokenizer import Token
-from schema_core.types.syntax import foreign
+from schema_core.types.type_parser import foreign
 
 if TYPE_CHECKING:
     from schema_core.cursor import Cursor

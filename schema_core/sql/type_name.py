@@ -1,8 +1,8 @@
 """Types in SQL statements: their grammar, the `DataType` they denote, and how casts spell them.
 
-This grammar differs from that of type strings (`schema_core.types.syntax`): ``VARCHAR`` without a
-length has the maximum length, excessive precisions are truncated, ``INT ARRAY`` is an array,
-INTERVAL is allowed only in a cast, and NOT NULL is not allowed at the top level of a cast.
+This grammar differs from that of type strings (`schema_core.types.type_parser`): ``VARCHAR``
+without a length has the maximum length, excessive precisions are truncated, ``INT ARRAY`` is an
+array, INTERVAL is allowed only in a cast, and NOT NULL is not allowed at the top level of a cast.
 """
 
 from __future__ import annotations

@@ -39,7 +39,6 @@ from schema_core.types.families import TypeFamily, TypeRoot
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
 from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row, RowKind
-from schema_core.types.syntax import parse_type
 from schema_core.types.temporal import (
     AnyTimestampType,
     DateType,
@@ -53,6 +52,7 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.type_parser import parse_type
 from schema_core.types.unresolved import UnresolvedDataType, UnresolvedField, require_resolved
 from schema_core.types.user_defined import (
     DistinctType,

@@ -23,7 +23,6 @@ from schema_core.types.nested import (
     require_type,
 )
 from schema_core.types.python import type_of
-from schema_core.types.syntax import DAY_TIME, YEAR_MONTH, parse_type
 from schema_core.types.temporal import (
     DayTimeIntervalType,
     DayTimeResolution,
@@ -34,6 +33,7 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.type_parser import DAY_TIME, YEAR_MONTH, parse_type
 from schema_core.types.unresolved import (
     Part,
     UnresolvedDataType,

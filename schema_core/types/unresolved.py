@@ -15,7 +15,7 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.text import MAX_DEPTH
 from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep
-from schema_core.types.syntax import GRAMMAR, foreign
+from schema_core.types.type_parser import GRAMMAR, foreign
 from schema_core.types.user_defined import UnresolvedType
 
 #: Returns a user-defined type of a catalog by its name.

@@ -55,7 +55,7 @@ from schema_core.spark.commit import (
     remove_leftovers,
     take_lock,
 )
-from schema_core.spark.files import LocalFiles, visible_files
+from schema_core.spark.file_systems import LocalFiles, visible_files
 
 #: One operation in so many meets the fault here; `python -m fuzz.file_commits` draws from all.
 STRIDE = 5

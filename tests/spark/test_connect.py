@@ -310,7 +310,7 @@ def test_a_server_with_other_files_is_refused(
         with (tmp_path / "ours").open("w") as file:
             yield SimpleNamespace(name=f"{tmp_path}/theirs", write=file.write, flush=file.flush)
 
-    monkeypatch.setattr("schema_core.spark.files.NamedTemporaryFile", of_this_process)
+    monkeypatch.setattr("schema_core.spark.file_systems.NamedTemporaryFile", of_this_process)
     monkeypatch.setattr("os.chmod", lambda *_: None)
     path = f"'path' = '{tmp_path}/t'"
     with pytest.raises(SchemaCoreError) as caught:

@@ -11,13 +11,13 @@ import pytest
 
 from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations, run
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.job_execution import COMMITTED
+from schema_core.environment.job_run import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.spark import files
+from schema_core.spark import file_systems
 from schema_core.spark.commit import PREFIX, Directory
 from schema_core.spark.connectors import filesystem
-from schema_core.spark.files import FileSystem, HadoopFiles, LocalFiles, located
+from schema_core.spark.file_systems import FileSystem, HadoopFiles, LocalFiles, located
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -315,7 +315,7 @@ def test_a_lock_by_creation_is_exclusive_and_expires(
     release = hadoop.lock(path)
     assert release is not None
     assert hadoop.lock(path) is None
-    monkeypatch.setattr(files, "ABANDONED_LOCK", -1.0)
+    monkeypatch.setattr(file_systems, "ABANDONED_LOCK", -1.0)
     again = hadoop.lock(path)
     assert again is not None
     release()

@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import ExternalError
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
-from schema_core.spark.compiler.functions.strings_of_values import printed
+from schema_core.spark.compiler.functions.string_casts import printed
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.jobs import spark_errors
 from schema_core.sql.parser import parse_expression

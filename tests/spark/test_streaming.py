@@ -19,7 +19,7 @@ from schema_core.environment.connector import Visibility
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
 from schema_core.spark.checkpoints import JobDescription, checkpoint_in, folder_of
 from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
-from schema_core.spark.files import LocalFiles
+from schema_core.spark.file_systems import LocalFiles
 from schema_core.spark.stored_schemas import PHYSICAL, Stored
 from schema_core.spark.streaming import TOO_SLOW, MicroBatches
 

@@ -12,8 +12,8 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.parser import parse_expression, parse_statement, parse_statements
 from schema_core.sql.tokens import sql_tokens
 from schema_core.text import position
-from schema_core.types.syntax import parse_type
-from schema_core.types.syntax import tokens as type_tokens
+from schema_core.types.type_parser import parse_type
+from schema_core.types.type_parser import tokens as type_tokens
 from tests.support import cases
 
 SET = "EXECUTE STATEMENT SET BEGIN INSERT INTO t"

@@ -12,7 +12,7 @@ from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import is_managed, with_folder
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
-from schema_core.environment.job_execution import require_running
+from schema_core.environment.job_run import require_running
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import ConflictError, ExternalError, Gathering, NotFoundError, at

@@ -156,7 +156,7 @@ def call_udf(name: str, *arguments: Node | str | int | None) -> Node:
     failure is returned as a value.
     """
     call = PythonUdf(f"{PREFIX}{name}", tuple(map(node_of, arguments)))
-    from schema_core.spark.compiler.udfs.table import UDFS
+    from schema_core.spark.compiler.udfs.registry import UDFS
 
     if not UDFS[name].fails:
         return call

@@ -27,8 +27,8 @@ from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.connectors.filters import Filter, FilterResult
-from schema_core.spark.exchanged_types import with_microseconds
 from schema_core.spark.transactions import Stage
+from schema_core.spark.transport_types import with_microseconds
 
 if TYPE_CHECKING:
     from datetime import timedelta

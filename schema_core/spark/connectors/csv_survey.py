@@ -21,7 +21,7 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS
 from schema_core.spark.connectors.csv_files import Dialect, Scanner, UnreadableRecordError
-from schema_core.spark.files import HadoopFiles
+from schema_core.spark.file_systems import HadoopFiles
 from schema_core.spark.jvm import java_class
 from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
 from schema_core.types import (

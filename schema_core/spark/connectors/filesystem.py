@@ -101,7 +101,7 @@ from schema_core.spark.connectors.stored_names import (
     every_name,
     stored_type,
 )
-from schema_core.spark.files import (
+from schema_core.spark.file_systems import (
     FileSystem,
     LocalFiles,
     absolute,

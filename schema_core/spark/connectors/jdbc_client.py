@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from schema_core.environment.job_execution import interruptible
+from schema_core.environment.job_run import interruptible
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
 from schema_core.spark.api_mode import not_over_connect

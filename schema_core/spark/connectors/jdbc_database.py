@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from schema_core.environment.job_execution import interruptible
+from schema_core.environment.job_run import interruptible
 from schema_core.errors import NotFoundError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect

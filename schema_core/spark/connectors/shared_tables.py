@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
-from schema_core.environment.job_execution import require_running
+from schema_core.environment.job_run import require_running
 from schema_core.spark.api_mode import is_connect
 
 if TYPE_CHECKING:

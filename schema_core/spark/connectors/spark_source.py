@@ -29,7 +29,7 @@ from schema_core.spark.connectors.shared_tables import (
     reads_below,
     shares_source,
 )
-from schema_core.spark.files import absolute, located
+from schema_core.spark.file_systems import absolute, located
 from schema_core.spark.jobs import causes, condition_of
 from schema_core.spark.projection import select
 from schema_core.spark.sources import comparable

@@ -14,7 +14,7 @@ from schema_core.spark.compiler.translation import call_udf
 from schema_core.spark.compiler.tree import Column, Fact, call, function
 from schema_core.spark.compiler.udfs import json as json_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
-from schema_core.spark.compiler.udfs.table import REFERENCES, UDFS
+from schema_core.spark.compiler.udfs.registry import REFERENCES, UDFS
 from schema_core.spark.udf_registration import evaluate
 from tests.support import cases
 

@@ -1,5 +1,5 @@
 """Python UDFs for functions that Spark SQL cannot express, with Flink's results.
 
 Datetimes are passed as integers, so that every year of Flink's range is representable.
-`schema_core.spark.compiler.udfs.table` has all of them.
+`schema_core.spark.compiler.udfs.registry` has all of them.
 """

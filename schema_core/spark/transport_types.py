@@ -1,4 +1,4 @@
-"""Spark types as PySpark exchanges them: without intervals of months, and with NULL everywhere.
+"""Spark types in which PySpark transports values: no intervals of months, and NULL everywhere.
 
 The functions `as_...` and `of_months` return the types that a column is cast to, one after the
 other; none if the type has no part that needs it.

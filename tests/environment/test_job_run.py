@@ -22,15 +22,15 @@ from typing import Any
 import pytest
 
 from schema_core.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
-from schema_core.environment import job_execution
-from schema_core.environment.job_execution import (
+from schema_core.environment import job_run
+from schema_core.environment.job_graph import JobExecution, JobGraph, JobStatusHook
+from schema_core.environment.job_run import (
     COMMITTED,
     UNCERTAIN,
     interruptible,
     require_running,
     submit,
 )
-from schema_core.environment.job_graph import JobExecution, JobGraph, JobStatusHook
 from schema_core.environment.result import TableResult
 from schema_core.errors import (
     AlreadyExistsError,
@@ -699,14 +699,14 @@ def test_ctrl_c_after_the_commit_point_says_that_the_rows_are_committed() -> Non
 
 def test_ctrl_c_just_after_the_start_cancels_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, watcher = Waiting(), Watcher()
-    start = job_execution.JobRun.start
+    start = job_run.JobRun.start
 
-    def interrupted(run: job_execution.JobRun) -> None:
+    def interrupted(run: job_run.JobRun) -> None:
         start(run)
         waiting.started.wait()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job_execution.JobRun, "start", interrupted)
+    monkeypatch.setattr(job_run.JobRun, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
         submitted(waiting, (watcher,))
 
@@ -721,7 +721,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
     """`Thread.start` waits for the new thread, which may run the job already."""
     goes_on, threads = threading.Event(), list[threading.Thread]()
     on: list[str] = []
-    begin, live = threading.Thread.start, job_execution.JobRun.live
+    begin, live = threading.Thread.start, job_run.JobRun.live
 
     def noted() -> None:
         on.append(type(threading.current_thread()).__name__)
@@ -733,14 +733,14 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
             waiting.started.wait()
         raise KeyboardInterrupt
 
-    def late(run: job_execution.JobRun) -> None:
+    def late(run: job_run.JobRun) -> None:
         assert has_started or goes_on.wait(20)
         live(run)
 
     waiting, watcher = Waiting(at={"abort": noted}), Watcher()
     with monkeypatch.context() as patched:
-        patched.setattr(job_execution._JobThread, "start", started)
-        patched.setattr(job_execution.JobRun, "live", late)
+        patched.setattr(job_run._JobThread, "start", started)
+        patched.setattr(job_run.JobRun, "live", late)
         with pytest.raises(KeyboardInterrupt):
             submitted(waiting, (watcher,))
     goes_on.set()
@@ -752,7 +752,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
         one.replace("_MainThread", "MainThread") for one in on
     ]
     assert (["created", "canceled"] if has_started else []) == watcher.events
-    assert set() == job_execution._RUNNING
+    assert set() == job_run._RUNNING
 
 
 def test_a_thread_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -761,12 +761,12 @@ def test_a_thread_that_cannot_be_started_is_an_error(monkeypatch: pytest.MonkeyP
 
     step, watcher = Step(), Watcher()
     with monkeypatch.context() as patched:
-        patched.setattr(job_execution._JobThread, "start", refused)
+        patched.setattr(job_run._JobThread, "start", refused)
         with pytest.raises(ExternalError, match="can't start new thread"):
             submitted(step, (watcher,))
 
     assert (["begin", "abort"], []) == (step.calls, watcher.events)
-    assert set() == job_execution._RUNNING
+    assert set() == job_run._RUNNING
 
 
 # --- errors that are not retrieved ---------------------------------------------------------------
@@ -854,7 +854,7 @@ def test_what_someone_took_is_not_logged(caplog: pytest.LogCaptureFixture, way: 
 
 PROGRAM = """
 import atexit, os, signal, sys, threading, time
-from schema_core.environment.job_execution import submit
+from schema_core.environment.job_run import submit
 from schema_core.planner import JobExecution, JobGraph
 
 class Slow(JobExecution):

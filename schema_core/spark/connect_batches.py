@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from schema_core.spark.files import located
+from schema_core.spark.file_systems import located
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,4 +1,4 @@
-"""The table of Python UDFs.
+"""The registry of Python UDFs.
 
 Translation rules call these functions by their names; `schema_core.spark.udf_registration`
 registers them with a Spark session as Arrow UDFs.
