@@ -10,7 +10,7 @@ from types import ModuleType
 from schema_core.expressions.functions import FAMILIES
 from schema_core.expressions.signatures import (
     Function,
-    Kind,
+    FunctionKind,
     Rules,
     describe_nullability,
     describe_result,
@@ -35,7 +35,7 @@ def remarks(row: Function) -> Iterator[str]:
     """Return the remarks on a function: aliases, kind, rewrite, determinism."""
     if row.aliases:
         yield "alias " + ", ".join(map(code, row.aliases))
-    if row.kind is not Kind.SCALAR:
+    if row.kind is not FunctionKind.SCALAR:
         yield f"{row.kind.value} function"
     if row.rewrite:
         yield "rewritten before it is typed, and printed so"

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from fuzz.catalog_load import Address, store
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.object_store import ObjectKind
+from schema_core.catalog.object_store import StoredKind
 from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.catalogs.sql.serialization import serialize
@@ -49,12 +49,12 @@ def _fill_database(catalog: Catalog, name: str, size: int) -> None:
         for one in names:
             catalog.create_table(ObjectPath(name, one), PLAIN, ignore_if_exists=False)
         return
-    content = serialize(ObjectKind.TABLE, PLAIN)
+    content = serialize(StoredKind.TABLE, PLAIN)
     with catalog.entries.transaction(writing=True) as entries:  # one for each would take minutes
-        database = entries.find(entries.root, ObjectKind.DATABASE.value, name)
+        database = entries.find(entries.root, StoredKind.DATABASE.value, name)
         assert database is not None
         for one in names:
-            entries.create(database.id, ObjectKind.TABLE.value, one, one, "TABLE", content)
+            entries.create(database.id, StoredKind.TABLE.value, one, one, "TABLE", content)
 
 
 def _missing(catalog: Catalog) -> None:

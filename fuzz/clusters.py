@@ -36,7 +36,7 @@ DEMO = ROOT / "docs" / "examples" / "flights.py"
 TPC = ROOT / "tests" / "benchmarks" / "bench_tpc.py"
 SPARK = Path(pyspark.__file__).parent
 #: How many seconds a program or a process of the cluster may take.
-PATIENCE = 600.0
+TIMEOUT = 600.0
 
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -91,7 +91,7 @@ def ran(command: list[str], environment: Mapping[str, str], folder: Path) -> str
     """Return what a program has printed, and search the event log that it wrote."""
     done = subprocess.run(
         command, env=environment, cwd=folder, capture_output=True, text=True, check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"{command[0]} failed: {done.stdout[-1000:]}{done.stderr[-6000:]}")
@@ -190,7 +190,7 @@ def free_port() -> int:
 
 
 def await_port(port: int) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         with socket.socket() as found:
             if found.connect_ex(("127.0.0.1", port)) == 0:

@@ -38,12 +38,12 @@ from schema_core.spark.commit import (
     Definition,
     Directory,
     FileStage,
-    Scope,
+    OverwriteScope,
     read_consistently,
     recover,
 )
 from schema_core.spark.file_systems import (
-    Entry,
+    FileStatus,
     FileSystem,
     LocalFiles,
     Release,
@@ -112,10 +112,10 @@ class FaultyFiles:
     faults: Faults
     inner: FileSystem = field(default_factory=LocalFiles)
 
-    def status(self, path: str) -> Entry | None:
+    def status(self, path: str) -> FileStatus | None:
         return self.faults.around(lambda: self.inner.status(path))
 
-    def list(self, path: str, prefix: str = "") -> list[Entry]:
+    def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         return self.faults.around(lambda: self.inner.list(path, prefix))
 
     def read(self, path: str) -> bytes:
@@ -170,7 +170,7 @@ class Scenario:
     before: Mapping[str, str]
     writes: Mapping[str, str]
     kept: tuple[str, ...]
-    scope: Scope = APPEND
+    scope: OverwriteScope = APPEND
     level: Level = Level.CREATED_FIRST
     held: str | None = OLD
     makes: str | None = None
@@ -188,29 +188,29 @@ PARTS_NEW = {"p=2/part-0": "7\n", "p=3/part-1": "8\n"}
 SCENARIOS: dict[str, Scenario] = {
     "INSERT INTO": Scenario(FLAT, FLAT_NEW, tuple(FLAT)),
     "INSERT INTO, empty table": Scenario({}, FLAT_NEW, ()),
-    "INSERT OVERWRITE": Scenario(FLAT, FLAT_NEW, (), Scope(everything=True)),
-    "INSERT OVERWRITE, no rows": Scenario(FLAT, {}, (), Scope(everything=True)),
+    "INSERT OVERWRITE": Scenario(FLAT, FLAT_NEW, (), OverwriteScope(everything=True)),
+    "INSERT OVERWRITE, no rows": Scenario(FLAT, {}, (), OverwriteScope(everything=True)),
     "INSERT INTO, partitions": Scenario(PARTS, PARTS_NEW, tuple(PARTS)),
     "INSERT OVERWRITE, partitions": Scenario(
-        PARTS, PARTS_NEW, ("p=1/old-1", "p=a%2Fb/old-4"), Scope(partitions=1)
+        PARTS, PARTS_NEW, ("p=1/old-1", "p=a%2Fb/old-4"), OverwriteScope(partitions=1)
     ),
     "INSERT OVERWRITE, one partition, no rows": Scenario(
-        PARTS, {}, tuple(PARTS)[:3], Scope(partitions=1, fixed=("a/b",))
+        PARTS, {}, tuple(PARTS)[:3], OverwriteScope(partitions=1, fixed=("a/b",))
     ),
     "CREATE TABLE AS": Scenario(
-        {}, FLAT_NEW, (), Scope(empty=True), Level.CREATED_FIRST, None, NEW
+        {}, FLAT_NEW, (), OverwriteScope(empty=True), Level.CREATED_FIRST, None, NEW
     ),
     "CREATE TABLE AS, atomic": Scenario(
-        {}, PARTS_NEW, (), Scope(empty=True), Level.ISOLATED, None, NEW
+        {}, PARTS_NEW, (), OverwriteScope(empty=True), Level.ISOLATED, None, NEW
     ),
     "CREATE TABLE AS, atomic, beside hidden files": Scenario(
-        {".hidden": ""}, PARTS_NEW, (), Scope(empty=True), Level.ISOLATED, None, NEW
+        {".hidden": ""}, PARTS_NEW, (), OverwriteScope(empty=True), Level.ISOLATED, None, NEW
     ),
     "REPLACE TABLE AS": Scenario(
-        FLAT, PARTS_NEW, (), Scope(everything=True), Level.ISOLATED, OLD, NEW
+        FLAT, PARTS_NEW, (), OverwriteScope(everything=True), Level.ISOLATED, OLD, NEW
     ),
     "REPLACE TABLE AS, same definition": Scenario(
-        PARTS, PARTS_NEW, (), Scope(everything=True), Level.ISOLATED, OLD, OLD
+        PARTS, PARTS_NEW, (), OverwriteScope(everything=True), Level.ISOLATED, OLD, OLD
     ),
 }  # fmt: skip
 
@@ -299,7 +299,7 @@ def write(
     changed = scenario.makes if scenario.held not in (None, scenario.makes) else None
     held = _named(scenario.held)
     made = _named(changed) if scenario.makes else None
-    stage = FileStage(directory, scenario.scope, held=held, definition=made, patience=5)
+    stage = FileStage(directory, scenario.scope, held=held, definition=made, lock_timeout=5)
     stage.check()
 
     def action() -> None:

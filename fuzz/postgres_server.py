@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 #: Where Debian keeps the programs that are not on the path, newest last.
 DEBIAN = "/usr/lib/postgresql"
 #: How long it may take to start, in seconds.
-PATIENCE = 60
+TIMEOUT = 60
 #: Nothing is kept beyond the server, so nothing is forced to the disk.
 SETTINGS = ("fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1")
 
@@ -146,7 +146,7 @@ def _free_port() -> int:
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     """Return when the server takes connections."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline and process.poll() is None:
         if "ready to accept connections" in log.read_text(errors="replace"):
             return

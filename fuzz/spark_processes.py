@@ -48,7 +48,7 @@ SPARK: Mapping[str, str] = {
     "spark.jars": ",".join(DRIVERS),
 }
 #: How long a process may take to start or to answer, in seconds.
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 _FORKED = get_context("forkserver")
 
@@ -137,7 +137,7 @@ class Client:
         self.wait()
         self._connection.send((function, given))
 
-    def receive(self, timeout: float = PATIENCE) -> Any:
+    def receive(self, timeout: float = TIMEOUT) -> Any:
         """Return what the process sends next; None if it ended or is late."""
         try:
             return self._connection.recv() if self._connection.poll(timeout) else None

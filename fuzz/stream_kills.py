@@ -53,7 +53,7 @@ QUERIES = {
 #: How often a job is started before the run has failed.
 ATTEMPTS = 3
 #: After how many seconds without progress the last run has failed.
-PATIENCE = 240.0
+TIMEOUT = 240.0
 
 JOB = """
 import sys
@@ -177,8 +177,8 @@ def commits(root: Path) -> int:
 
 
 def wait_for_commit(root: Path, before: int) -> None:
-    """Wait until more micro-batches are committed, or for `PATIENCE` seconds."""
-    deadline = time.monotonic() + PATIENCE
+    """Wait until more micro-batches are committed, or for `TIMEOUT` seconds."""
+    deadline = time.monotonic() + TIMEOUT
     while commits(root) <= before and time.monotonic() < deadline:
         time.sleep(0.05)
 
@@ -259,7 +259,7 @@ def main() -> int:
             print(f"kill {number + 1}: {seen[-1]} rows, {doubled} doubled", flush=True)
         runs.start()
         growth.join()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while len(ids(root, query)) < count * ROWS and time.monotonic() < deadline:
             time.sleep(1)
             runs.restart()

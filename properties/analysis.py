@@ -36,7 +36,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.printer import aliased, quote, to_sql
-from schema_core.spark.compiler.query import Writer, query_text
+from schema_core.spark.compiler.query import QueryCompiler, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.sql.syntax import Query
@@ -100,7 +100,7 @@ def expression_sql(question: Question) -> str:
     typed = infer(scope, parse_expression(question["expr"]))
     if isinstance(typed, Select):
         typed = scalar(typed)
-    writer = Writer(scan_of_nothing)
+    writer = QueryCompiler(scan_of_nothing)
     context = TranslationContext(subquery=writer.subquery)
     node = to_physical(compile_expression(typed, context), typed.type)
     sql = to_sql(node)

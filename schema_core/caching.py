@@ -36,7 +36,7 @@ class Cached(Protocol[P, R_co]):
         """Return the cached or computed result."""
 
     @property
-    def entries(self) -> Entries[Any]:
+    def entries(self) -> GenerationalCache[Any]:
         """The results by arguments, for callers that look up many."""
 
     def cache_clear(self) -> None:
@@ -124,8 +124,8 @@ def clear_caches() -> None:
         cache.clear()
 
 
-class Entries(Counted, Generic[R]):
-    """Results of two generations: when the recent one is full, it replaces the older one.
+class GenerationalCache(Counted, Generic[R]):
+    """A cache of two generations: when the recent one is full, it replaces the older one.
 
     A result that is used moves into the recent generation, so recently used results are kept, and a
     typical hit costs one lookup in a dict.
@@ -197,7 +197,7 @@ def cached(
     missing = object()
 
     def decorate(function: Callable[P, R]) -> Cached[P, R]:
-        entries: Entries[Any] = Entries(_name_of(function), budget, unit)
+        entries: GenerationalCache[Any] = GenerationalCache(_name_of(function), budget, unit)
 
         @wraps(function)
         def look_up(*key: Any) -> Any:
@@ -216,8 +216,8 @@ def cached(
     return decorate
 
 
-class IdentityEntries(Counted, Generic[P1, R]):
-    """Results by the identity of an argument, which an entry keeps alive.
+class IdentityCache(Counted, Generic[P1, R]):
+    """A cache by the identity of an argument, which an entry keeps alive.
 
     An identity is therefore never reused. When the cache is full, it is cleared.
     """
@@ -257,7 +257,7 @@ def cached_by_identity(
     """
 
     def decorate(function: Callable[[P1], R]) -> Callable[[P1], R]:
-        entries: IdentityEntries[P1, R] = IdentityEntries(_name_of(function), budget, unit)
+        entries: IdentityCache[P1, R] = IdentityCache(_name_of(function), budget, unit)
 
         @wraps(function)
         def look_up(argument: P1) -> R:

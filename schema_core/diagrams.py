@@ -25,7 +25,7 @@ PLAIN = frozenset(" _.,+")
 MAX_LABEL, MAX_SVG_LABEL = 200, 48
 
 
-class Node(NamedTuple):
+class DiagramNode(NamedTuple):
     """A node: its unique id, a kind of `SHAPES`, its text, and the group that it belongs to."""
 
     id: str
@@ -45,7 +45,10 @@ class Arrow(NamedTuple):
 class Diagram(NamedTuple):
     """Nodes and arrows, in the order in which they are drawn.
 
-    >>> nodes = (Node("a", "physical", "a INT"), Node("b", "computed", "b INT AS a + 1"))
+    >>> nodes = (
+    ...     DiagramNode("a", "physical", "a INT"),
+    ...     DiagramNode("b", "computed", "b INT AS a + 1"),
+    ... )
     >>> print(Diagram(nodes, (Arrow("a", "b"),)).to_mermaid())
     flowchart LR
         a["a INT"]
@@ -53,7 +56,7 @@ class Diagram(NamedTuple):
         a --> b
     """
 
-    nodes: Sequence[Node]
+    nodes: Sequence[DiagramNode]
     arrows: Sequence[Arrow]
 
     def to_mermaid(self) -> str:
@@ -100,7 +103,7 @@ def _mermaid(diagram: Diagram) -> Iterator[str]:
         yield f"{source} {'-.->' if dotted else '-->'} {target}"
 
 
-def _node(node: Node) -> str:
+def _node(node: DiagramNode) -> str:
     opening, closing = SHAPES[node.kind]
     return f"{node.id}{opening}{label(node.text)}{closing}"
 
@@ -145,7 +148,7 @@ def layers_of(diagram: Diagram) -> dict[str, int]:
 
     Nodes on a cycle, and those that only a cycle leads to, are in layer 0.
 
-    >>> nodes = [Node(one, "physical", one) for one in "abc"]
+    >>> nodes = [DiagramNode(one, "physical", one) for one in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))
     {'a': 0, 'b': 1, 'c': 2}
     """
@@ -182,11 +185,11 @@ def _boxes(diagram: Diagram) -> dict[str, Box]:
     return boxes
 
 
-def _text(node: Node) -> str:
+def _text(node: DiagramNode) -> str:
     return f"{node.group}: {node.text}" if node.group else node.text
 
 
-def _width(node: Node) -> int:
+def _width(node: DiagramNode) -> int:
     """Return the width of a node in pixels; characters of East Asia are twice as wide."""
     shown = _cut(_text(node), MAX_SVG_LABEL)
     # An escaped character is shown by up to ten.
@@ -239,7 +242,7 @@ def _arrow(arrow: Arrow, boxes: Mapping[str, Box]) -> Iterator[str]:
     yield f'<path class="sc-head" d="M{x2} {y2}L{end} {y2 - 4}V{y2 + 4}Z"/>'
 
 
-def _drawn(node: Node, box: Box) -> Iterator[str]:
+def _drawn(node: DiagramNode, box: Box) -> Iterator[str]:
     yield f"<g><title>{_escaped(_text(node))}</title>"
     yield (
         f'<rect class="sc-box sc-{node.kind}" x="{box.x}" y="{box.y}" width="{box.width}" '

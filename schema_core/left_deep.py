@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 
-class Chain:
+class LeftDeepNode:
     """Base class of nodes whose first argument may be such a node.
 
     Subclasses are dataclasses with a field `arguments` and without equality or representation of
@@ -25,17 +25,17 @@ class Chain:
 
     arguments: tuple[Any, ...]
 
-    def links(self) -> Iterator[Chain]:
+    def left_spine(self) -> Iterator[LeftDeepNode]:
         """Yield this node, its first argument, the first argument of that, and so on."""
         node: object = self
-        while isinstance(node, Chain):
+        while isinstance(node, LeftDeepNode):
             yield node
             node = node.arguments[0] if node.arguments else None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Chain):
+        if not isinstance(other, LeftDeepNode):
             return NotImplemented
-        for one, two in zip_longest(self.links(), other.links()):
+        for one, two in zip_longest(self.left_spine(), other.left_spine()):
             if one is two:
                 return True
             if one is None or two is None or compared(one) != compared(two):
@@ -43,22 +43,22 @@ class Chain:
         return True
 
     def __hash__(self) -> int:
-        return hash(tuple(map(compared, self.links())))
+        return hash(tuple(map(compared, self.left_spine())))
 
     def __repr__(self) -> str:
-        links = list(self.links())
-        before, after = zip(*map(_around, links[:-1]), strict=True) if links[1:] else ((), ())
-        return "".join([*before, _whole(links[-1]), *reversed(after)])
+        spine = list(self.left_spine())
+        before, after = zip(*map(_around, spine[:-1]), strict=True) if spine[1:] else ((), ())
+        return "".join([*before, _leaf_repr(spine[-1]), *reversed(after)])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return linked, ([parts(one) for one in self.links()],)
+        return from_left_spine, ([parts(one) for one in self.left_spine()],)
 
 
-#: A class, the values of its fields without the chain, and whether the chain continues.
+#: A class, the values of its fields without the spine below it, and whether the spine continues.
 Parts = tuple[type[Any], dict[str, Any], bool]
 
 
-class Names(NamedTuple):
+class FieldNames(NamedTuple):
     """The field names of a constructor, of equality (without the arguments), and of `repr`."""
 
     every: tuple[str, ...]
@@ -67,43 +67,43 @@ class Names(NamedTuple):
 
 
 @cache
-def _names_of(kind: Any) -> Names:
+def _names_of(kind: Any) -> FieldNames:
     every = fields(kind)
-    return Names(
+    return FieldNames(
         tuple(one.name for one in every if one.init),
         tuple(one.name for one in every if one.compare and one.name != "arguments"),
         tuple(one.name for one in every if one.repr),
     )
 
 
-def _goes_on(node: Chain) -> bool:
-    return bool(node.arguments) and isinstance(node.arguments[0], Chain)
+def _continues(node: LeftDeepNode) -> bool:
+    return bool(node.arguments) and isinstance(node.arguments[0], LeftDeepNode)
 
 
-def parts(node: Chain) -> Parts:
-    """Return the fields of a node, apart from the chain below it."""
-    goes_on = _goes_on(node)
+def parts(node: LeftDeepNode) -> Parts:
+    """Return the fields of a node, apart from the left spine below it."""
+    continues = _continues(node)
     kind: Any = type(node)
     values = {name: getattr(node, name) for name in _names_of(kind).every}
-    return kind, {**values, "arguments": node.arguments[goes_on:]}, goes_on
+    return kind, {**values, "arguments": node.arguments[continues:]}, continues
 
 
-def compared(node: Chain) -> tuple[object, ...]:
-    """Return the compared values of a node, apart from the chain below it."""
+def compared(node: LeftDeepNode) -> tuple[object, ...]:
+    """Return the compared values of a node, apart from the left spine below it."""
     kind: Any = type(node)
-    goes_on = _goes_on(node)
+    continues = _continues(node)
     values = [getattr(node, name) for name in _names_of(kind).compared]
-    return kind, goes_on, node.arguments[goes_on:], *values
+    return kind, continues, node.arguments[continues:], *values
 
 
-def _whole(node: Chain) -> str:
-    """Return the `repr` of a node whose first argument is not a chain."""
+def _leaf_repr(node: LeftDeepNode) -> str:
+    """Return the `repr` of the last node of a left spine."""
     kind: Any = type(node)
     values = (f"{name}={getattr(node, name)!r}" for name in _names_of(kind).printed)
     return f"{type(node).__qualname__}({', '.join(values)})"
 
 
-def _around(node: Chain) -> tuple[str, str]:
+def _around(node: LeftDeepNode) -> tuple[str, str]:
     """Return the parts of the `repr` of a node before and after its first argument."""
     kind: Any = type(node)
     names = _names_of(kind).printed
@@ -117,10 +117,10 @@ def _around(node: Chain) -> tuple[str, str]:
     return f"{type(node).__qualname__}({before}", f"{', '.join([f'{rest})', *last])})"
 
 
-def linked(links: list[Parts]) -> object:
-    """Build a node from its links, outermost first."""
+def from_left_spine(spine: list[Parts]) -> object:
+    """Build a node from the nodes of its left spine, outermost first."""
     node: object = None
-    for kind, values, goes_on in reversed(links):
-        first = (node,) if goes_on else ()
+    for kind, values, continues in reversed(spine):
+        first = (node,) if continues else ()
         node = kind(**{**values, "arguments": (*first, *values["arguments"])})
     return node

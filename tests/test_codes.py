@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from schema_core.catalog.managers import NOUNS
-from schema_core.catalog.object_store import ObjectKind
+from schema_core.catalog.object_store import StoredKind
 from schema_core.codes import codes, page, summary
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
@@ -140,7 +140,7 @@ INTERNAL = {
 def composed() -> set[str]:
     """Return the codes that the package composes of a noun and a condition."""
     kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
-    stored = set(ObjectKind) - {ObjectKind.STATISTICS}  # these exist with their table
+    stored = set(StoredKind) - {StoredKind.STATISTICS}  # these exist with their table
     things = nouns() | {kind.value for kind in stored} | kinds
     missing = things | {f"temporary-{kind}" for kind in kinds}
     current = {f"current-{what}-not-set" for what in ("catalog", "database")}

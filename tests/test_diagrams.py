@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from schema_core import Schema, SchemaResolver
-from schema_core.diagrams import Arrow, Diagram, Node, layers_of
+from schema_core.diagrams import Arrow, Diagram, DiagramNode, layers_of
 
 HOSTILE = (
     "<script>alert(1)</script>", "\"quoted\" & 'single'", "two\nlines", "]]>", "\x00\ufffe\uffff",
@@ -26,7 +26,7 @@ def numbers(svg: str, attribute: str) -> list[int]:
 
 
 def diagram(*arrows: Arrow, names: str = "abc") -> Diagram:
-    return Diagram([Node(one, "physical", one) for one in names], arrows)
+    return Diagram([DiagramNode(one, "physical", one) for one in names], arrows)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_layers(arrows: tuple[Arrow, ...], layers: list[int]) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_text_is_escaped_in_svg(name: str) -> None:
-    made = Diagram([Node("a", "physical", name, name)], ()).to_svg()
+    made = Diagram([DiagramNode("a", "physical", name, name)], ()).to_svg()
 
     assert 1 == len(texts(made, "title")) == len(texts(made, "text"))
     assert "script" not in {one.tag.partition("}")[2] for one in ET.fromstring(made).iter()}
@@ -70,7 +70,7 @@ def test_arrows_lead_to_the_edges_of_boxes() -> None:
 
 
 def test_long_labels_are_cut() -> None:
-    made = Diagram([Node("a", "computed", "x" * 100)], ()).to_svg()
+    made = Diagram([DiagramNode("a", "computed", "x" * 100)], ()).to_svg()
 
     assert ["x" * 100] == texts(made, "title")
     assert ["x" * 45 + "..."] == texts(made, "text")
@@ -82,7 +82,7 @@ def test_an_empty_diagram() -> None:
 
 
 def test_groups_are_subgraphs() -> None:
-    nodes = [Node("a", "physical", "x", 'or"ders'), Node("b", "key", "y")]
+    nodes = [DiagramNode("a", "physical", "x", 'or"ders'), DiagramNode("b", "key", "y")]
 
     assert """\
 flowchart LR

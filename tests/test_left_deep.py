@@ -8,22 +8,22 @@ from collections.abc import Callable
 import pytest
 
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.left_deep import Chain
+from schema_core.left_deep import LeftDeepNode
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
 
 SCOPE = ColumnScope({"b": DataTypes.BOOLEAN(), "c": DataTypes.BOOLEAN()})
 
 
-def tree(text: str) -> Chain:
+def tree(text: str) -> LeftDeepNode:
     found = parse_expression.__wrapped__(text)
-    assert isinstance(found, Chain)
+    assert isinstance(found, LeftDeepNode)
     return found
 
 
-def typed(text: str) -> Chain:
+def typed(text: str) -> LeftDeepNode:
     found = infer(SCOPE, parse_expression.__wrapped__(text))
-    assert isinstance(found, Chain)
+    assert isinstance(found, LeftDeepNode)
     return found
 
 
@@ -31,7 +31,7 @@ LONG = " OR ".join(["b"] * 5_000)
 
 
 @pytest.mark.parametrize("read", [tree, typed])
-def test_equal_chains_are_equal(read: Callable[[str], Chain]) -> None:
+def test_equal_chains_are_equal(read: Callable[[str], LeftDeepNode]) -> None:
     one, other = read(LONG), read(LONG)
 
     assert one == other
@@ -44,7 +44,7 @@ def test_equal_chains_are_equal(read: Callable[[str], Chain]) -> None:
     "text",
     [f"c{LONG[1:]}", f"{LONG[:-1]}c", f"{LONG} OR b", LONG.replace("OR", "AND"), "b IS NULL"],
 )
-def test_chains_that_differ_anywhere_differ(read: Callable[[str], Chain], text: str) -> None:
+def test_chains_that_differ_anywhere_differ(read: Callable[[str], LeftDeepNode], text: str) -> None:
     assert read(LONG) != read(text)
     assert read(text) != read(LONG)
 
@@ -60,7 +60,9 @@ def test_equality_ignores_spans() -> None:
 
 @pytest.mark.parametrize("read", [tree, typed])
 @pytest.mark.parametrize("count", [2, 3, 5_000])
-def test_chains_are_printed_as_dataclasses_are(read: Callable[[str], Chain], count: int) -> None:
+def test_chains_are_printed_as_dataclasses_are(
+    read: Callable[[str], LeftDeepNode], count: int
+) -> None:
     node = read(" OR ".join(["b"] * count))
     inner = read("b OR b")
 

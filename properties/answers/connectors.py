@@ -21,7 +21,7 @@ from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Relation, Table
+from schema_core.query.relation import Relation, SourceTable
 from schema_core.schema.columns import MetadataColumn
 from schema_core.text import Span
 
@@ -105,7 +105,7 @@ class CheckedSession(Session):
         """Flink checks metadata columns only when a table is used."""
         return False
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         found = super().table(path, span)
         kept = self.tables.get(found.identifier).table
         if self.checks and not isinstance(kept, ResolvedCatalogView):

@@ -11,7 +11,7 @@ from properties.recorded import Answer, Question
 from schema_core.errors import NotFoundError
 from schema_core.formats.dialects.definitions import schema_of, with_key_not_null
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Column, Table, result_columns
+from schema_core.query.relation import Column, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
@@ -41,12 +41,12 @@ class QuestionTables:
         self.tables = question["tables"]
         self.streaming = streaming
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         *home, name = path
         if len(path) > 3 or tuple(home) != HOME[len(HOME) - len(home) :] or name not in self.tables:
             raise NotFoundError(f"there is no table {'.'.join(path)!r}", span=span)
         found = schema(self.tables[name], streaming=self.streaming)
-        return Table(ObjectIdentifier.of(*HOME, name), found)
+        return SourceTable(ObjectIdentifier.of(*HOME, name), found)
 
 
 def column_answer(column: Column) -> Answer:

@@ -8,7 +8,7 @@ from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.errors import NotFoundError, SchemaCoreError
-from schema_core.query.relation import Relation, Table
+from schema_core.query.relation import Relation, SourceTable
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import (
@@ -69,7 +69,7 @@ def written(calls: Iterable[Question]) -> Schema:
 class NoTables:
     """What queries find in an environment where nothing was created."""
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         raise NotFoundError(f"there is no table {path}", span=span)
 
 

@@ -25,7 +25,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, UnsupportedError
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.formats.properties.property_map import encode_table
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.parser import parse_statement
@@ -51,7 +51,7 @@ def function_class(declared: dict[str, Any]) -> FunctionClass:
             (tuple(map(parse_type, one["args"])), parse_type(one["returns"]))
             for one in declared["signatures"]
         )
-        return FunctionClass(signatures, Kind(kind))
+        return FunctionClass(signatures, FunctionKind(kind))
     return FunctionClass(problem=kind, is_function=not kind.startswith("not a function"))
 
 

@@ -22,7 +22,7 @@ from properties.recorded import Answer, Question
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.printer import quote, string
-from schema_core.spark.compiler.query import Writer
+from schema_core.spark.compiler.query import QueryCompiler
 from schema_core.spark.compiler.tree import Cast
 from schema_core.spark.compiler.value_types import MICROS, NANOS, is_fine, sql_type
 from schema_core.spark.jobs import spark_errors
@@ -65,7 +65,7 @@ def evaluate(question: Question) -> Answer:
     node = compile_expression(typed, TranslationContext(question.get("zone", "UTC")))
     if is_fine(typed.type):
         node = Cast(node, sql_type(typed.type))  # Arrow requires fields that are nullable
-    sql = Writer(lambda scan: "").projection([(node, "value")], view(question["table"]))
+    sql = QueryCompiler(lambda scan: "").projection([(node, "value")], view(question["table"]))
     with spark_errors():
         frame = SESSION.get().sql(sql)
         found = fetched(frame.toArrow().column(0))

@@ -221,7 +221,7 @@ def apply(changes: Iterable[TableChange], table: Table) -> Table:
     if isinstance(table, Schema):
         found = apply(steps, CatalogTable(table))
         if replace(found, schema=table) != CatalogTable(table):
-            raise does_not_fit("a schema has no options, comment, distribution or partition keys")
+            raise stale_change("a schema has no options, comment, distribution or partition keys")
         return found.schema
     require_instance(table, CatalogTable, "the table", "a schema or a table")
     changed = origin(table)
@@ -243,7 +243,7 @@ def applied(table: CatalogTable, change: TableChange) -> CatalogTable:
     return APPLIED[type(change)](table, change)
 
 
-def require_leads(
+def require_consistent(
     changes: Iterable[TableChange], expected: CatalogBaseTable | None, new: CatalogBaseTable
 ) -> None:
     """Refuse changes that do not lead from the expected definition of a table to the new one.
@@ -252,12 +252,12 @@ def require_leads(
         SchemaError: with code `change-does-not-fit`; as `apply`.
     """
     if not isinstance(expected, CatalogTable) or not isinstance(new, CatalogTable):
-        raise does_not_fit(
+        raise stale_change(
             "changes require the table that they were made for",
             hint="pass the table that was read as `expected`",
         )
     if normalized(apply(changes, expected)) != normalized(as_written(new)):
-        raise does_not_fit("the changes lead to another definition than the new one")
+        raise stale_change("the changes lead to another definition than the new one")
 
 
 def as_written(table: CatalogTable) -> CatalogTable:
@@ -272,7 +272,7 @@ def as_written(table: CatalogTable) -> CatalogTable:
     )
 
 
-def does_not_fit(problem: str, hint: str | None = None) -> SchemaError:
+def stale_change(problem: str, hint: str | None = None) -> SchemaError:
     """Return the error of a change that was made for another state."""
     hint = hint or "compare the current definition with the new one again"
     return SchemaError(problem, code="change-does-not-fit", hint=hint)
@@ -280,7 +280,7 @@ def does_not_fit(problem: str, hint: str | None = None) -> SchemaError:
 
 def _require_same(found: object, expected: object, what: str) -> None:
     if found != expected:
-        raise does_not_fit(f"{what} is {_described(found)}, expected {_described(expected)}")
+        raise stale_change(f"{what} is {_described(found)}, expected {_described(expected)}")
 
 
 def _described(value: object) -> str:
@@ -361,7 +361,7 @@ def _modify_type(table: CatalogTable, change: ModifyPhysicalColumnType) -> Catal
 
 def _physical(column: UnresolvedColumn) -> UnresolvedPhysicalColumn:
     if not isinstance(column, UnresolvedPhysicalColumn):
-        raise does_not_fit(f"column {column.name!r} is not physical", hint="use ModifyColumn")
+        raise stale_change(f"column {column.name!r} is not physical", hint="use ModifyColumn")
     return column
 
 
@@ -448,7 +448,7 @@ def _at_path(
         if not rest:
             return change(type_)
         if rest[0] not in (steps := steps_of(type_)):
-            raise does_not_fit(f"{type_} has no part {rest[0]!r}", hint=similar(rest[0], steps))
+            raise stale_change(f"{type_} has no part {rest[0]!r}", hint=similar(rest[0], steps))
         children = list(type_.children())
         index = steps.index(rest[0])
         children[index] = within(children[index], rest[1:])
@@ -459,7 +459,7 @@ def _at_path(
     found = normal_type(column.data_type)
     if not isinstance(found, DataType):
         problem = f"cannot alter a part of {str(found)!r}: the type is not resolved"
-        raise does_not_fit(problem)
+        raise stale_change(problem)
     return _with_column(table, replace(column, data_type=within(found, path[1:])))
 
 
@@ -476,7 +476,7 @@ def _on_row(
 
     def changed(type_: DataType) -> DataType:
         if not isinstance(type_, RowType):
-            raise does_not_fit(f"{print_path(path)} is {type_}, expected a ROW")
+            raise stale_change(f"{print_path(path)} is {type_}, expected a ROW")
         index = 0
         if old is not None:
             index = _index_of(old.name, type_.fields)
@@ -610,20 +610,20 @@ PART_OF: dict[object, PartRow] = {
 def _add_index(table: CatalogTable, change: AddIndex) -> CatalogTable:
     indexes = table.schema.indexes
     if any(one.name == change.index.name for one in indexes):
-        raise does_not_fit(f"there is already an index {change.index.name!r}")
+        raise stale_change(f"there is already an index {change.index.name!r}")
     return _with_schema(table, indexes=(*indexes, change.index))
 
 
 def _drop_index(table: CatalogTable, change: DropIndex) -> CatalogTable:
     indexes = table.schema.indexes
     if change.index not in indexes:
-        raise does_not_fit(f"there is no {change.index}")
+        raise stale_change(f"there is no {change.index}")
     return _with_schema(table, indexes=tuple(one for one in indexes if one != change.index))
 
 
 def _require_option(table: CatalogTable, key: str, value: str | None) -> None:
     if table.options.get(key) != value:  # values may be secret: they are not shown
-        raise does_not_fit(f"option {key!r} has another value than when the change was made")
+        raise stale_change(f"option {key!r} has another value than when the change was made")
 
 
 def _set_option(table: CatalogTable, change: SetOption) -> CatalogTable:

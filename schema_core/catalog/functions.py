@@ -20,7 +20,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
-from schema_core.expressions.signatures import Function, Kind, Signature, Spark
+from schema_core.expressions.signatures import Function, FunctionKind, Signature, Spark
 from schema_core.expressions.user_functions import (
     PythonImplementation,
     UserDefinedFunction,
@@ -187,7 +187,7 @@ class FunctionClass:
     """
 
     signatures: tuple[Signature, ...] = ()
-    kind: Kind = Kind.SCALAR
+    kind: FunctionKind = FunctionKind.SCALAR
     problem: str | None = None
     is_function: bool = True
     deterministic: bool = field(default=True, kw_only=True)
@@ -213,7 +213,7 @@ class FunctionClass:
 
     def _given(self, type_: DataType) -> DataType:
         """Return the type of a result; the rows of a table function are NOT NULL."""
-        is_row = self.kind is Kind.TABLE and type_.is_(TypeRoot.ROW)
+        is_row = self.kind is FunctionKind.TABLE and type_.is_(TypeRoot.ROW)
         return type_.not_null() if is_row else type_
 
 
@@ -256,7 +256,7 @@ def check_declaration(declaration: FunctionClass) -> None:
     require_instance(given, (tuple, list), "the signatures")
     for signature in declaration.signatures:
         _check_signature(signature)
-    require_instance(declaration.kind, Kind, "the kind")
+    require_instance(declaration.kind, FunctionKind, "the kind")
     require_instance(declaration.problem, (str, NoneType), "the problem")
     require_instance(declaration.is_function, bool, "is_function")
     require_instance(declaration.deterministic, bool, "deterministic")

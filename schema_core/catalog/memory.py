@@ -12,7 +12,7 @@ from typing import Any, Self
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.connections import CatalogConnection
-from schema_core.catalog.object_store import ObjectKey, ObjectKind, not_empty, require_name
+from schema_core.catalog.object_store import ObjectKey, StoredKind, not_empty, require_name
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogPartition,
@@ -26,17 +26,17 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectPath
 
 #: Kinds of objects that have an unresolved form.
-RESOLVED = frozenset({ObjectKind.TABLE, ObjectKind.MODEL})
+RESOLVED = frozenset({StoredKind.TABLE, StoredKind.MODEL})
 
 #: Kinds of objects in a table.
-WITHIN_TABLES = (ObjectKind.PARTITION, ObjectKind.STATISTICS)
+WITHIN_TABLES = (StoredKind.PARTITION, StoredKind.STATISTICS)
 
 #: Kinds of objects that CASCADE drops with their database. Flink leaves the models.
-DROPPED = (ObjectKind.TABLE, ObjectKind.FUNCTION, ObjectKind.TYPE)
+DROPPED = (StoredKind.TABLE, StoredKind.FUNCTION, StoredKind.TYPE)
 
 
 @dataclass(slots=True)
-class Content:
+class MemoryContent:
     """What is stored of an object: its resolved form, and the unresolved one once it was read."""
 
     resolved: Any
@@ -48,7 +48,7 @@ class MemoryObject:
     """An object in memory."""
 
     key: ObjectKey
-    stored: Content
+    stored: MemoryContent
 
     @property
     def content(self) -> Any:
@@ -79,11 +79,11 @@ class MemoryStore:
     transactions, so any number of threads may use a store.
     """
 
-    compared: frozenset[ObjectKind] = frozenset(ObjectKind)
+    compared: frozenset[StoredKind] = frozenset(StoredKind)
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._objects: dict[tuple[ObjectKind, str, str], dict[Hashable, Content]] = {}
+        self._objects: dict[tuple[StoredKind, str, str], dict[Hashable, MemoryContent]] = {}
 
     def open(self) -> None:
         return
@@ -91,7 +91,7 @@ class MemoryStore:
     def close(self) -> None:
         return
 
-    def check_name(self, kind: ObjectKind, name: str) -> None:
+    def check_name(self, kind: StoredKind, name: str) -> None:
         require_name(kind, name)
 
     def transaction(self, writing: bool = False) -> Self:
@@ -122,7 +122,7 @@ class MemoryStore:
 
     # --- operations ----------------------------------------------------------------------------
 
-    def _siblings(self, key: ObjectKey) -> dict[Hashable, Content]:
+    def _siblings(self, key: ObjectKey) -> dict[Hashable, MemoryContent]:
         return self._objects.get(_container(key), {})
 
     def exists(self, key: ObjectKey, parent: MemoryObject | None = None) -> bool:
@@ -134,18 +134,18 @@ class MemoryStore:
         content = self._siblings(key).get(_name(key))
         return None if content is None else MemoryObject(key, content)
 
-    def names(self, kind: ObjectKind, parent: MemoryObject | None) -> list[str]:
+    def names(self, kind: StoredKind, parent: MemoryObject | None) -> list[str]:
         database = parent.key.database if parent is not None else ""
         return [str(name) for name in self._objects.get((kind, database, ""), ())]
 
     def table_names(self, database: MemoryObject, table_kind: TableKind) -> list[str]:
-        tables = self._objects.get((ObjectKind.TABLE, database.key.database, ""), {})
+        tables = self._objects.get((StoredKind.TABLE, database.key.database, ""), {})
         return [
             str(name) for name, one in tables.items() if one.resolved.get_table_kind() is table_kind
         ]
 
     def partitions(self, table: MemoryObject) -> list[CatalogPartitionSpec]:
-        container = (ObjectKind.PARTITION, table.key.database, table.key.name)
+        container = (StoredKind.PARTITION, table.key.database, table.key.name)
         return [
             one for one in self._objects.get(container, ()) if isinstance(one, CatalogPartitionSpec)
         ]
@@ -154,11 +154,11 @@ class MemoryStore:
         return not any(self.names(kind, database) for kind in DROPPED)
 
     def create(self, key: ObjectKey, value: Any, parent: MemoryObject | None) -> bool:
-        self._objects.setdefault(_container(key), {})[_name(key)] = Content(value)
+        self._objects.setdefault(_container(key), {})[_name(key)] = MemoryContent(value)
         return True
 
     def replace(self, stored: MemoryObject, value: Any) -> bool:
-        self._siblings(stored.key)[_name(stored.key)] = Content(value)
+        self._siblings(stored.key)[_name(stored.key)] = MemoryContent(value)
         return True
 
     def restore(self, stored: MemoryObject, earlier: MemoryObject) -> bool:
@@ -167,7 +167,7 @@ class MemoryStore:
     def rename(self, stored: MemoryObject, new_name: str) -> bool:
         key, siblings = stored.key, self._siblings(stored.key)
         siblings[_name(key.renamed(new_name))] = siblings.pop(_name(key))
-        for kind in WITHIN_TABLES if key.kind is ObjectKind.TABLE else ():
+        for kind in WITHIN_TABLES if key.kind is StoredKind.TABLE else ():
             if contents := self._objects.pop((kind, key.database, key.name), None):
                 self._objects[kind, key.database, new_name] = contents
         return True
@@ -177,13 +177,13 @@ class MemoryStore:
     ) -> bool:
         if self._siblings(key).pop(_name(key), None) is None:
             return False
-        if key.kind is ObjectKind.TABLE:
+        if key.kind is StoredKind.TABLE:
             self._empty(key.database, key.name)
-        if key.kind is ObjectKind.PARTITION:
-            statistics = self._objects.get((ObjectKind.STATISTICS, key.database, key.name), {})
+        if key.kind is StoredKind.PARTITION:
+            statistics = self._objects.get((StoredKind.STATISTICS, key.database, key.name), {})
             statistics.pop(key.partition, None)
-        if key.kind is ObjectKind.DATABASE:
-            for table in self._objects.get((ObjectKind.TABLE, key.database, ""), ()):
+        if key.kind is StoredKind.DATABASE:
+            for table in self._objects.get((StoredKind.TABLE, key.database, ""), ()):
                 self._empty(key.database, str(table))
             for kind in DROPPED:
                 self._objects.pop((kind, key.database, ""), None)
@@ -195,11 +195,11 @@ class MemoryStore:
             self._objects.pop((kind, database, table), None)
 
 
-def _container(key: ObjectKey) -> tuple[ObjectKind, str, str]:
+def _container(key: ObjectKey) -> tuple[StoredKind, str, str]:
     match key.kind:
-        case ObjectKind.DATABASE:
+        case StoredKind.DATABASE:
             return key.kind, "", ""
-        case ObjectKind.PARTITION | ObjectKind.STATISTICS:
+        case StoredKind.PARTITION | StoredKind.STATISTICS:
             return key.kind, key.database, key.name
         case _:
             return key.kind, key.database, ""
@@ -208,9 +208,9 @@ def _container(key: ObjectKey) -> tuple[ObjectKind, str, str]:
 def _name(key: ObjectKey) -> Hashable:
     """Return what identifies an object within its container; functions ignore case."""
     match key.kind:
-        case ObjectKind.PARTITION | ObjectKind.STATISTICS:
+        case StoredKind.PARTITION | StoredKind.STATISTICS:
             return key.partition
-        case ObjectKind.FUNCTION:
+        case StoredKind.FUNCTION:
             return key.name.lower()
         case _:
             return key.own_name

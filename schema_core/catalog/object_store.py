@@ -19,7 +19,7 @@ from schema_core.paths import ObjectPath
 from schema_core.text import is_blank
 
 
-class ObjectKind(Enum):
+class StoredKind(Enum):
     """The kinds of objects that a catalog stores."""
 
     DATABASE = "database"
@@ -37,17 +37,17 @@ class ObjectKind(Enum):
 class ObjectKey:
     """The kind and the path of an object within a catalog.
 
-    >>> print(ObjectKey(ObjectKind.TABLE, "db", "orders"))
+    >>> print(ObjectKey(StoredKind.TABLE, "db", "orders"))
     db.orders
     """
 
-    kind: ObjectKind
+    kind: StoredKind
     database: str
     name: str = ""
     partition: CatalogPartitionSpec | None = None
 
     @staticmethod
-    def of(kind: ObjectKind, path: ObjectPath) -> ObjectKey:
+    def of(kind: StoredKind, path: ObjectPath) -> ObjectKey:
         """Return the key of an object in a database."""
         return ObjectKey(kind, path.database_name, path.object_name)
 
@@ -57,20 +57,20 @@ class ObjectKey:
 
         A partition is in a table, statistics are in a table or partition, all others in a database.
         """
-        if self.kind in (ObjectKind.DATABASE, ObjectKind.MIGRATION):
+        if self.kind in (StoredKind.DATABASE, StoredKind.MIGRATION):
             return None
-        if self.kind is ObjectKind.STATISTICS and self.partition is not None:
-            return ObjectKey(ObjectKind.PARTITION, self.database, self.name, self.partition)
-        if self.kind is ObjectKind.STATISTICS:
-            return ObjectKey(ObjectKind.TABLE, self.database, self.name)
-        if self.kind is ObjectKind.PARTITION:
-            return ObjectKey(ObjectKind.TABLE, self.database, self.name)
-        return ObjectKey(ObjectKind.DATABASE, self.database)
+        if self.kind is StoredKind.STATISTICS and self.partition is not None:
+            return ObjectKey(StoredKind.PARTITION, self.database, self.name, self.partition)
+        if self.kind is StoredKind.STATISTICS:
+            return ObjectKey(StoredKind.TABLE, self.database, self.name)
+        if self.kind is StoredKind.PARTITION:
+            return ObjectKey(StoredKind.TABLE, self.database, self.name)
+        return ObjectKey(StoredKind.DATABASE, self.database)
 
     @property
     def own_name(self) -> str:
         """The name of the object within its parent."""
-        return self.database if self.kind is ObjectKind.DATABASE else self.name
+        return self.database if self.kind is StoredKind.DATABASE else self.name
 
     def renamed(self, new_name: str) -> ObjectKey:
         """Return the key of the object under another name in the same database.
@@ -128,7 +128,7 @@ class ObjectTransaction(Protocol[S]):
         supports locks.
         """
 
-    def names(self, kind: ObjectKind, parent: S | None) -> Sequence[str]:
+    def names(self, kind: StoredKind, parent: S | None) -> Sequence[str]:
         """Return the names of the objects of a database, or of the databases."""
 
     def table_names(self, database: S, table_kind: TableKind) -> Sequence[str]:
@@ -166,7 +166,7 @@ class ObjectStore(Protocol[T]):
     """A place that stores the objects of a catalog."""
 
     #: The kinds for which `ObjectTransaction.replace` detects concurrent modification.
-    compared: frozenset[ObjectKind]
+    compared: frozenset[StoredKind]
 
     def open(self) -> None:
         """Connect and prepare the store."""
@@ -177,7 +177,7 @@ class ObjectStore(Protocol[T]):
     def transaction(self, writing: bool = False) -> AbstractContextManager[ObjectTransaction[T]]:
         """Return a context in which all changes are made, or none if it raises."""
 
-    def check_name(self, kind: ObjectKind, name: str) -> None:
+    def check_name(self, kind: StoredKind, name: str) -> None:
         """Refuse a name that the store does not support for a new object.
 
         Raises:
@@ -192,7 +192,7 @@ class OpenTransaction(Generic[T]):
     def __init__(self, store: ObjectStore[T], transaction: ObjectTransaction[T]) -> None:
         self._store = store
         self._transaction = transaction
-        self.compared: frozenset[ObjectKind] = store.compared
+        self.compared: frozenset[StoredKind] = store.compared
 
     def open(self) -> None:
         return
@@ -204,14 +204,14 @@ class OpenTransaction(Generic[T]):
     def transaction(self, writing: bool = False) -> Iterator[ObjectTransaction[T]]:
         yield self._transaction
 
-    def check_name(self, kind: ObjectKind, name: str) -> None:
+    def check_name(self, kind: StoredKind, name: str) -> None:
         self._store.check_name(kind, name)
 
 
 # --- errors --------------------------------------------------------------------------------------
 
 
-def require_name(kind: ObjectKind, name: str) -> None:
+def require_name(kind: StoredKind, name: str) -> None:
     """Refuse a blank name.
 
     Raises:

@@ -13,15 +13,15 @@ from typing import Any, Generic, Self, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
-from schema_core.catalog.apply_changes import require_leads
+from schema_core.catalog.apply_changes import require_consistent
 from schema_core.catalog.managed import DeferredStorage
 from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.object_store import (
     ObjectKey,
-    ObjectKind,
     ObjectStore,
     ObjectTransaction,
     OpenTransaction,
+    StoredKind,
     StoredObject,
     exists,
     missing,
@@ -61,38 +61,38 @@ S = TypeVar("S", bound=StoredObject)
 MAX_ATTEMPTS = 20
 
 #: Kinds of objects that only some catalogs store.
-CAPABILITIES: dict[ObjectKind, Capability] = {
-    ObjectKind.PARTITION: Capability.PARTITIONS,
-    ObjectKind.FUNCTION:  Capability.FUNCTIONS,
-    ObjectKind.MODEL:     Capability.MODELS,
-    ObjectKind.TYPE:      Capability.TYPES,
-    ObjectKind.STATISTICS: Capability.STATISTICS,
-    ObjectKind.MIGRATION: Capability.MIGRATIONS,
+CAPABILITIES: dict[StoredKind, Capability] = {
+    StoredKind.PARTITION: Capability.PARTITIONS,
+    StoredKind.FUNCTION:  Capability.FUNCTIONS,
+    StoredKind.MODEL:     Capability.MODELS,
+    StoredKind.TYPE:      Capability.TYPES,
+    StoredKind.STATISTICS: Capability.STATISTICS,
+    StoredKind.MIGRATION: Capability.MIGRATIONS,
 }  # fmt: skip
 
 
 #: The entry that a transaction with migrations locks, so that they run one after the other.
-HISTORY = ObjectKey(ObjectKind.MIGRATION, "")
+HISTORY = ObjectKey(StoredKind.MIGRATION, "")
 
 
 def database_key(name: str) -> ObjectKey:
     """Return the key of a database."""
-    return ObjectKey(ObjectKind.DATABASE, name)
+    return ObjectKey(StoredKind.DATABASE, name)
 
 
 def table_key(path: ObjectPath) -> ObjectKey:
     """Return the key of a table, view or materialized table."""
-    return ObjectKey.of(ObjectKind.TABLE, path)
+    return ObjectKey.of(StoredKind.TABLE, path)
 
 
 def partition_key(path: ObjectPath, spec: CatalogPartitionSpec) -> ObjectKey:
     """Return the key of a partition."""
-    return ObjectKey(ObjectKind.PARTITION, path.database_name, path.object_name, spec)
+    return ObjectKey(StoredKind.PARTITION, path.database_name, path.object_name, spec)
 
 
 def statistics_key(path: ObjectPath, spec: CatalogPartitionSpec | None) -> ObjectKey:
     """Return the key of the statistics of a table or partition."""
-    return ObjectKey(ObjectKind.STATISTICS, path.database_name, path.object_name, spec)
+    return ObjectKey(StoredKind.STATISTICS, path.database_name, path.object_name, spec)
 
 
 class StoredCatalog(Catalog, Generic[S]):
@@ -126,14 +126,14 @@ class StoredCatalog(Catalog, Generic[S]):
 
     # --- by key --------------------------------------------------------------------------------
 
-    def _supports(self, kind: ObjectKind) -> bool:
+    def _supports(self, kind: StoredKind) -> bool:
         return kind not in CAPABILITIES or CAPABILITIES[kind] in self.capabilities
 
-    def _require_support(self, kind: ObjectKind) -> None:
+    def _require_support(self, kind: StoredKind) -> None:
         if not self._supports(kind):
             self._refuse(CAPABILITIES[kind])
 
-    def _names(self, kind: ObjectKind, database_name: str) -> list[str]:
+    def _names(self, kind: StoredKind, database_name: str) -> list[str]:
         if not self._supports(kind):
             return []
         with self.store.transaction() as transaction:
@@ -265,7 +265,7 @@ class StoredCatalog(Catalog, Generic[S]):
 
     def list_databases(self) -> list[str]:
         with self.store.transaction() as transaction:
-            return [*transaction.names(ObjectKind.DATABASE, None)]
+            return [*transaction.names(StoredKind.DATABASE, None)]
 
     def get_database(self, database_name: str) -> CatalogDatabase:
         database: CatalogDatabase = self._get(database_key(database_name)).value
@@ -299,7 +299,7 @@ class StoredCatalog(Catalog, Generic[S]):
     # --- tables, views, materialized tables ----------------------------------------------------
 
     def list_tables(self, database_name: str) -> list[str]:
-        return self._names(ObjectKind.TABLE, database_name)
+        return self._names(StoredKind.TABLE, database_name)
 
     def list_views(self, database_name: str) -> list[str]:
         return self._table_names(database_name, TableKind.VIEW)
@@ -343,7 +343,7 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> None:
         table = self._resolved(new_table)
         if changes is not None:
-            require_leads(changes, expected, table)
+            require_consistent(changes, expected, table)
         self._alter(table_key(table_path), table, ignore_if_not_exists, expected)
 
     def get_stored_table(self, table_path: ObjectPath) -> StoredObject:
@@ -374,7 +374,7 @@ class StoredCatalog(Catalog, Generic[S]):
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> tuple[S, list[str]]:
         """Return a table that has partition keys, and these; `key` is of it or a partition."""
-        wanted = ObjectKey(ObjectKind.TABLE, key.database, key.name)
+        wanted = ObjectKey(StoredKind.TABLE, key.database, key.name)
         table = self._require(transaction, wanted, lock=lock)
         if keys := _partition_keys(table.value):
             return table, keys
@@ -384,14 +384,14 @@ class StoredCatalog(Catalog, Generic[S]):
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> S | None:
         """Return the table of a partition; None if there is none, or for another object."""
-        if key.kind is not ObjectKind.PARTITION:
+        if key.kind is not StoredKind.PARTITION:
             return None
-        return transaction.get(ObjectKey(ObjectKind.TABLE, key.database, key.name), lock=lock)
+        return transaction.get(ObjectKey(StoredKind.TABLE, key.database, key.name), lock=lock)
 
     def list_partitions(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
     ) -> list[CatalogPartitionSpec]:
-        self._require_support(ObjectKind.PARTITION)
+        self._require_support(StoredKind.PARTITION)
         wanted = partition_spec or CatalogPartitionSpec({})
         with self.store.transaction() as transaction:
             table, _ = self._partitioned(transaction, table_key(table_path))
@@ -401,7 +401,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def get_partition(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> CatalogPartition:
-        self._require_support(ObjectKind.PARTITION)
+        self._require_support(StoredKind.PARTITION)
         key = partition_key(table_path, partition_spec)
         with self.store.transaction() as transaction:
             table = self._table_of(transaction, key)
@@ -414,7 +414,7 @@ class StoredCatalog(Catalog, Generic[S]):
     def partition_exists(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> bool:
-        self._require_support(ObjectKind.PARTITION)
+        self._require_support(StoredKind.PARTITION)
         with self.store.transaction() as transaction:
             table = transaction.get(table_key(table_path))
             key = partition_key(table_path, partition_spec)
@@ -427,7 +427,7 @@ class StoredCatalog(Catalog, Generic[S]):
         partition: CatalogPartition,
         ignore_if_exists: bool,
     ) -> None:
-        self._require_support(ObjectKind.PARTITION)
+        self._require_support(StoredKind.PARTITION)
         key = partition_key(table_path, partition_spec)
         with self.store.transaction(writing=True) as transaction:
             table, keys = self._partitioned(transaction, key, lock=True)
@@ -464,16 +464,16 @@ class StoredCatalog(Catalog, Generic[S]):
         self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
     ) -> tuple[ObjectKey, S | None]:
         """Return the key of the table or partition of statistics, and the object if it exists."""
-        table = transaction.get(ObjectKey(ObjectKind.TABLE, key.database, key.name), lock=lock)
-        owner = ObjectKey(ObjectKind.PARTITION, key.database, key.name, key.partition)
+        table = transaction.get(ObjectKey(StoredKind.TABLE, key.database, key.name), lock=lock)
+        owner = ObjectKey(StoredKind.PARTITION, key.database, key.name, key.partition)
         if key.partition is None:
-            return ObjectKey(ObjectKind.TABLE, key.database, key.name), table
+            return ObjectKey(StoredKind.TABLE, key.database, key.name), table
         return owner, None if table is None else transaction.get(owner, table, lock=lock)
 
     def _get_statistics(
         self, table_path: ObjectPath, spec: CatalogPartitionSpec | None
     ) -> StoredStatistics:
-        self._require_support(ObjectKind.STATISTICS)
+        self._require_support(StoredKind.STATISTICS)
         key = statistics_key(table_path, spec)
         with self.store.transaction() as transaction:
             owner, measured = self._measured(transaction, key)
@@ -489,7 +489,7 @@ class StoredCatalog(Catalog, Generic[S]):
         change: Change,
         ignore_if_not_exists: bool,
     ) -> None:
-        self._require_support(ObjectKind.STATISTICS)
+        self._require_support(StoredKind.STATISTICS)
         key = statistics_key(table_path, spec)
         for _ in range(MAX_ATTEMPTS):
             with self.store.transaction(writing=True) as transaction:
@@ -510,20 +510,20 @@ class StoredCatalog(Catalog, Generic[S]):
     # --- functions -----------------------------------------------------------------------------
 
     def list_functions(self, database_name: str) -> list[str]:
-        return self._names(ObjectKind.FUNCTION, database_name)
+        return self._names(StoredKind.FUNCTION, database_name)
 
     def get_function(self, function_path: ObjectPath) -> CatalogFunction:
-        key = ObjectKey.of(ObjectKind.FUNCTION, function_path)
+        key = ObjectKey.of(StoredKind.FUNCTION, function_path)
         function: CatalogFunction = self._get(key).value
         return function
 
     def function_exists(self, function_path: ObjectPath) -> bool:
-        return self._exists(ObjectKey.of(ObjectKind.FUNCTION, function_path))
+        return self._exists(ObjectKey.of(StoredKind.FUNCTION, function_path))
 
     def create_function(
         self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
     ) -> None:
-        self._create(ObjectKey.of(ObjectKind.FUNCTION, function_path), function, ignore_if_exists)
+        self._create(ObjectKey.of(StoredKind.FUNCTION, function_path), function, ignore_if_exists)
 
     def alter_function(
         self,
@@ -533,38 +533,38 @@ class StoredCatalog(Catalog, Generic[S]):
         *,
         expected: CatalogFunction | None = None,
     ) -> None:
-        key = ObjectKey.of(ObjectKind.FUNCTION, function_path)
+        key = ObjectKey.of(StoredKind.FUNCTION, function_path)
         self._alter(key, new_function, ignore_if_not_exists, expected)
 
     def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
-        self._drop(ObjectKey.of(ObjectKind.FUNCTION, function_path), ignore_if_not_exists)
+        self._drop(ObjectKey.of(StoredKind.FUNCTION, function_path), ignore_if_not_exists)
 
     # --- models --------------------------------------------------------------------------------
 
     def list_models(self, database_name: str) -> list[str]:
-        return self._names(ObjectKind.MODEL, database_name)
+        return self._names(StoredKind.MODEL, database_name)
 
     def get_model(self, model_path: ObjectPath) -> CatalogModel:
-        model: CatalogModel = self._get(ObjectKey.of(ObjectKind.MODEL, model_path)).value
+        model: CatalogModel = self._get(ObjectKey.of(StoredKind.MODEL, model_path)).value
         return model
 
     def model_exists(self, model_path: ObjectPath) -> bool:
-        return self._exists(ObjectKey.of(ObjectKind.MODEL, model_path))
+        return self._exists(ObjectKey.of(StoredKind.MODEL, model_path))
 
     def drop_model(self, model_path: ObjectPath, ignore_if_not_exists: bool) -> None:
-        self._drop(ObjectKey.of(ObjectKind.MODEL, model_path), ignore_if_not_exists)
+        self._drop(ObjectKey.of(StoredKind.MODEL, model_path), ignore_if_not_exists)
 
     def rename_model(
         self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
     ) -> None:
-        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        key = ObjectKey.of(StoredKind.MODEL, model_path)
         self._rename(key, new_model_name, ignore_if_not_exists)
 
     def create_model(
         self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
     ) -> None:
-        self._require_support(ObjectKind.MODEL)
-        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        self._require_support(StoredKind.MODEL)
+        key = ObjectKey.of(StoredKind.MODEL, model_path)
         self._create(key, resolve_model(model, self.resolver), ignore_if_exists)
 
     def alter_model(
@@ -575,35 +575,35 @@ class StoredCatalog(Catalog, Generic[S]):
         *,
         expected: CatalogModel | None = None,
     ) -> None:
-        self._require_support(ObjectKind.MODEL)
-        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        self._require_support(StoredKind.MODEL)
+        key = ObjectKey.of(StoredKind.MODEL, model_path)
         model = resolve_model(new_model, self.resolver)
         self._alter(key, model, ignore_if_not_exists, expected)
 
     # --- user-defined types --------------------------------------------------------------------
 
     def list_types(self, database_name: str) -> list[str]:
-        return self._names(ObjectKind.TYPE, database_name)
+        return self._names(StoredKind.TYPE, database_name)
 
     def get_type(self, type_path: ObjectPath) -> CatalogType:
-        type_: CatalogType = self._get(ObjectKey.of(ObjectKind.TYPE, type_path)).value
+        type_: CatalogType = self._get(ObjectKey.of(StoredKind.TYPE, type_path)).value
         return type_
 
     def type_exists(self, type_path: ObjectPath) -> bool:
-        return self._exists(ObjectKey.of(ObjectKind.TYPE, type_path))
+        return self._exists(ObjectKey.of(StoredKind.TYPE, type_path))
 
     def create_type(
         self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
     ) -> None:
-        self._create(ObjectKey.of(ObjectKind.TYPE, type_path), type_, ignore_if_exists)
+        self._create(ObjectKey.of(StoredKind.TYPE, type_path), type_, ignore_if_exists)
 
     def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
-        self._drop(ObjectKey.of(ObjectKind.TYPE, type_path), ignore_if_not_exists)
+        self._drop(ObjectKey.of(StoredKind.TYPE, type_path), ignore_if_not_exists)
 
     # --- transactions and migrations -----------------------------------------------------------
 
     def transaction(self) -> AbstractContextManager[Self]:
-        self._require_support(ObjectKind.MIGRATION)
+        self._require_support(StoredKind.MIGRATION)
         return self._in_transaction()
 
     @contextmanager
@@ -628,10 +628,10 @@ class StoredCatalog(Catalog, Generic[S]):
             self.storage.remove(folder)
 
     def list_migrations(self) -> list[CatalogMigration]:
-        if not self._supports(ObjectKind.MIGRATION):
+        if not self._supports(StoredKind.MIGRATION):
             return []
         with self.store.transaction() as transaction:
-            names = [one for one in transaction.names(ObjectKind.MIGRATION, None) if one]
+            names = [one for one in transaction.names(StoredKind.MIGRATION, None) if one]
             found = [transaction.get(_migration_key(name)) for name in names]
         return sorted((one.value for one in found if one is not None), key=lambda one: one.position)
 
@@ -644,7 +644,7 @@ class StoredCatalog(Catalog, Generic[S]):
 
 
 def _migration_key(name: str) -> ObjectKey:
-    return ObjectKey(ObjectKind.MIGRATION, "", name)
+    return ObjectKey(StoredKind.MIGRATION, "", name)
 
 
 def _lock_history(transaction: ObjectTransaction[S]) -> None:
@@ -659,7 +659,7 @@ def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
     if key.parent is None:
         return [*transaction.names(key.kind, None)]
     database = transaction.get(database_key(key.database))
-    if database is None or key.kind is ObjectKind.PARTITION:
+    if database is None or key.kind is StoredKind.PARTITION:
         return []
     names = transaction.names(key.kind, database)
     return [f"{key.database}.{name}" for name in names]
@@ -667,7 +667,7 @@ def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
 
 def _missing(transaction: ObjectTransaction[S], key: ObjectKey) -> NotFoundError:
     """Return the error for an object that does not exist."""
-    if key.kind is ObjectKind.PARTITION:
+    if key.kind is StoredKind.PARTITION:
         return _missing_partition(transaction, key)
     return missing(key.kind.value, key, _similar(transaction, key))
 
@@ -678,7 +678,7 @@ def _missing_partition(transaction: ObjectTransaction[S], key: ObjectKey) -> Not
     As in Flink, it is the same error if the table does not exist or is not partitioned.
     """
     error = missing(key.kind.value, key)
-    path = ObjectKey(ObjectKind.TABLE, key.database, key.name)
+    path = ObjectKey(StoredKind.TABLE, key.database, key.name)
     table = transaction.get(path)
     if table is None:
         error.hint = f"there is no table {str(path)!r}"

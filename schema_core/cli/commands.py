@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
-from schema_core.cli.config import FILE, PREFIX, Configuration, load
+from schema_core.cli.config import FILE, PREFIX, CliConfiguration, load
 from schema_core.cli.plain_values import Command, Group
 from schema_core.errors import SchemaCoreError
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typer._click import Context
 
 
-class Entry(NamedTuple):
-    """Where a command is.
+class CommandSpec(NamedTuple):
+    """A command or a group of commands, and the module that holds it.
 
     Attributes:
         module: The module below `schema_core.cli`.
@@ -41,103 +41,105 @@ class Entry(NamedTuple):
 
 #: Name -> the command, in the order of the help.
 COMMANDS = {
-    "run": Entry(
+    "run": CommandSpec(
         "run", "run", "Run a script in batch mode and print the results of its statements."
     ),
-    "sql": Entry(
+    "sql": CommandSpec(
         "shell",
         "sql",
         "Run statements one by one: from a prompt, or from stdin if it is not a terminal.",
     ),
-    "compile-plan": Entry(
+    "compile-plan": CommandSpec(
         "run",
         "compile_plan",
         "Compile the last statement of a script to a plan; the statements before it are run.",
     ),
-    "run-plan": Entry(
+    "run-plan": CommandSpec(
         "run",
         "run_plan",
         "Execute a plan, which `compile-plan` or COMPILE PLAN wrote, and wait for its job.",
     ),
-    "ctas": Entry("ctas", "ctas", "Create a table from the rows of a query, and wait for the job."),
-    "recover": Entry(
+    "ctas": CommandSpec(
+        "ctas", "ctas", "Create a table from the rows of a query, and wait for the job."
+    ),
+    "recover": CommandSpec(
         "recover",
         "recover",
         "Recover tables of jobs whose processes have ended: commit or roll back.",
     ),
-    "resolve": Entry(
+    "resolve": CommandSpec(
         "resolve",
         "resolve",
         "Check every statement of a script without running it, and print the resolved schemas.",
     ),
-    "compat": Entry(
+    "compat": CommandSpec(
         "compatibility",
         "compat",
         "Compare the tables of a script with those of an older one, by path.",
     ),
-    "explain": Entry(
+    "explain": CommandSpec(
         "explain",
         "explain",
         "Print the page of an error code, or without a code a list of all.",
     ),
-    "doctor": Entry(
+    "doctor": CommandSpec(
         "doctor",
         "doctor",
         "Show versions, extras, Java, entry points, why something cannot be used, and caches.",
     ),
-    "check": Entry(
+    "check": CommandSpec(
         "resolve",
         "check_script",
         "Check every statement of scripts, and the options of their tables, without running them.",
     ),
-    "show": Entry(
+    "show": CommandSpec(
         "tables",
         "show",
         "Print the tables and views that a script leaves in its current catalog.",
     ),
-    "snapshot": Entry(
+    "snapshot": CommandSpec(
         "tables",
         "snapshot",
         "Write the tables and views of a catalog as files, with one CREATE statement each.",
     ),
-    "convert": Entry(
+    "convert": CommandSpec(
         "tables", "convert", "Convert CREATE TABLE statements from one SQL dialect to another."
     ),
-    "validate": Entry(
+    "validate": CommandSpec(
         "migrate",
         "validate",
         "Count the rows that a wanted definition cannot hold, by file, with samples.",
     ),
-    "drift": Entry(
+    "drift": CommandSpec(
         "migrate",
         "drift",
         "Report what was changed outside of migrations; exits with 1 if there is something.",
     ),
-    "init": Entry(
+    "init": CommandSpec(
         "init",
         "init",
         "Write the files of a new project: configuration, table, setup and workflow for CI.",
     ),
-    "new": Entry(
+    "new": CommandSpec(
         "new",
         "new",
         "Write a package with a catalog, connector or planner that works, and tests which it "
         "passes.",
     ),
-    "diff": Entry(
+    "diff": CommandSpec(
         "diff",
         "diff_tables",
         "Print the changes between the tables that two scripts leave, by path.",
     ),
-    "plan": Entry(
+    "plan": CommandSpec(
         "plan", "plan_tables", "Plan the migration of the tables that both scripts have, by path."
     ),
-    "sweep": Entry(
+    "sweep": CommandSpec(
         "sweep",
         "sweep_catalog",
         "Resolve and verify every table of a catalog on Spark, and print a report.",
     ),
-    "migrate": Entry(
+    "migrate": CommandSpec(
         "migrate",
         "migrations",
         "Apply, undo and write migrations of a catalog.",
@@ -155,13 +157,13 @@ class LazyCommand(TyperCommand):
         """Import the command, and return the context of its call with the configured defaults."""
         command: Any = loaded(str(self.name))
         configuration = parent.obj if parent is not None else None
-        if isinstance(configuration, Configuration):
+        if isinstance(configuration, CliConfiguration):
             with exiting():
                 extra["default_map"] = defaults_of(command, str(self.name), configuration)
         return command.make_context(info_name, args, parent, **extra)  # type: ignore[no-any-return]
 
 
-def defaults_of(command: Any, name: str, configuration: Configuration) -> dict[str, Any]:
+def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dict[str, Any]:
     """Return the configured defaults of a command, or those of each command of a group."""
     if isinstance(command, TyperGroup):
         return {

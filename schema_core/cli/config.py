@@ -34,7 +34,7 @@ OWN = frozenset({("new", "directory")})
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class CliConfiguration:
     """The content of a configuration file; empty without one."""
 
     path: Path | None = None
@@ -80,7 +80,7 @@ def _variable(command: str, option: str) -> str | None:
     return next((os.environ[one] for one in variables if os.environ.get(one)), None)
 
 
-def load(path: Path | None, commands: Iterable[str]) -> Configuration:
+def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
     """Return the configuration in a file, or in the nearest one above the working directory.
 
     Args:
@@ -94,7 +94,7 @@ def load(path: Path | None, commands: Iterable[str]) -> Configuration:
     """
     found = _read(path) if path is not None else _nearest()
     if found is None:
-        return Configuration()
+        return CliConfiguration()
     with at(f"file {found.path}"):
         known = [*COMMON, *commands]
         for key in found.content:
@@ -103,7 +103,7 @@ def load(path: Path | None, commands: Iterable[str]) -> Configuration:
     return found
 
 
-def _nearest() -> Configuration | None:
+def _nearest() -> CliConfiguration | None:
     folder = Path.cwd()
     for one in (folder, *folder.parents):
         for name in (FILE, PROJECT):
@@ -113,7 +113,7 @@ def _nearest() -> Configuration | None:
     return None
 
 
-def _read(path: Path) -> Configuration | None:
+def _read(path: Path) -> CliConfiguration | None:
     """Return the configuration in a file; None for a project's file without one."""
     with at(f"file {path}"):
         try:
@@ -130,9 +130,9 @@ def _read(path: Path) -> Configuration | None:
         except (ValueError, RecursionError) as error:
             raise _invalid(f"the file is not TOML: {error}") from None
     if path.name != PROJECT:
-        return Configuration(path, document)
+        return CliConfiguration(path, document)
     tool = document.get("tool", {}).get(TOOL)
-    return None if tool is None else Configuration(path, tool)
+    return None if tool is None else CliConfiguration(path, tool)
 
 
 def _require_known(section: Mapping[str, Any], options: Mapping[str, object]) -> None:

@@ -37,7 +37,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TableDifference:
     """How a table differs: its changes, and renames that `diff` does not assume, as options."""
 
     path: str
@@ -76,12 +76,12 @@ def differences(
     before: dict[str, ResolvedCatalogTable],
     after: dict[str, ResolvedCatalogTable],
     renames: dict[str, dict[tuple[str, ...], str]],
-) -> Iterator[Difference]:
+) -> Iterator[TableDifference]:
     """Yield the tables that differ, in the order of the new script; those that are gone first."""
-    yield from (Difference(path, Status.DROPPED) for path in before if path not in after)
+    yield from (TableDifference(path, Status.DROPPED) for path in before if path not in after)
     for path, table in after.items():
         if path not in before:
-            yield Difference(path, Status.ADDED)
+            yield TableDifference(path, Status.ADDED)
         elif changes := diff(before[path], table, renames=renames[path]):
             name, likely = path.rpartition(".")[2], likely_renames(before[path], table)
             options = (
@@ -89,13 +89,13 @@ def differences(
                 for column, to in likely.items()
                 if column not in renames[path]
             )
-            yield Difference(path, Status.CHANGED, changes, tuple(options))
+            yield TableDifference(path, Status.CHANGED, changes, tuple(options))
 
 
 # --- output --------------------------------------------------------------------------------------
 
 
-def report_of(found: list[Difference], file: Path, tables: Iterable[str]) -> FindingReport:
+def report_of(found: list[TableDifference], file: Path, tables: Iterable[str]) -> FindingReport:
     """Return the report of differences: an error for each change."""
     return FindingReport(
         "diff",
@@ -106,7 +106,7 @@ def report_of(found: list[Difference], file: Path, tables: Iterable[str]) -> Fin
     )
 
 
-def _findings(one: Difference, file: str) -> Iterator[ReportedFinding]:
+def _findings(one: TableDifference, file: str) -> Iterator[ReportedFinding]:
     if one.status is not Status.CHANGED:
         code, message = f"table-{one.status.value}", f"the table is {one.status.value}"
         yield ReportedFinding(Level.ERROR, code, message, file, subject=one.path)
@@ -117,7 +117,7 @@ def _findings(one: Difference, file: str) -> Iterator[ReportedFinding]:
         )
 
 
-def as_text(found: list[Difference]) -> Iterator[str]:
+def as_text(found: list[TableDifference]) -> Iterator[str]:
     """Yield a line for each table, and one for each of its changes."""
     for one in found:
         yield escaped(f"{one.path}: {one.status.value}")
@@ -126,7 +126,7 @@ def as_text(found: list[Difference]) -> Iterator[str]:
 
 
 def as_html(
-    found: list[Difference],
+    found: list[TableDifference],
     before: dict[str, ResolvedCatalogTable],
     after: dict[str, ResolvedCatalogTable],
     renames: dict[str, dict[tuple[str, ...], str]],
@@ -142,7 +142,7 @@ def as_html(
         yield section(f"{one.path}: {one.status.value}", *content)
 
 
-def as_document(found: list[Difference]) -> dict[str, Any]:
+def as_document(found: list[TableDifference]) -> dict[str, Any]:
     """Return JSON values: the kind of each change has the name of its class in Flink."""
     tables = {
         one.path: {

@@ -36,12 +36,14 @@ def converting(parameters: list[Parameter]) -> list[Parameter]:
     """Return the parameters, which convert plain values themselves from now on."""
     for one in parameters:
         # Another version of Typer may not have the description.
-        if hasattr(one, "type_descriptor") and not isinstance(one.process_value, Conversion):
-            one.process_value = Conversion(one)  # type: ignore[method-assign]
+        if hasattr(one, "type_descriptor") and not isinstance(
+            one.process_value, ParameterConversion
+        ):
+            one.process_value = ParameterConversion(one)  # type: ignore[method-assign]
     return parameters
 
 
-class Conversion:
+class ParameterConversion:
     """The conversion of the values of a parameter."""
 
     def __init__(self, parameter: Any) -> None:

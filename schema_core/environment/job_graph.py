@@ -88,7 +88,7 @@ class JobExecution:
         return None
 
 
-class ExecutionOfAll(JobExecution):
+class CompositeExecution(JobExecution):
     """The run of several prepared jobs as one: all rows are written before any are committed."""
 
     def __init__(self, graphs: Sequence[JobGraph]) -> None:
@@ -245,7 +245,7 @@ class JobGraph:
         name = "; ".join(one.name for one in graphs)
         sinks = [sink for one in graphs for sink in one.sinks]
         calls = [call for one in graphs for call in one.after_commit]
-        found = cls(name, ExecutionOfAll(graphs), sinks, after_commit=calls)
+        found = cls(name, CompositeExecution(graphs), sinks, after_commit=calls)
         found.before_commit += [call for one in graphs for call in one.before_commit]
         return found
 

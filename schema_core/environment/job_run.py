@@ -88,7 +88,7 @@ class JobRun:
         self._is_taken = False
         self._is_abandoned = False
         #: whether the thread of the job runs it, or must not any more: the first of both decides
-        self._is_live = False
+        self._is_started = False
         self._is_withdrawn = False
         #: what ends the calls that the thread of the job waits for
         self._interrupts: list[Callable[[], object]] = []
@@ -123,7 +123,7 @@ class JobRun:
         Ctrl-C may end `start` at any point: before the thread exists, or when it has ended.
         """
         with self._lock:
-            if self._is_live:
+            if self._is_started:
                 return False
             self._is_withdrawn = True
         _RUNNING.discard(self)
@@ -278,13 +278,13 @@ class JobRun:
 
     # --- the life cycle ------------------------------------------------------------------------
 
-    def live(self) -> None:
+    def run_to_end(self) -> None:
         """Run the job to its end, unless it was withdrawn. Only the thread of the job calls it."""
         try:
             with self._lock:
                 if self._is_withdrawn:
                     return
-                self._is_live = True
+                self._is_started = True
             self._end(*self._run())
         finally:
             _RUNNING.discard(self)
@@ -377,7 +377,7 @@ class _JobThread(threading.Thread):
     def run(self) -> None:
         assert self.job is not None  # noqa: S101 - a thread runs once
         try:
-            self.job.live()
+            self.job.run_to_end()
         finally:
             self.job = None
 

@@ -9,7 +9,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.diagrams import Arrow, Diagram, Node
+from schema_core.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.environment.session import Session
 from schema_core.environment.views import conformed
 from schema_core.lazy_dataclass import dataclass
@@ -73,11 +73,11 @@ class Lineage:
 
     def _diagram(self) -> Diagram:
         ids: dict[Origin, str] = {}
-        nodes: list[Node] = []
+        nodes: list[DiagramNode] = []
         for one in self.tables:
             for column in one.schema.columns:
                 kind = KIND_NAMES[type(column)] if one.kind is TableKind.TABLE else "computed"
-                made = Node(
+                made = DiagramNode(
                     f"c{len(nodes)}",
                     kind,
                     f"{column.name} {column.data_type.as_summary_string()}",

@@ -29,7 +29,7 @@ _BLANK = "".join(map(chr, range(0x21)))
 _BLANKS = regex(r"[\x00-\x20]*")
 
 
-def refused(expected: str, text: str) -> SchemaError:
+def invalid_value(expected: str, text: str) -> SchemaError:
     """The error that a value is not what an option expects, to be raised by the caller."""
     return SchemaError(f"expected {expected}, got {show(text)}", code="invalid-option-value")
 
@@ -44,7 +44,7 @@ def boolean(text: str) -> bool:
     True
     """
     if (keyword := text.upper()) not in {"TRUE", "FALSE"}:
-        raise refused("true or false", text)
+        raise invalid_value("true or false", text)
     return keyword == "TRUE"
 
 
@@ -65,7 +65,7 @@ def positive(text: str) -> int:
     """
     value = integer(text)
     if value < 1:
-        raise refused("an integer of at least 1", text)
+        raise invalid_value("an integer of at least 1", text)
     return value
 
 
@@ -81,11 +81,11 @@ def long(text: str) -> int:
 def _integer(text: str, most: int) -> int:
     expected = f"an integer from {-most - 1} to {most}"
     if not re.fullmatch(r"[+-]?\d+", text) or max(text) > "\uffff":
-        raise refused(expected, text)
+        raise invalid_value(expected, text)
     value = _bounded(text.lstrip("+-"), most + 1)
     value = -value if text[0] == "-" else value
     if not -most - 1 <= value <= most:
-        raise refused(expected, text)
+        raise invalid_value(expected, text)
     return value
 
 
@@ -110,7 +110,7 @@ def double(text: str) -> float:
     """
     found = _DOUBLE.fullmatch(text.strip(_BLANK))
     if found is None:
-        raise refused("a number", text)
+        raise invalid_value("a number", text)
     if found["hex"]:
         value = _hexadecimal(found["hex"])
     else:
@@ -136,7 +136,7 @@ def choice(*keywords: str) -> Callable[[str], str]:
         for keyword in keywords:
             if keyword.upper() == text.upper():
                 return keyword
-        raise refused(f"one of {', '.join(keywords)}", text)
+        raise invalid_value(f"one of {', '.join(keywords)}", text)
 
     return parse
 
@@ -189,7 +189,7 @@ def nanoseconds(text: str) -> int:
     else:
         length = _quantity(trimmed, _DURATIONS)
     if length is None or not -_MAX_NANOSECONDS <= length < _MAX_NANOSECONDS:
-        raise refused(expected, text)
+        raise invalid_value(expected, text)
     return length
 
 
@@ -216,11 +216,11 @@ def duration(text: str) -> timedelta:
     """
     microseconds, rest = divmod(nanoseconds(text), 1_000)
     if rest:
-        raise refused("a duration in microseconds without a fraction", text)
+        raise invalid_value("a duration in microseconds without a fraction", text)
     try:
         return timedelta(microseconds=microseconds)
     except OverflowError:
-        raise refused(f"a duration of at most {timedelta.max.days:,} days", text) from None
+        raise invalid_value(f"a duration of at most {timedelta.max.days:,} days", text) from None
 
 
 def memory_size(text: str) -> int:
@@ -231,7 +231,7 @@ def memory_size(text: str) -> int:
     """
     found = _quantity(text.strip(_BLANK), _MEMORY)
     if found is None or found > MAX_LONG:
-        raise refused("a memory size such as 64 kb, 512 mb or 2 g", text)
+        raise invalid_value("a memory size such as 64 kb, 512 mb or 2 g", text)
     return found
 
 
@@ -271,7 +271,7 @@ def string_list(text: str) -> list[str]:
     if _FLOW_LIST.fullmatch(text) and (items := _yaml_items(text)) is not None:
         return items
     if text.lstrip().startswith(("[", "- ", "{")):
-        raise refused("a list such as a;b or [a, b]", text)
+        raise invalid_value("a list such as a;b or [a, b]", text)
     return _split(text, ";")
 
 
@@ -285,11 +285,11 @@ def string_map(text: str) -> dict[str, str]:
     if _FLOW_MAP.fullmatch(text) and (items := _yaml_items(text)) is not None:
         pairs = list(zip(items[::2], items[1::2], strict=True))
     elif text.lstrip().startswith("{") or "\n" in text:
-        raise refused(expected, text)
+        raise invalid_value(expected, text)
     else:
         pairs = [_pair(part, text) for part in _split(text, ",", keep_quotes=True)]
     if len(dict(pairs)) != len(pairs):
-        raise refused(f"{expected}, each key once", text)
+        raise invalid_value(f"{expected}, each key once", text)
     return dict(pairs)
 
 
@@ -298,7 +298,7 @@ def _pair(part: str, text: str) -> tuple[str, str]:
         case [key, value]:
             return key, value
         case _:
-            raise refused("a map such as a:b,c:d", text)
+            raise invalid_value("a map such as a:b,c:d", text)
 
 
 def _yaml_items(text: str) -> list[str] | None:
@@ -334,7 +334,7 @@ def _parts(text: str, separator: str) -> Iterator[str]:
         end = text.find(separator, stop)
         end = len(text) if end < 0 else end
         if stop > len(text) or (stop > begin and text[stop:end].strip(_BLANK)) or end == 0:
-            raise refused(
+            raise invalid_value(
                 f"parts separated by {separator!r}, each either quoted entirely or not at all", text
             )
         yield text[begin:end].strip(_BLANK)

@@ -15,7 +15,7 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
 from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource
@@ -46,8 +46,8 @@ from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 ALL = SelectItem(Star())
 
 
-class Column(NamedTuple):
-    """A column of a list: its expression and its name."""
+class NamedExpression(NamedTuple):
+    """An expression of a SELECT list, with its name."""
 
     name: str
     expression: syntax.Expression
@@ -70,7 +70,7 @@ def expression_of(given: object) -> syntax.Expression:
 
 def columns_of(
     given: Iterable[object], known: list[str], numbered: Collection[str] = ()
-) -> list[Column]:
+) -> list[NamedExpression]:
     """Return the columns of a list of expressions, with their names.
 
     Calls of the functions `numbered` are named as aggregates are.
@@ -90,7 +90,7 @@ def columns_of(
             trees.append((name, expression_of(one)))
     aggregates = list(_aggregates((tree for _, tree in trees), numbered))
     found = [
-        Column(name or name_of(tree, place, aggregates), tree)
+        NamedExpression(name or name_of(tree, place, aggregates), tree)
         for place, (name, tree) in enumerate(trees)
     ]
     require_different([one.name for one in found])
@@ -111,7 +111,7 @@ def _aggregates(trees: Iterable[syntax.Expression], more: Collection[str]) -> It
 
 def _is_aggregate(call: Call) -> bool:
     rows = call.inline if isinstance(call.inline, tuple) else BUILT_IN.get(call.name, ())
-    return not call.over and any(row.kind is Kind.AGGREGATE for row in rows)
+    return not call.over and any(row.kind is FunctionKind.AGGREGATE for row in rows)
 
 
 def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
@@ -190,21 +190,21 @@ def source_of(query: Query) -> Source:
             return Derived(query)
 
 
-def items(columns: Iterable[Column]) -> tuple[SelectItem, ...]:
+def items(columns: Iterable[NamedExpression]) -> tuple[SelectItem, ...]:
     """The list of a SELECT with these columns; a name is written where it is not the column's."""
     return tuple(
         SelectItem(tree, None if tree == Name((name,)) else name) for name, tree in columns
     )
 
 
-def select(query: Query, columns: Sequence[Column]) -> Query:
+def select(query: Query, columns: Sequence[NamedExpression]) -> Query:
     """Select columns of a query; successive selections are merged into one SELECT."""
     merged = _merged(query, columns)
     found = query if merged is not None and isinstance(query, Select) else block(query)
     return replace(found, items=items(columns if merged is None else merged))
 
 
-def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
+def _merged(query: Query, columns: Sequence[NamedExpression]) -> list[NamedExpression] | None:
     """Return the columns in terms of the source of the query, or None if that is uncertain.
 
     It is sure where each is one of its columns, or made of such as are not computed themselves, and
@@ -215,7 +215,9 @@ def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
             inner = {one.alias or name_of(one.expression, 0, ()): one for one in query.items}
         case _:
             return None
-    if any(isinstance(one.expression, Star) or _is_wide(one.expression) for one in query.items):
+    if any(
+        isinstance(one.expression, Star) or _reads_other_rows(one.expression) for one in query.items
+    ):
         return None
     plain = {name for name, one in inner.items() if one.expression == Name((name,))}
     taken = [tree.parts[0] for _, tree in columns if isinstance(tree, Name) if len(tree.parts) == 1]
@@ -223,18 +225,18 @@ def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
         return None
     found = []
     for name, tree in columns:
-        if tree == Name(("*",)) or _is_wide(tree):
+        if tree == Name(("*",)) or _reads_other_rows(tree):
             return None
         if isinstance(tree, Name) and len(tree.parts) == 1 and tree.parts[0] in inner:
-            found.append(Column(name, inner[tree.parts[0]].expression))
+            found.append(NamedExpression(name, inner[tree.parts[0]].expression))
         elif all(node.parts[0] in plain for node in walk(tree) if isinstance(node, Name)):
-            found.append(Column(name, tree))
+            found.append(NamedExpression(name, tree))
         else:
             return None
     return found
 
 
-def _is_wide(tree: syntax.Expression) -> bool:
+def _reads_other_rows(tree: syntax.Expression) -> bool:
     """Whether an expression looks at more than one row, or at other tables."""
     return any(
         isinstance(node, syntax.Subquery)
@@ -304,7 +306,9 @@ def distinct(query: Query) -> Query:
 # --- grouping ------------------------------------------------------------------------------
 
 
-def grouped(query: Query, keys: Sequence[object], known: list[str]) -> tuple[Query, list[Column]]:
+def grouped(
+    query: Query, keys: Sequence[object], known: list[str]
+) -> tuple[Query, list[NamedExpression]]:
     """A query that has its grouping keys as columns where they were given names, and the keys.
 
     Raises:
@@ -315,16 +319,18 @@ def grouped(query: Query, keys: Sequence[object], known: list[str]) -> tuple[Que
         tree = expression_of(one)
         name = one.names[0] if isinstance(one, AliasedExpression) else name_of(tree, place, ())
         if isinstance(one, AliasedExpression) and tree != Name((name,)):
-            added.append(Column(name, tree))
+            added.append(NamedExpression(name, tree))
             tree = Name((name,))
-        columns.append(Column(name, tree))
+        columns.append(NamedExpression(name, tree))
     if added:
         require_different([*known, *(one.name for one in added)])
-        query = select(query, [*placed(known, ()), *added])
+        query = select(query, [*add_or_replace(known, ()), *added])
     return query, columns
 
 
-def group(query: Query, keys: Sequence[Column], columns: Sequence[Column]) -> Query:
+def group(
+    query: Query, keys: Sequence[NamedExpression], columns: Sequence[NamedExpression]
+) -> Query:
     """Columns of the groups of a query."""
     return replace(block(query), items=items(columns), group_by=tuple(tree for _, tree in keys))
 
@@ -332,13 +338,13 @@ def group(query: Query, keys: Sequence[Column], columns: Sequence[Column]) -> Qu
 # --- columns -------------------------------------------------------------------------------
 
 
-def placed(known: list[str], added: Iterable[Column]) -> list[Column]:
+def add_or_replace(known: list[str], added: Iterable[NamedExpression]) -> list[NamedExpression]:
     """The columns that are known, then those that are added; one of a known name replaces it."""
-    found = {name: Column(name, Name((name,))) for name in known}
+    found = {name: NamedExpression(name, Name((name,))) for name in known}
     return list({**found, **{one.name: one for one in added}}.values())
 
 
-def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
+def renamed(known: list[str], given: Iterable[object]) -> list[NamedExpression]:
     """The columns under new names.
 
     Raises:
@@ -358,7 +364,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
                 )
     for old in new:
         require_known(old, known)
-    found = [Column(new.get(name, name), Name((name,))) for name in known]
+    found = [NamedExpression(new.get(name, name), Name((name,))) for name in known]
     require_different([one.name for one in found])
     return found
 
@@ -388,7 +394,7 @@ def joined(
     return Select((ALL,), Join(source_of(left), right, kind, condition=held))
 
 
-def called(given: object, left: Query) -> Source:
+def lateral_call(given: object, left: Query) -> Source:
     """The rows that a table function gives for each row of a query.
 
     Raises:
@@ -416,7 +422,7 @@ def flat_mapped(query: Query, call: Call) -> Query:
 MAPPED = "flat_map"
 
 
-def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[Column]:
+def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[NamedExpression]:
     """The fields of a column as columns, with aliases if there are any.
 
     Raises:
@@ -428,17 +434,17 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
             f"{len(aliases)} aliases given for {len(trees)} fields", code="alias-count-mismatch"
         )
     names = aliases or ["$".join(one.parts) for one in trees]
-    return [Column(name, tree) for name, tree in zip(names, trees, strict=True)]
+    return [NamedExpression(name, tree) for name, tree in zip(names, trees, strict=True)]
 
 
-def emitted(query: Query, keys: Sequence[str], names: Sequence[str]) -> Query:
+def unnest_emitted(query: Query, keys: Sequence[str], names: Sequence[str]) -> Query:
     """The keys of a query, each with the rows in the array of its last column, ``TMP_0``."""
     rows = AliasedSource(Unnest((Name(("TMP_0",)),), lateral=True), MAPPED, tuple(names))
-    columns = [Column(name, Name((name,))) for name in (*keys, *names)]
+    columns = [NamedExpression(name, Name((name,))) for name in (*keys, *names)]
     return Select(items(columns), Join(Derived(query), rows, JoinKind.CROSS))
 
 
-def combined(operator: str, every: bool, left: Query, right: Query) -> Query:
+def set_operation(operator: str, every: bool, left: Query, right: Query) -> Query:
     """The rows of two tables of the same columns, put together."""
     return SetOperation(operator, every, _operand(left), _operand(right))
 

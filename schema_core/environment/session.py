@@ -76,7 +76,7 @@ from schema_core.errors import (
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
 from schema_core.query.lookups import Lookups
-from schema_core.query.relation import Column, Columns, Relation, Scan, Table, result_columns
+from schema_core.query.relation import Column, Columns, Relation, Scan, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask_urls, without_secrets
@@ -356,7 +356,7 @@ class Session:
         )
         return taken, given
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; the query of a view is checked."""
         found = self._unnamed(path) or self.found(Name(path, span))
         if found.unfinished is not None and found.unfinished.level == ISOLATED:
@@ -366,7 +366,7 @@ class Session:
             with at_span(span):
                 self.query_of(found.identifier, found.table)
         rows = found.table if isinstance(found.table, InlineTable) else None
-        return Table(found.identifier, found.table.resolved_schema, found.kind.value, rows)
+        return SourceTable(found.identifier, found.table.resolved_schema, found.kind.value, rows)
 
     def _require_visible(self, found: FoundTable, mark: Mark) -> None:
         """Raise for a new table of an isolated job whose rows are not visible.

@@ -38,7 +38,12 @@ from schema_core.environment.operations.explain import explained_creation, expla
 from schema_core.environment.operations.plan_ctas import plan_creation
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable
-from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
+from schema_core.environment.relational import (
+    NamedExpression,
+    columns_of,
+    expression_of,
+    require_shallow,
+)
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.views import QueryView, inline_functions, tables_in
@@ -56,7 +61,7 @@ from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, row, selected_columns
 from schema_core.expressions.rewriting import column_scope, rewritten
 from schema_core.expressions.scope import Scope, find_function
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
 from schema_core.extras import needs
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
@@ -265,7 +270,9 @@ class Table:
             )
         found = [*new, *known[len(new) :]]
         relational.require_different(found)
-        columns = [Column(name, Name((old,))) for name, old in zip(found, known, strict=True)]
+        columns = [
+            NamedExpression(name, Name((old,))) for name, old in zip(found, known, strict=True)
+        ]
         return self.of_query(relational.select(self.query, columns))
 
     def add_columns(self, *fields: Item) -> Table:
@@ -281,15 +288,15 @@ class Table:
         """Replace the columns of the same names and append all others."""
         known = self.column_names()
         listed = [*map(col, known), *_prepared(self, fields)]
-        added: list[Column] = []
+        added: list[NamedExpression] = []
         for place, one in enumerate(listed[len(known) :]):
             tree = expression_of(one)
             if isinstance(one, AliasedExpression):
                 name = one.names[0]
             else:
                 name = relational.name_of(tree, len(known) + place, ())
-            added.append(Column(name, tree))
-        return self.of_query(relational.select(self.query, relational.placed(known, added)))
+            added.append(NamedExpression(name, tree))
+        return self.of_query(relational.select(self.query, relational.add_or_replace(known, added)))
 
     def rename_columns(self, *fields: AliasedExpression) -> Table:
         """Rename columns: ``col("old").alias("new")``.
@@ -311,7 +318,7 @@ class Table:
         dropped = {name for one in fields for name in selected_columns(one, known)}
         kept = [name for name in known if name not in dropped]
         relational.require_different(kept)
-        columns = [Column(name, Name((name,))) for name in kept]
+        columns = [NamedExpression(name, Name((name,))) for name in kept]
         return self.of_query(relational.select(self.query, columns))
 
     # --- rows ----------------------------------------------------------------------------------
@@ -394,11 +401,11 @@ class Table:
         Raises:
             SchemaError: with code `wrong-argument` for anything but one scalar function.
         """
-        call = _call_of(self, func, Kind.SCALAR, "map")
-        query = relational.select(self.query, [Column("f0", call)])
+        call = _call_of(self, func, FunctionKind.SCALAR, "map")
+        query = relational.select(self.query, [NamedExpression("f0", call)])
         table = self.of_query(query)
         names = field_names(table.get_resolved_schema().columns[0].data_type)
-        columns = [Column(name, Name(("f0", name))) for name in names]
+        columns = [NamedExpression(name, Name(("f0", name))) for name in names]
         return self.of_query(relational.select(query, columns)) if columns else table
 
     def flat_map(self, func: Expression | UserFunction) -> Table:
@@ -410,7 +417,7 @@ class Table:
         Raises:
             SchemaError: with code `wrong-argument` for anything but one table function.
         """
-        call = _call_of(self, func, Kind.TABLE, "flat_map")
+        call = _call_of(self, func, FunctionKind.TABLE, "flat_map")
         found = self.of_query(relational.flat_mapped(self.query, call))
         return found.alias("f0") if found.column_names() == ["EXPR$0"] else found
 
@@ -498,7 +505,7 @@ class Table:
         call = _of_whole_rows(self, func)
         if isinstance(func, UserFunction) and func.names and isinstance(call, Expression):
             call = call.alias(*func.names)
-        source: Source = relational.called(_prepared(self, [call])[0], self.query)
+        source: Source = relational.lateral_call(_prepared(self, [call])[0], self.query)
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
@@ -527,7 +534,7 @@ class Table:
 
     def _combined(self, operator: str, every: bool, right: Table) -> Table:
         other = require_table(right, self._session, "right")
-        return self.of_query(relational.combined(operator, every, self.query, other.query))
+        return self.of_query(relational.set_operation(operator, every, self.query, other.query))
 
     # --- order ---------------------------------------------------------------------------------
 
@@ -779,7 +786,7 @@ def _flattened(
 def _call_of(
     table: Table,
     func: Expression | AliasedExpression | UserFunction,
-    kind: Kind,
+    kind: FunctionKind,
     method: str,
 ) -> Call:
     """Return the call of a function of a kind; a function itself is called with the row.
@@ -787,7 +794,7 @@ def _call_of(
     Raises:
         SchemaError: with code `wrong-argument` for anything else.
     """
-    is_named = bool(_aliases(func)) and kind in (Kind.SCALAR, Kind.TABLE)
+    is_named = bool(_aliases(func)) and kind in (FunctionKind.SCALAR, FunctionKind.TABLE)
     (prepared,) = _prepared(table, [_of_whole_rows(table, func)])
     tree = expression_of(prepared)
     if isinstance(tree, Call) and not is_named:
@@ -828,7 +835,7 @@ def field_names(type_: DataType) -> list[str]:
 class GroupedTable:
     """A table grouped by columns; `select` computes one row for each group."""
 
-    def __init__(self, table: Table, query: Query, keys: Sequence[Column]) -> None:
+    def __init__(self, table: Table, query: Query, keys: Sequence[NamedExpression]) -> None:
         self._table = table
         self._query = query
         self._keys = keys
@@ -897,7 +904,7 @@ class WindowGroupedTable:
     """A table grouped by windows of time; `select` computes one row for each group."""
 
     def __init__(
-        self, table: Table, window: GroupWindow, query: Query, keys: Sequence[Column]
+        self, table: Table, window: GroupWindow, query: Query, keys: Sequence[NamedExpression]
     ) -> None:
         self._table = table
         self._window = window
@@ -934,14 +941,14 @@ class AggregatedTable:
         self,
         table: Table,
         query: Query,
-        keys: Sequence[Column],
+        keys: Sequence[NamedExpression],
         func: Expression | AliasedExpression | UserFunction,
         window: GroupWindow | None = None,
     ) -> None:
         self._table = table
         self._query = query
         self._keys = keys
-        self._call = _call_of(table, func, Kind.AGGREGATE, "aggregate")
+        self._call = _call_of(table, func, FunctionKind.AGGREGATE, "aggregate")
         self._names = _aliases(func)
         self._window = window
 
@@ -955,17 +962,17 @@ class AggregatedTable:
         table, window = self._table, self._window
         keys = [one for one in self._keys if window is None or one.expression is not window.call]
         given: Sequence[Item] = fields
-        bounds: list[Column] = []
+        bounds: list[NamedExpression] = []
         if window is not None:
             given, bounds = with_bounds(window, fields)
         inner = relational.group(
-            self._query, self._keys, [*keys, Column("TMP_0", self._call), *bounds]
+            self._query, self._keys, [*keys, NamedExpression("TMP_0", self._call), *bounds]
         )
         result = table.of_query(inner)
         type_ = result.get_resolved_schema().columns[len(keys)].data_type
-        columns = [Column(one.name, Name((one.name,))) for one in keys]
+        columns = [NamedExpression(one.name, Name((one.name,))) for one in keys]
         columns += relational.fields_of("TMP_0", field_names(type_), self._names)
-        columns += [Column(one.name, Name((one.name,))) for one in bounds]
+        columns += [NamedExpression(one.name, Name((one.name,))) for one in bounds]
         return table.of_query(relational.select(inner, columns)).select(*given)
 
 
@@ -976,13 +983,13 @@ class FlatAggregateTable:
         self,
         table: Table,
         query: Query,
-        keys: Sequence[Column],
+        keys: Sequence[NamedExpression],
         func: Expression | AliasedExpression | UserFunction,
     ) -> None:
         self._table = table
         self._query = query
         self._keys = keys
-        self._call = _call_of(table, func, Kind.TABLE_AGGREGATE, "flat_aggregate")
+        self._call = _call_of(table, func, FunctionKind.TABLE_AGGREGATE, "flat_aggregate")
         self._names = _aliases(func)
 
     def select(self, *fields: Item) -> Table:
@@ -994,11 +1001,13 @@ class FlatAggregateTable:
         """
         call, type_ = as_aggregate(self._call)
         keys = [one.name for one in self._keys]
-        inner = relational.group(self._query, self._keys, [*self._keys, Column("TMP_0", call)])
+        inner = relational.group(
+            self._query, self._keys, [*self._keys, NamedExpression("TMP_0", call)]
+        )
         columns = relational.fields_of("TMP_0", field_names(type_), self._names)
         names = self._names or [one.name.removeprefix("TMP_0$") for one in columns]
         names = ["f0"] if names == ["TMP_0"] else names
-        rows = relational.emitted(inner, keys, names)
+        rows = relational.unnest_emitted(inner, keys, names)
         return self._table.of_query(rows).select(*fields)
 
 

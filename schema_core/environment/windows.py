@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from schema_core.arguments import require_instance
 from schema_core.environment.relational import (
-    Column,
+    NamedExpression,
     block,
     columns_of,
     expression_of,
@@ -189,7 +189,7 @@ PROPERTIES: Mapping[str, str] = {
 
 def windowed(
     query: Query, window: GroupWindow, keys: Sequence[object], known: list[str]
-) -> tuple[Query, list[Column]]:
+) -> tuple[Query, list[NamedExpression]]:
     """A query grouped by a window and by keys, as `relational.grouped`.
 
     Raises:
@@ -203,11 +203,11 @@ def windowed(
             hint=f"write group_by(col({window.name!r}), ...)",
         )
     found, columns = grouped(query, others, known)
-    return found, [Column(window.name, window.call), *columns]
+    return found, [NamedExpression(window.name, window.call), *columns]
 
 
 def select_windows(
-    query: Query, window: GroupWindow, keys: Sequence[Column], fields: Iterable[object]
+    query: Query, window: GroupWindow, keys: Sequence[NamedExpression], fields: Iterable[object]
 ) -> Query:
     """Columns of the groups of a window.
 
@@ -225,7 +225,7 @@ def select_windows(
 
     named = [one.name for one in keys if one.expression is not window.call]
     columns = [
-        Column(name, rewrite(tree, in_sql))
+        NamedExpression(name, rewrite(tree, in_sql))
         for name, tree in columns_of(fields, named, frozenset(PROPERTIES))
     ]
     return group(query, keys, columns)
@@ -233,15 +233,15 @@ def select_windows(
 
 def with_bounds(
     window: GroupWindow, fields: Iterable[object]
-) -> tuple[list[Expression | AliasedExpression], list[Column]]:
+) -> tuple[list[Expression | AliasedExpression], list[NamedExpression]]:
     """Return expressions with the bounds of a window as columns, and these columns."""
-    bounds: dict[str, Column] = {}
+    bounds: dict[str, NamedExpression] = {}
 
     def as_column(node: syntax.Expression) -> syntax.Expression | None:
         match node:
             case Call(name=name, arguments=(Name(parts=(given,)),)) if name in PROPERTIES:
                 _require_window(window, given)
-                column = Column(f"EXPR${len(bounds)}", window.part(PROPERTIES[name]))
+                column = NamedExpression(f"EXPR${len(bounds)}", window.part(PROPERTIES[name]))
                 return Name((bounds.setdefault(name, column).name,))
             case _:
                 return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Scope
-from schema_core.expressions.signatures import EmptyInput, Kind
+from schema_core.expressions.signatures import EmptyInput, FunctionKind
 from schema_core.expressions.typed import (
     Bound,
     Constant,
@@ -126,7 +126,7 @@ def _filter(condition: Typed) -> Typed:
 
 def _is_aggregate(typed: Typed) -> bool:
     """Return whether the node is an aggregate; window functions such as RANK are one with OVER."""
-    if not isinstance(typed, FunctionCall) or typed.function.kind is not Kind.AGGREGATE:
+    if not isinstance(typed, FunctionCall) or typed.function.kind is not FunctionKind.AGGREGATE:
         return False
     return typed.function.frames or typed.over is not None
 
@@ -135,7 +135,12 @@ def _may_be_null(
     scope: Scope, function: Function, condition: Typed | None, over: Over | None
 ) -> bool:
     """Return whether the aggregate may be NULL because its input may be empty."""
-    if over is not None and over.frame is not None and over.frame.whole and not scope.in_query:
+    if (
+        over is not None
+        and over.frame is not None
+        and over.frame.disallow_partial
+        and not scope.in_query
+    ):
         return True
     if over is not None:
         return function.empty is not EmptyInput.VALUE and may_be_empty(over)
@@ -240,7 +245,7 @@ def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
         return Bound(written.name, infer(scope, written.arguments[0]))
 
     upper = None if frame.upper is None else bound(frame.upper)
-    return Frame(frame.unit, bound(frame.lower), upper, frame.whole)
+    return Frame(frame.unit, bound(frame.lower), upper, frame.disallow_partial)
 
 
 def _bounds(over: Over) -> list[Bound]:

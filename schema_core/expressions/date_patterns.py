@@ -46,7 +46,7 @@ SIMPLE_LETTERS: Mapping[str, range] = {
 }
 
 
-class PatternError(ValueError):
+class DatePatternError(ValueError):
     """A pattern that Java rejects."""
 
 
@@ -73,7 +73,7 @@ def parse_time_pattern(pattern: str) -> tuple[Part, ...]:
     """Return the parts of a pattern of java.time.
 
     Raises:
-        PatternError: for a pattern that Java rejects.
+        DatePatternError: for a pattern that Java rejects.
 
     >>> [part.letter * part.count or part.text for part in parse_time_pattern("HH'h' mm")]
     ['HH', 'h', ' ', 'mm']
@@ -83,23 +83,23 @@ def parse_time_pattern(pattern: str) -> tuple[Part, ...]:
     for piece in _TIME_PIECES.finditer(pattern):
         letter, count = piece["letter"], len(piece[0])
         if parts and parts[-1].letter == "p" and (not letter or letter == "p"):
-            raise PatternError("'p' must precede a letter")
+            raise DatePatternError("'p' must precede a letter")
         if letter == "p":
             parts.append(Part("p", count))
         elif letter:
             _check_letter(letter, count, TIME_LETTERS)
             parts.append(Part(letter, count))
         elif piece["quoted"] is None and piece[0] in "{}#'":
-            raise PatternError(f"{piece[0]!r} is reserved in a pattern")
+            raise DatePatternError(f"{piece[0]!r} is reserved in a pattern")
         elif piece[0] in "[]":
             depth += 1 if piece[0] == "[" else -1
             if depth < 0:
-                raise PatternError("']' without '['")
+                raise DatePatternError("']' without '['")
             parts.append(Part(piece[0]))
         else:
             parts.append(Part("'", text=_literal(piece)))
     if parts and parts[-1].letter == "p":
-        raise PatternError("'p' must precede a letter")
+        raise DatePatternError("'p' must precede a letter")
     return tuple(parts)
 
 
@@ -108,7 +108,7 @@ def parse_simple_pattern(pattern: str) -> tuple[Part, ...]:
     """Return the parts of a pattern of SimpleDateFormat, with adjacent literal text in one part.
 
     Raises:
-        PatternError: for a pattern that Java rejects.
+        DatePatternError: for a pattern that Java rejects.
 
     >>> [part.letter * part.count + part.text for part in parse_simple_pattern("yyyy-'at'")]
     ['yyyy', '-at']
@@ -122,7 +122,7 @@ def parse_simple_pattern(pattern: str) -> tuple[Part, ...]:
             parts.append(Part(piece["letter"], len(piece[0])))
             text = ""
         elif piece[0] == "'":
-            raise PatternError("unclosed quote")
+            raise DatePatternError("unclosed quote")
         else:
             text += _literal(piece)
     return (*parts, Part("'", text=text)) if text else tuple(parts)
@@ -132,9 +132,9 @@ def _check_letter(
     letter: str, count: int, letters: Mapping[str, range] | Mapping[str, range | tuple[int, ...]]
 ) -> None:
     if letter not in letters:
-        raise PatternError(f"unknown pattern letter {letter!r}")
+        raise DatePatternError(f"unknown pattern letter {letter!r}")
     if count not in letters[letter]:
-        raise PatternError(f"the pattern letter {letter!r} cannot be repeated {count} times")
+        raise DatePatternError(f"the pattern letter {letter!r} cannot be repeated {count} times")
 
 
 def _literal(piece: re.Match[str]) -> str:
@@ -153,7 +153,7 @@ def pattern_problem(pattern: str) -> str | None:
     """
     try:
         parse_time_pattern(pattern)
-    except PatternError as error:
+    except DatePatternError as error:
         return str(error)
     return None
 

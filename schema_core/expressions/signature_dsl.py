@@ -27,7 +27,7 @@ from schema_core.expressions.signatures import (
     ArgumentTypes,
     EmptyInput,
     Function,
-    Kind,
+    FunctionKind,
     Parameter,
     ReturnTypeRule,
     Rules,
@@ -417,7 +417,7 @@ operation: partial[Function] = partial(Function, two_phase_type=True)
 bridged: partial[Function] = partial(Function, rules=Rules.TABLE_API, quoted=True)
 
 #: An aggregate function of the Table API.
-bridged_aggregate: partial[Function] = partial(bridged, kind=Kind.AGGREGATE)
+bridged_aggregate: partial[Function] = partial(bridged, kind=FunctionKind.AGGREGATE)
 
 #: An aggregate function of SQL that returns NULL on empty input.
-aggregate: partial[Function] = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL)
+aggregate: partial[Function] = partial(Function, kind=FunctionKind.AGGREGATE, empty=EmptyInput.NULL)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schema_core.sql import syntax
 
 
-class Kind(Enum):
+class FunctionKind(Enum):
     """Whether a function is evaluated per row, over many rows, or returns a table."""
 
     SCALAR = "scalar"
@@ -155,7 +155,7 @@ class Function:
     repeats: int = 0
     alternatives: tuple[tuple[Parameter, ...], ...] = ()
     nullability: NullabilityRule | None = field(default=any, compare=False)
-    kind: Kind = Kind.SCALAR
+    kind: FunctionKind = FunctionKind.SCALAR
     rules: Rules = Rules.SQL
     empty: EmptyInput = EmptyInput.VALUE
     deterministic: bool = True

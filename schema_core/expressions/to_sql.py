@@ -179,7 +179,7 @@ def _key(key: SortedBy) -> syntax.SortKey:
 
 def _frame(frame: Frame) -> syntax.Frame:
     upper = None if frame.upper is None else _bound(frame.upper)
-    return syntax.Frame(frame.unit, _bound(frame.lower), upper, frame.whole)
+    return syntax.Frame(frame.unit, _bound(frame.lower), upper, frame.disallow_partial)
 
 
 def _bound(bound: Bound) -> syntax.Call | syntax.Symbol:

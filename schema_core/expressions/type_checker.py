@@ -19,7 +19,7 @@ from schema_core.expressions.overloads import (
     wrong_count,
 )
 from schema_core.expressions.scope import ColumnScope, Scope, in_sql
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.typed import Access, Keyword, Rows, Select, TypeArgument, Typed
 from schema_core.sql import syntax
 from schema_core.sql.syntax import SetOperation
@@ -99,7 +99,7 @@ def _of_argument(
     """Return the scope of an argument: for a column in an aggregate, that of ungrouped rows."""
     if not isinstance(argument, syntax.Name) or call.over is not None:
         return scope
-    is_aggregate = functions and functions[0].kind is Kind.AGGREGATE
+    is_aggregate = functions and functions[0].kind is FunctionKind.AGGREGATE
     return scope.rows if is_aggregate else scope
 
 
@@ -287,7 +287,7 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
     """Type a call whose first argument, if any, is already typed."""
     if not functions:
         return _field(first[0], call)
-    is_aggregate = functions[0].kind is Kind.AGGREGATE
+    is_aggregate = functions[0].kind is FunctionKind.AGGREGATE
     if not is_aggregate:
         reject_aggregate_clauses(call, functions[0])
     rest = (

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from schema_core.lazy_dataclass import dataclass
-from schema_core.left_deep import Chain
+from schema_core.left_deep import LeftDeepNode
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE
 from schema_core.text import Span
@@ -98,13 +98,13 @@ class Bound:
 class Frame:
     """A window frame: ``ROWS`` or ``RANGE`` between two bounds.
 
-    With `whole` (DISALLOW PARTIAL) the result is NULL for an incomplete frame.
+    With `disallow_partial` (DISALLOW PARTIAL) the result is NULL for an incomplete frame.
     """
 
     unit: str
     lower: Bound
     upper: Bound | None = None
-    whole: bool = False
+    disallow_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FunctionCall(Chain):
+class FunctionCall(LeftDeepNode):
     """A function over typed arguments.
 
     `implicit` marks implicit casts. `symbol` (DISTINCT), `filter`, `over` and `nulls` (IGNORE

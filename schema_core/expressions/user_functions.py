@@ -47,7 +47,7 @@ from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
-from schema_core.expressions.signatures import Declared, Function, Kind, Signature
+from schema_core.expressions.signatures import Declared, Function, FunctionKind, Signature
 from schema_core.lazy_dataclass import dataclass
 from schema_core.sql.syntax import Call
 from schema_core.text import show
@@ -228,7 +228,7 @@ class UserFunction:
 
     name: str
     signatures: tuple[Signature, ...]
-    kind: Kind = Kind.SCALAR
+    kind: FunctionKind = FunctionKind.SCALAR
     deterministic: bool = True
     implementation: object = field(default=None, compare=False, repr=False)
     vectorized: bool = False
@@ -279,7 +279,7 @@ def as_aggregate(call: Call) -> tuple[Call, DataType]:
     rows = declare(
         functions[0].name,
         [(one.declared[0], ArrayType(returns)) for one in functions],
-        kind=Kind.AGGREGATE,
+        kind=FunctionKind.AGGREGATE,
         path=functions[0].path,
         deterministic=functions[0].deterministic,
         spark=functions[0].spark,
@@ -332,7 +332,9 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     if isinstance(function, UserFunction):
         return function
     instance = _instance(function)
-    kind = next((kind for base, kind in KINDS.items() if isinstance(instance, base)), Kind.SCALAR)
+    kind = next(
+        (kind for base, kind in KINDS.items() if isinstance(instance, base)), FunctionKind.SCALAR
+    )
     return _declared(instance, kind, name=name)
 
 
@@ -367,7 +369,9 @@ def udf(
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
     plus(INT)
     """
-    return _decorated(f, Kind.SCALAR, input_types, result_type, deterministic, name, func_type)
+    return _decorated(
+        f, FunctionKind.SCALAR, input_types, result_type, deterministic, name, func_type
+    )
 
 
 @_typed
@@ -397,7 +401,7 @@ def udtf(
         types = list(map(_type, result_types))
         fields = [DataTypes.FIELD(f"f{i}", one) for i, one in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]
-    return _decorated(f, Kind.TABLE, input_types, result, deterministic, name)
+    return _decorated(f, FunctionKind.TABLE, input_types, result, deterministic, name)
 
 
 @_typed
@@ -425,7 +429,9 @@ def udaf(
     """
     if accumulator_type is not None:
         _type(accumulator_type)
-    return _decorated(f, Kind.AGGREGATE, input_types, result_type, deterministic, name, func_type)
+    return _decorated(
+        f, FunctionKind.AGGREGATE, input_types, result_type, deterministic, name, func_type
+    )
 
 
 @_typed
@@ -444,22 +450,22 @@ def udtaf(
     """
     if accumulator_type is not None:
         _type(accumulator_type)
-    kind = Kind.TABLE_AGGREGATE
+    kind = FunctionKind.TABLE_AGGREGATE
     return _decorated(f, kind, input_types, result_type, deterministic, name, func_type)
 
 
 #: Kind -> the values of `func_type`.
-FUNCTION_TYPES: dict[Kind, tuple[str, ...]] = {
-    Kind.SCALAR: ("general", "pandas"),
-    Kind.TABLE: ("general",),
-    Kind.AGGREGATE: ("general", "pandas"),
-    Kind.TABLE_AGGREGATE: ("general",),
+FUNCTION_TYPES: dict[FunctionKind, tuple[str, ...]] = {
+    FunctionKind.SCALAR: ("general", "pandas"),
+    FunctionKind.TABLE: ("general",),
+    FunctionKind.AGGREGATE: ("general", "pandas"),
+    FunctionKind.TABLE_AGGREGATE: ("general",),
 }
 
 
 def _decorated(
     f: Python | None,
-    kind: Kind,
+    kind: FunctionKind,
     input_types: TypeLike,
     result: TypeLike,
     deterministic: bool | None,
@@ -511,7 +517,7 @@ def _type(type_like: TypeLike) -> DataType:
 
 def _declared(
     function: object,
-    kind: Kind,
+    kind: FunctionKind,
     parameters: tuple[DataType, ...] | None = None,
     returns: DataType | None = None,
     deterministic: bool | None = None,
@@ -562,18 +568,18 @@ class Methods(NamedTuple):
     many: bool = False
 
 
-KINDS: dict[type[UserDefinedFunction], Kind] = {
-    ScalarFunction: Kind.SCALAR,
-    AsyncScalarFunction: Kind.SCALAR,
-    TableFunction: Kind.TABLE,
-    AggregateFunction: Kind.AGGREGATE,
-    TableAggregateFunction: Kind.TABLE_AGGREGATE,
+KINDS: dict[type[UserDefinedFunction], FunctionKind] = {
+    ScalarFunction: FunctionKind.SCALAR,
+    AsyncScalarFunction: FunctionKind.SCALAR,
+    TableFunction: FunctionKind.TABLE,
+    AggregateFunction: FunctionKind.AGGREGATE,
+    TableAggregateFunction: FunctionKind.TABLE_AGGREGATE,
 }
-METHODS: dict[Kind, Methods] = {
-    Kind.SCALAR: Methods("eval", 1, "eval"),
-    Kind.TABLE: Methods("eval", 1, "eval", many=True),
-    Kind.AGGREGATE: Methods("accumulate", 2, "get_value"),
-    Kind.TABLE_AGGREGATE: Methods("accumulate", 2, "emit_value", many=True),
+METHODS: dict[FunctionKind, Methods] = {
+    FunctionKind.SCALAR: Methods("eval", 1, "eval"),
+    FunctionKind.TABLE: Methods("eval", 1, "eval", many=True),
+    FunctionKind.AGGREGATE: Methods("accumulate", 2, "get_value"),
+    FunctionKind.TABLE_AGGREGATE: Methods("accumulate", 2, "emit_value", many=True),
 }
 
 

@@ -53,10 +53,10 @@ from schema_core.migration.catalog_json import (
 from schema_core.migration.catalog_json import catalog_changes_to_json as catalog_changes_to_json
 from schema_core.migration.compatibility import FINDINGS as FINDINGS
 from schema_core.migration.compatibility import Acceptance as Acceptance
+from schema_core.migration.compatibility import CompatibilityAspect as CompatibilityAspect
 from schema_core.migration.compatibility import CompatibilityMode as CompatibilityMode
 from schema_core.migration.compatibility import CompatibilityReport as CompatibilityReport
 from schema_core.migration.compatibility import Finding as Finding
-from schema_core.migration.compatibility import Question as Question
 from schema_core.migration.compatibility import Severity as Severity
 from schema_core.migration.compatibility import can_jobs_restart as can_jobs_restart
 from schema_core.migration.compatibility import can_old_readers_read as can_old_readers_read

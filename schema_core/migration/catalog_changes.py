@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.apply_changes import apply, does_not_fit, normalized
+from schema_core.catalog.apply_changes import apply, normalized, stale_change
 from schema_core.catalog.former_names import changed_by
 from schema_core.catalog.managed import folder_of, is_managed, new_folder, with_folder
 from schema_core.catalog.managers import without_hidden_options
@@ -388,7 +388,7 @@ def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
         case ModifyTable(path, changes):
             read = catalog.get_table(path)
             if not isinstance(read, CatalogTable):
-                raise does_not_fit(f"{path} is not a table")
+                raise stale_change(f"{path} is not a table")
             altered, steps = changed_by(apply(changes, read), changes, read, catalog.storage)
             _alter(catalog, path, altered, read, steps)
         case ModifyObject(path, old_object, new_object):
@@ -425,7 +425,7 @@ def _alter(
 
 def _require_database(catalog: Catalog, name: str, expected: CatalogDatabase) -> None:
     if catalog.get_database(name) != expected:
-        raise does_not_fit(f"the database {name} has changed since it was read")
+        raise stale_change(f"the database {name} has changed since it was read")
 
 
 def _require_object(
@@ -433,5 +433,5 @@ def _require_object(
 ) -> CatalogBaseTable:
     read = catalog.get_table(path)
     if normal_object(without_hidden_options(read)) != normal_object(expected):
-        raise does_not_fit(f"{path} has changed since it was read")
+        raise stale_change(f"{path} has changed since it was read")
     return read

@@ -46,7 +46,7 @@ from schema_core.migration.catalog_changes import (
 )
 from schema_core.migration.json_format import (
     CODECS,
-    Codec,
+    FieldCodec,
     invalid_changes,
     list_of,
     member,
@@ -180,31 +180,31 @@ def _read_members(kind: Callable[..., Any], document: Any) -> Any:
         raise invalid_changes(error.problem) from None
 
 
-def _members(kind: type[Any]) -> Codec:
-    return Codec(_write_members, lambda document: _read_members(kind, document))
+def _members(kind: type[Any]) -> FieldCodec:
+    return FieldCodec(_write_members, lambda document: _read_members(kind, document))
 
 
-def _optional(codec: Codec) -> Codec:
-    return Codec(
+def _optional(codec: FieldCodec) -> FieldCodec:
+    return FieldCodec(
         lambda value: None if value is None else codec.encode(value),
         lambda document: None if document is None else codec.decode(document),
     )
 
 
-def _sequence(codec: Codec) -> Codec:
-    return Codec(
+def _sequence(codec: FieldCodec) -> FieldCodec:
+    return FieldCodec(
         lambda values: [codec.encode(one) for one in values],
         lambda document: tuple(codec.decode(one) for one in list_of(document)),
     )
 
 
-def _enumerated(kind: type[T]) -> Codec:
+def _enumerated(kind: type[T]) -> FieldCodec:
     def decode(document: Any) -> T:
         if string(document) not in kind.__members__:
             raise invalid_changes(f"unknown {kind.__name__} {show(document)}")
         return kind[document]
 
-    return Codec(lambda value: value.name, decode)
+    return FieldCodec(lambda value: value.name, decode)
 
 
 def _strings(document: Any) -> dict[str, str]:
@@ -256,25 +256,25 @@ def _read_path(document: Any) -> ObjectPath:
     return ObjectPath(names[0], names[1])
 
 
-TEXT = Codec(str, string)
+TEXT = FieldCodec(str, string)
 
 #: annotation of a member -> how its values are written and read
-MEMBERS: Mapping[str, Codec] = {
+MEMBERS: Mapping[str, FieldCodec] = {
     "str":                   TEXT,
     "str | None":            _optional(TEXT),
-    "int":                   Codec(int, _integer),
-    "int | None":            _optional(Codec(int, _integer)),
+    "int":                   FieldCodec(int, _integer),
+    "int | None":            _optional(FieldCodec(int, _integer)),
     "bytes | None":          _optional(
-        Codec(lambda value: base64.b64encode(value).decode(), _bytes)
+        FieldCodec(lambda value: base64.b64encode(value).decode(), _bytes)
     ),
-    "Mapping[str, str]":     Codec(dict, _strings),
+    "Mapping[str, str]":     FieldCodec(dict, _strings),
     NAMES:                   CODECS[NAMES],
-    "ObjectPath":            Codec(
+    "ObjectPath":            FieldCodec(
         lambda path: [path.database_name, path.object_name], _read_path
     ),
     "CatalogDatabase":       _members(CatalogDatabase),
-    "CatalogBaseTable":      Codec(_write_object, _read_object),
-    "tuple[TableChange, ...]": _sequence(Codec(write_change, read_change)),
+    "CatalogBaseTable":      FieldCodec(_write_object, _read_object),
+    "tuple[TableChange, ...]": _sequence(FieldCodec(write_change, read_change)),
     "Schema":                _members(Schema),
     "tuple[UnresolvedColumn, ...]": _sequence(CODECS["UnresolvedColumn"]),
     "tuple[UnresolvedWatermarkSpec, ...]": _sequence(CODECS["UnresolvedWatermarkSpec"]),

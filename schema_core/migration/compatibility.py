@@ -53,8 +53,8 @@ class Severity(Enum):
     ERROR = "error"
 
 
-class Question(Enum):
-    """What is asked of two definitions of a table."""
+class CompatibilityAspect(Enum):
+    """The aspects of compatibility between two definitions of a table."""
 
     OLD_DATA = "reading old data"
     OLD_READERS = "old readers"
@@ -141,7 +141,7 @@ class Finding:
     reason for which an error was accepted.
     """
 
-    question: Question
+    question: CompatibilityAspect
     kind: str
     path: tuple[str, ...]
     severity: Severity
@@ -190,9 +190,9 @@ def can_read_old_data(
     """
     hints = _renamed(old, new, renames)
     return [
-        *_data(Question.OLD_DATA, old, new, rules, hints),
+        *_data(CompatibilityAspect.OLD_DATA, old, new, rules, hints),
         *_likely_renames(old, new, hints),
-        *_storage(Question.OLD_DATA, old, new, rules),
+        *_storage(CompatibilityAspect.OLD_DATA, old, new, rules),
     ]
 
 
@@ -214,7 +214,7 @@ def can_old_readers_read(
     allow: name: the rows do not have it: NULL [field-added]
     error: name: queries that name it fail [column-gone]
     """
-    question = Question.OLD_READERS
+    question = CompatibilityAspect.OLD_READERS
     return [
         *_data(question, new, old, rules, inverted(_renamed(old, new, renames))),
         *_storage(question, new, old, rules),
@@ -268,19 +268,29 @@ def schema_of(definition: Definition) -> ResolvedSchema:
     return definition
 
 
-def _finding(question: Question, kind: str, path: tuple[str, ...], reason: str) -> Finding:
+def _finding(
+    question: CompatibilityAspect, kind: str, path: tuple[str, ...], reason: str
+) -> Finding:
     return Finding(question, kind, path, FINDINGS[kind].severity, reason)
 
 
 def _data(
-    question: Question, written: Definition, read: Definition, rules: RuleSet, renames: Renames
+    question: CompatibilityAspect,
+    written: Definition,
+    read: Definition,
+    rules: RuleSet,
+    renames: Renames,
 ) -> Iterator[Finding]:
     """Yield the findings about physical columns, and metadata columns that are written."""
     require_instance(rules, RuleSet, "the rules", "a RuleSet, see RULE_SETS")
     old: DataType = schema_of(written).to_persisted_row_data_type()
     new = schema_of(read).to_persisted_row_data_type()
     former: dict[Path, Path] = {}
-    if question is Question.OLD_DATA and rules is FLINK and _has_files_by_name(written, read):
+    if (
+        question is CompatibilityAspect.OLD_DATA
+        and rules is FLINK
+        and _has_files_by_name(written, read)
+    ):
         old, renames = _with_new_names(old, (), (), renames, former), NO_RENAMES
     for new_path, path in former.items():
         reason = f"older files are read by it, the former name of {new_path[-1]!r}"
@@ -348,7 +358,7 @@ def _likely_renames(old: Definition, new: Definition, hints: Renames) -> Iterato
     for path, name in likely_renames(schema_of(old), schema_of(new)).items():
         if path[0] in stored and path not in hints and name not in hints.values():
             reason = f"it may have been renamed to {name!r}; if so, pass it as a rename"
-            yield _finding(Question.OLD_DATA, "likely-rename", path, reason)
+            yield _finding(CompatibilityAspect.OLD_DATA, "likely-rename", path, reason)
 
 
 def _options(definition: Definition) -> Mapping[str, str]:
@@ -372,10 +382,10 @@ FORMATS = frozenset({"connector", "format", "key.format", "value.format"})
 
 
 def _storage(
-    question: Question, written: Definition, read: Definition, rules: RuleSet
+    question: CompatibilityAspect, written: Definition, read: Definition, rules: RuleSet
 ) -> Iterator[Finding]:
     """Yield differences of options, partitions and keys."""
-    is_read_by_old = question is Question.OLD_READERS
+    is_read_by_old = question is CompatibilityAspect.OLD_READERS
     old, new = (read, written) if is_read_by_old else (written, read)
     for key, change in _changed_options(old, new):
         kind = "format-changed" if key in FORMATS else "option-changed"
@@ -391,7 +401,9 @@ def _storage(
         yield _finding(question, "key-changed", columns[1], "rows were written without this key")
 
 
-def _queries(question: Question, old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
+def _queries(
+    question: CompatibilityAspect, old: ResolvedSchema, new: ResolvedSchema
+) -> Iterator[Finding]:
     """Yield the findings about queries that name columns and watermarks of the old schema."""
     for column in old.get_columns():
         now = new.get_column(column.name)
@@ -413,7 +425,7 @@ def _state(
     old: ResolvedSchema, new: ResolvedSchema, uses: Collection[str] | None
 ) -> Iterator[Finding]:
     """Yield differences of the columns that a job has in its state."""
-    question = Question.RUNNING_JOBS
+    question = CompatibilityAspect.RUNNING_JOBS
     for column in old.get_columns():
         path, now = (column.name,), new.get_column(column.name)
         if uses is not None and column.name not in uses:
@@ -458,7 +470,7 @@ def _source_of(column: object) -> str:
 
 
 def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
-    question = Question.RUNNING_JOBS
+    question = CompatibilityAspect.RUNNING_JOBS
     before, after = (
         {
             one.rowtime_attribute: str(one.watermark_expression)
@@ -478,7 +490,7 @@ def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
 def _job_storage(old: Definition, new: Definition) -> Iterator[Finding]:
     for key, change in _changed_options(old, new):
         kind = "source-changed" if key in FORMATS else "job-option-changed"
-        yield _finding(Question.RUNNING_JOBS, kind, (key,), change)
+        yield _finding(CompatibilityAspect.RUNNING_JOBS, kind, (key,), change)
 
 
 # --- modes ---------------------------------------------------------------------------------------

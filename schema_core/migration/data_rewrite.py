@@ -14,7 +14,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
 from schema_core.migration.rewrites import select_query
-from schema_core.migration.targets import TARGETS, Writer
+from schema_core.migration.targets import TARGETS, StatementWriter
 from schema_core.migration.validation import (
     KINDS,
     ValidationReport,
@@ -62,7 +62,7 @@ def rewrite_table(
         wanted = replace(origin(table), schema=as_table(new).schema)
     resolver = environment.schema_resolver
     definition = resolve_table(as_table(wanted), resolver)
-    writer = Writer(TARGETS["flink"], tuple(identifier.to_list()), resolver)
+    writer = StatementWriter(TARGETS["flink"], tuple(identifier.to_list()), resolver)
     hints = column_renames(renames or {})
     query = select_query(writer, normalized(table), normalized(definition), hints, [])
     name = identifier.as_serializable_string()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.apply_changes import does_not_fit
+from schema_core.catalog.apply_changes import stale_change
 from schema_core.catalog.former_names import former_names_option
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
@@ -478,7 +478,7 @@ class _Writer:
         there = before.get(path, path)
         old, new = self.old.objects[there], self.new.objects[path]
         if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
-            raise does_not_fit(f"{path} is not a table")
+            raise stale_change(f"{path} is not a table")
         found = plan(
             old.copy({**old.options, **self.former.get(there, {})}),
             new,

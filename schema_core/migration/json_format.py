@@ -340,39 +340,39 @@ def _read_integer(document: Any) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Codec:
+class FieldCodec:
     """How the values of a field are written to JSON and read from it."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
 
 
-def _constraint(kind: Callable[[str, tuple[str, ...]], Any]) -> Codec:
+def _constraint(kind: Callable[[str, tuple[str, ...]], Any]) -> FieldCodec:
     """Return the codec of a named list of columns."""
 
     def decode(document: Any) -> Any:
         found = record(document, "name", "columns")
         return kind(string(found["name"]), _names(found["columns"]))
 
-    return Codec(lambda one: {"name": one.name, "columns": list(one.column_names)}, decode)
+    return FieldCodec(lambda one: {"name": one.name, "columns": list(one.column_names)}, decode)
 
 
 #: annotation of a field -> how its values are written and read; other values are refused by the
 #: changes themselves
-CODECS: dict[str, Codec] = {
-    "str":                        Codec(_same, _same),
-    "str | None":                 Codec(_same, _same),
-    "int | None":                 Codec(_same, _read_integer),
-    NAMES:                        Codec(list, _names),
-    "ColumnPosition":             Codec(_write_position, _read_position),
-    "ColumnPosition | None":      Codec(_write_position, _read_position),
-    "UnresolvedColumn":           Codec(_write_column, _read_column),
-    "WrittenType":                Codec(_write_type, lambda found: normal_type(string(found))),
-    "DataType":                   Codec(_write_type, _read_data_type),
-    "RowField":                   Codec(_write_field, _read_field),
+CODECS: dict[str, FieldCodec] = {
+    "str":                        FieldCodec(_same, _same),
+    "str | None":                 FieldCodec(_same, _same),
+    "int | None":                 FieldCodec(_same, _read_integer),
+    NAMES:                        FieldCodec(list, _names),
+    "ColumnPosition":             FieldCodec(_write_position, _read_position),
+    "ColumnPosition | None":      FieldCodec(_write_position, _read_position),
+    "UnresolvedColumn":           FieldCodec(_write_column, _read_column),
+    "WrittenType":                FieldCodec(_write_type, lambda found: normal_type(string(found))),
+    "DataType":                   FieldCodec(_write_type, _read_data_type),
+    "RowField":                   FieldCodec(_write_field, _read_field),
     "UnresolvedPrimaryKey":       _constraint(UnresolvedPrimaryKey),
     "UnresolvedImmutableColumns": _constraint(UnresolvedImmutableColumns),
     "UnresolvedIndex":            _constraint(UnresolvedIndex),
-    "UnresolvedWatermarkSpec":    Codec(_write_watermark, _read_watermark),
-    "TableDistribution":          Codec(_write_distribution, _read_distribution),
+    "UnresolvedWatermarkSpec":    FieldCodec(_write_watermark, _read_watermark),
+    "TableDistribution":          FieldCodec(_write_distribution, _read_distribution),
 }  # fmt: skip

@@ -69,8 +69,8 @@ from schema_core.migration.targets import (
     PARTITIONS,
     TARGETS,
     RewriteNeeded,
+    StatementWriter,
     Target,
-    Writer,
     physical,
     type_of,
 )
@@ -296,7 +296,7 @@ def plan(
          undo: ALTER TABLE "goods" RENAME COLUMN "label" TO "name"
     """
     resolver = resolver or SchemaResolver()
-    writer = Writer(_target(target), _path(path), resolver)
+    writer = StatementWriter(_target(target), _path(path), resolver)
     require_instance(resolver, SchemaResolver, "the resolver")
     diff(old, new, renames=renames)  # refuses arguments and names before anything is resolved
     hints = {_path(path): name for path, name in (renames or {}).items()}
@@ -431,7 +431,7 @@ def _without_new_secrets(
     return new.copy(options), left_out
 
 
-def _projected(table: ResolvedCatalogTable, writer: Writer) -> CatalogTable:
+def _projected(table: ResolvedCatalogTable, writer: StatementWriter) -> CatalogTable:
     """Return what the target holds of a table, in normal form."""
     found, keeps = normalized(table), writer.target.keeps
     schema = replace(found.schema, indexes=(), immutable_columns=None)
@@ -452,7 +452,7 @@ def _projected(table: ResolvedCatalogTable, writer: Writer) -> CatalogTable:
 
 
 def _held(
-    table: CatalogTable, resolved: ResolvedCatalogTable, writer: Writer
+    table: CatalogTable, resolved: ResolvedCatalogTable, writer: StatementWriter
 ) -> Iterator[UnresolvedColumn]:
     """Yield the columns that an engine other than Flink holds."""
     dialect = writer.target.engine
@@ -502,7 +502,7 @@ def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
 
 
 def _altered(
-    writer: Writer,
+    writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
     renames: Mapping[Path, str],
@@ -539,7 +539,7 @@ def _altered(
 
 
 def _groups(
-    writer: Writer, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
+    writer: StatementWriter, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
 ) -> Iterator[ChangeGroup]:
     for group in grouped_changes(old, new, renames):
         yield from with_renames_apart(group) if writer.keeps_names else (group,)
@@ -583,7 +583,7 @@ def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup) -> bool:
     return not renamed and any(one.kind not in FAILING for one in risks)
 
 
-def _undo(writer: Writer, group: ChangeGroup) -> tuple[str, ...] | None:
+def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:
     """Return the statements that undo a group, or None where there are none."""
     back = ChangeGroup(invert(group.changes, group.before), group.after, group.before)
     quiet = replace(writer, losses=[])
@@ -657,7 +657,7 @@ def _shown(table: CatalogTable) -> CatalogTable:
 
 
 def _rewritten(
-    writer: Writer,
+    writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
     renames: Mapping[Path, str],

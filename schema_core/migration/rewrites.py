@@ -8,7 +8,7 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.dialects.api import to_ddl
 from schema_core.migration.rules import TypeFinding
-from schema_core.migration.targets import Writer, type_of
+from schema_core.migration.targets import StatementWriter, type_of
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -26,7 +26,7 @@ def beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
     return (*path[:-1], f"{path[-1]}__{suffix}")
 
 
-def create_statements(writer: Writer, table: CatalogTable) -> tuple[str, ...]:
+def create_statements(writer: StatementWriter, table: CatalogTable) -> tuple[str, ...]:
     """Return the statements that create the new table; secrets are masked.
 
     Raises:
@@ -52,7 +52,7 @@ def create_statements(writer: Writer, table: CatalogTable) -> tuple[str, ...]:
 
 
 def insert_statement(
-    writer: Writer,
+    writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
     renames: Mapping[str, str],
@@ -69,7 +69,7 @@ def insert_statement(
 
 
 def select_query(
-    writer: Writer,
+    writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
     renames: Mapping[str, str],
@@ -108,7 +108,7 @@ def is_stored(column: UnresolvedColumn) -> bool:
 
 
 def _expression(
-    writer: Writer,
+    writer: StatementWriter,
     source: UnresolvedColumn | None,
     column: UnresolvedColumn,
     risks: list[TypeFinding],
@@ -144,7 +144,7 @@ def is_risk(finding: TypeFinding) -> bool:
     return finding.kind not in HARMLESS
 
 
-def converted(writer: Writer, value: str, old: DataType, new: DataType) -> str | None:
+def converted(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str | None:
     """Return the expression that converts a value, or None without one."""
     if writer.type(old) == writer.type(new):
         return value
@@ -169,7 +169,7 @@ def _has_other_rows(old: DataType, new: DataType) -> bool:
     return rows[0] != rows[1]
 
 
-def _collection(writer: Writer, value: str, old: DataType, new: DataType) -> str | None:
+def _collection(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str | None:
     """Return a collection whose rows are converted one by one, or None where SQL cannot.
 
     Flink's SQL has no function of lambdas, and PostgreSQL keeps collections of rows as JSON.
@@ -198,7 +198,7 @@ def _collection(writer: Writer, value: str, old: DataType, new: DataType) -> str
     return value
 
 
-def _row(writer: Writer, value: str, old: RowType, new: RowType) -> str:
+def _row(writer: StatementWriter, value: str, old: RowType, new: RowType) -> str:
     """Return a row of the new fields, NULL for a NULL row."""
     types = {one.name: one.data_type for one in old}
     fields = []
@@ -218,7 +218,9 @@ def _row(writer: Writer, value: str, old: RowType, new: RowType) -> str:
     return f"CASE WHEN {value} IS NULL THEN CAST(NULL AS {type_}) ELSE CAST({built} AS {type_}) END"
 
 
-def rename_statements(writer: Writer, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[str]:
+def rename_statements(
+    writer: StatementWriter, old: tuple[str, ...], new: tuple[str, ...]
+) -> Iterator[str]:
     """Yield the statement that renames a table; Flink takes the last name of the new path only."""
     there = new[-1:] if writer.target.engine is None else new
     yield f"ALTER TABLE {writer.named(old)} RENAME TO {writer.named(there)}"

@@ -65,7 +65,7 @@ class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, 
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class StatementWriter:
     """Writes the statements of one plan: the target, the table, and what they lose.
 
     `keeps_names` is whether the catalog keeps the former names of columns and fields, by which the
@@ -134,7 +134,7 @@ class Writer:
 
 
 #: Yields the statements of a change within its group.
-Write: TypeAlias = Callable[[Writer, Any, ChangeGroup], Iterator[str]]
+Write: TypeAlias = Callable[[StatementWriter, Any, ChangeGroup], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def type_of(column: UnresolvedColumn) -> DataType:
     return found
 
 
-def _place(writer: Writer, position: ColumnPosition | None) -> str:
+def _place(writer: StatementWriter, position: ColumnPosition | None) -> str:
     if position is None:
         return ""
     return " FIRST" if position.column is None else f" AFTER {writer.name(position.column)}"
@@ -178,18 +178,20 @@ def _place(writer: Writer, position: ColumnPosition | None) -> str:
 # --- Flink ---------------------------------------------------------------------------------------
 
 
-def _flink_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _flink_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
     yield writer.alter(f"ADD {stored_line(change.column)}{_place(writer, change.position)}")
 
 
-def _flink_modify(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+def _flink_modify(
+    writer: StatementWriter, change: TableChange, group: ChangeGroup
+) -> Iterator[str]:
     """Write the whole definition: Flink's ALTER does not reach into types."""
     line = stored_line(column_of(group.after, changed_column(change) or ""))
     yield writer.alter(f"MODIFY {line}")
 
 
 def _flink_rename_field(
-    writer: Writer, change: ModifyFieldName, group: ChangeGroup
+    writer: StatementWriter, change: ModifyFieldName, group: ChangeGroup
 ) -> Iterator[str]:
     """Write RENAME for files, which are then read by the former name, else MODIFY as for Flink."""
     if not writer.keeps_names:
@@ -199,18 +201,22 @@ def _flink_rename_field(
     yield writer.alter(f"RENAME {writer.named(old)} TO {writer.named(new)}")
 
 
-def _flink_move(writer: Writer, change: ModifyColumnPosition, group: ChangeGroup) -> Iterator[str]:
+def _flink_move(
+    writer: StatementWriter, change: ModifyColumnPosition, group: ChangeGroup
+) -> Iterator[str]:
     line, place = stored_line(change.old_column), _place(writer, change.new_position)
     yield writer.alter(f"MODIFY {line}{place}")
 
 
-def _flink_watermark(writer: Writer, change: AddWatermark, group: ChangeGroup) -> Iterator[str]:
+def _flink_watermark(
+    writer: StatementWriter, change: AddWatermark, group: ChangeGroup
+) -> Iterator[str]:
     spec = change.watermark_spec
     name, text = writer.name(spec.column_name), expression_text(spec.watermark_expression)
     yield writer.alter(f"ADD WATERMARK FOR {name} AS {text}")
 
 
-def _flink_set(writer: Writer, change: SetOption, group: ChangeGroup) -> Iterator[str]:
+def _flink_set(writer: StatementWriter, change: SetOption, group: ChangeGroup) -> Iterator[str]:
     pairs = [
         f"{quote_string(one.key)} = {quote_string(one.value)}"
         for one in group.changes
@@ -219,7 +225,7 @@ def _flink_set(writer: Writer, change: SetOption, group: ChangeGroup) -> Iterato
     yield writer.alter(f"SET ({', '.join(pairs)})")
 
 
-def _flink_reset(writer: Writer, change: ResetOption, group: ChangeGroup) -> Iterator[str]:
+def _flink_reset(writer: StatementWriter, change: ResetOption, group: ChangeGroup) -> Iterator[str]:
     keys = [quote_string(one.key) for one in group.changes if isinstance(one, ResetOption)]
     yield writer.alter(f"RESET ({', '.join(keys)})")
 
@@ -227,25 +233,27 @@ def _flink_reset(writer: Writer, change: ResetOption, group: ChangeGroup) -> Ite
 def _constant(action: str) -> Write:
     """Return what writes an ALTER TABLE without parameters."""
 
-    def write(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+    def write(writer: StatementWriter, change: TableChange, group: ChangeGroup) -> Iterator[str]:
         yield writer.alter(action)
 
     return write
 
 
-def _drop_column(writer: Writer, change: DropColumn, group: ChangeGroup) -> Iterator[str]:
+def _drop_column(writer: StatementWriter, change: DropColumn, group: ChangeGroup) -> Iterator[str]:
     word = "" if writer.target.engine is None else "COLUMN "
     yield writer.alter(f"DROP {word}{writer.name(change.column.name)}")
 
 
-def _rename_column(writer: Writer, change: ModifyColumnName, group: ChangeGroup) -> Iterator[str]:
+def _rename_column(
+    writer: StatementWriter, change: ModifyColumnName, group: ChangeGroup
+) -> Iterator[str]:
     word = "" if writer.target.engine is None else "COLUMN "
     old, new = writer.name(change.old_column.name), writer.name(change.new_name)
     yield writer.alter(f"RENAME {word}{old} TO {new}")
 
 
 def _comment_on_table(
-    writer: Writer, change: ModifyTableComment, group: ChangeGroup
+    writer: StatementWriter, change: ModifyTableComment, group: ChangeGroup
 ) -> Iterator[str]:
     text = "NULL" if change.new_comment is None else writer.string(change.new_comment)
     yield f"COMMENT ON TABLE {writer.table} IS {text}"
@@ -282,7 +290,7 @@ FLINK_STATEMENTS: Mapping[type[TableChange], Write] = {
 # --- PostgreSQL ----------------------------------------------------------------------------------
 
 
-def _postgres_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _postgres_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
     if change.position is not None:
         writer.lose((change.column.name,), f"the position {change.position}")
     resolved = writer.resolver.resolve(group.after.schema)
@@ -295,18 +303,20 @@ def _postgres_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iter
         yield from _postgres_comment(writer, column.name, line.comment)
 
 
-def _postgres_comment(writer: Writer, name: str, comment: str | None) -> Iterator[str]:
+def _postgres_comment(writer: StatementWriter, name: str, comment: str | None) -> Iterator[str]:
     text = writer.string(comment) if comment else "NULL"
     yield f"COMMENT ON COLUMN {writer.table}.{writer.name(name)} IS {text}"
 
 
 def _postgres_recomment(
-    writer: Writer, change: ModifyColumnComment, group: ChangeGroup
+    writer: StatementWriter, change: ModifyColumnComment, group: ChangeGroup
 ) -> Iterator[str]:
     yield from _postgres_comment(writer, change.old_column.name, change.new_comment)
 
 
-def _postgres_type(writer: Writer, change: TableChange, group: ChangeGroup) -> Iterator[str]:
+def _postgres_type(
+    writer: StatementWriter, change: TableChange, group: ChangeGroup
+) -> Iterator[str]:
     """Write the statements from the type before the group to that after it."""
     name = changed_column(change) or ""
     old, new = (type_of(column_of(one, name)) for one in (group.before, group.after))
@@ -364,13 +374,15 @@ def postgres_cast(value: str, old: DataType, new: DataType, types: tuple[str, st
 
 
 def _postgres_move(
-    writer: Writer, change: ModifyColumnPosition, group: ChangeGroup
+    writer: StatementWriter, change: ModifyColumnPosition, group: ChangeGroup
 ) -> Iterator[str]:
     writer.lose((change.old_column.name,), f"the position {change.new_position}")
     yield from ()
 
 
-def _postgres_key(writer: Writer, change: AddUniqueConstraint, group: ChangeGroup) -> Iterator[str]:
+def _postgres_key(
+    writer: StatementWriter, change: AddUniqueConstraint, group: ChangeGroup
+) -> Iterator[str]:
     key = change.constraint
     named = "" if _is_unnamed(key) else f"CONSTRAINT {writer.name(key.name)} "
     yield writer.alter(f"ADD {named}PRIMARY KEY ({writer.names(key.column_names)})")
@@ -380,7 +392,9 @@ def _is_unnamed(key: UnresolvedPrimaryKey) -> bool:
     return key.name == default_key_name(key.column_names)
 
 
-def _postgres_drop_key(writer: Writer, change: DropConstraint, group: ChangeGroup) -> Iterator[str]:
+def _postgres_drop_key(
+    writer: StatementWriter, change: DropConstraint, group: ChangeGroup
+) -> Iterator[str]:
     key = change.constraint
     name = f"{writer.path[-1]}_pkey" if _is_unnamed(key) else key.name
     yield writer.alter(f"DROP CONSTRAINT {writer.name(name)}")
@@ -419,12 +433,12 @@ POSTGRES = RuleSet(
 # --- Spark and Iceberg ---------------------------------------------------------------------------
 
 
-def _spark_column(writer: Writer, column: UnresolvedColumn) -> str:
+def _spark_column(writer: StatementWriter, column: UnresolvedColumn) -> str:
     comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
     return f"{writer.name(column.name)} {writer.type(type_of(column))}{comment}"
 
 
-def _spark_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _spark_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
     if change.position is not None:
         raise RewriteNeeded("Spark adds columns at the end only")
     if not type_of(change.column).is_nullable:
@@ -433,7 +447,7 @@ def _spark_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterato
 
 
 def _spark_comment(
-    writer: Writer, change: ModifyColumnComment, group: ChangeGroup
+    writer: StatementWriter, change: ModifyColumnComment, group: ChangeGroup
 ) -> Iterator[str]:
     if change.new_comment is None:
         raise RewriteNeeded("Spark does not remove the comment of a column")
@@ -492,21 +506,23 @@ SPARK_STATEMENTS: Mapping[type[TableChange], Write] = {
 }
 
 
-def _iceberg_column(writer: Writer, path: tuple[str, ...], type_: DataType) -> str:
+def _iceberg_column(writer: StatementWriter, path: tuple[str, ...], type_: DataType) -> str:
     """Return a path and a type, without NOT NULL: Iceberg adds optional columns only."""
     if not type_.is_nullable:
         writer.lose(path, "NOT NULL")
     return f"{writer.named(path)} {writer.type(type_)}"
 
 
-def _iceberg_add(writer: Writer, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
+def _iceberg_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup) -> Iterator[str]:
     column = change.column
     text = _iceberg_column(writer, (column.name,), type_of(column))
     comment = "" if column.comment is None else f" COMMENT {writer.string(column.comment)}"
     yield writer.alter(f"ADD COLUMN {text}{comment}{_place(writer, change.position)}")
 
 
-def _iceberg_add_field(writer: Writer, change: AddField, group: ChangeGroup) -> Iterator[str]:
+def _iceberg_add_field(
+    writer: StatementWriter, change: AddField, group: ChangeGroup
+) -> Iterator[str]:
     one, path = change.field, _iceberg_path(group, change.path)
     text = _iceberg_column(writer, (*path, one.name), one.data_type)
     comment = "" if one.description is None else f" COMMENT {writer.string(one.description)}"
@@ -522,7 +538,7 @@ def _iceberg_path(group: ChangeGroup, path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _iceberg_type(
-    writer: Writer, path: tuple[str, ...], old: DataType, new: DataType
+    writer: StatementWriter, path: tuple[str, ...], old: DataType, new: DataType
 ) -> Iterator[str]:
     if old.nullable() != new.nullable():
         if not writer.target.rules.promotes(old, new):
@@ -537,7 +553,7 @@ def _iceberg_type(
 
 
 def _iceberg_column_type(
-    writer: Writer, change: ModifyPhysicalColumnType, group: ChangeGroup
+    writer: StatementWriter, change: ModifyPhysicalColumnType, group: ChangeGroup
 ) -> Iterator[str]:
     if not isinstance(change.new_type, DataType):
         raise RewriteNeeded(f"the type {str(change.new_type)!r} is not resolved")
@@ -546,24 +562,28 @@ def _iceberg_column_type(
 
 
 def _iceberg_nested_type(
-    writer: Writer, change: ModifyNestedType, group: ChangeGroup
+    writer: StatementWriter, change: ModifyNestedType, group: ChangeGroup
 ) -> Iterator[str]:
     path = _iceberg_path(group, change.path)
     yield from _iceberg_type(writer, path, change.old_type, change.new_type)
 
 
-def _iceberg_comment(writer: Writer, path: tuple[str, ...], comment: str | None) -> Iterator[str]:
+def _iceberg_comment(
+    writer: StatementWriter, path: tuple[str, ...], comment: str | None
+) -> Iterator[str]:
     if comment is None:
         writer.lose(path, "the removal of the comment, which becomes empty,")
     yield writer.alter(f"ALTER COLUMN {writer.named(path)} COMMENT {writer.string(comment or '')}")
 
 
-def _iceberg_move(writer: Writer, path: tuple[str, ...], position: ColumnPosition) -> Iterator[str]:
+def _iceberg_move(
+    writer: StatementWriter, path: tuple[str, ...], position: ColumnPosition
+) -> Iterator[str]:
     yield writer.alter(f"ALTER COLUMN {writer.named(path)}{_place(writer, position)}")
 
 
 def _iceberg_partitions(
-    writer: Writer, change: ModifyPartitionKeys, group: ChangeGroup
+    writer: StatementWriter, change: ModifyPartitionKeys, group: ChangeGroup
 ) -> Iterator[str]:
     for name in change.old_keys:
         if name not in change.new_keys:

@@ -24,7 +24,7 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import converted, is_stored, sources_of
-from schema_core.migration.targets import TARGETS, Writer, type_of
+from schema_core.migration.targets import TARGETS, StatementWriter, type_of
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
@@ -152,7 +152,7 @@ def validate_rows(
     diff(table, new, renames=renames)
     resolver = environment.schema_resolver
     wanted = normalized(resolve_table(as_table(new), resolver))
-    writer = Writer(TARGETS["flink"], ("rows",), resolver)
+    writer = StatementWriter(TARGETS["flink"], ("rows",), resolver)
     hints = column_renames(renames or {})
     unchecked: list[str] = []
     checks = [*_checks(writer, normalized(table), wanted, hints, unchecked)]
@@ -232,7 +232,7 @@ def column_renames(renames: RenameHints) -> dict[str, str]:
 
 
 def _checks(
-    writer: Writer,
+    writer: StatementWriter,
     old: CatalogTable,
     new: CatalogTable,
     renames: Mapping[str, str],
@@ -274,13 +274,13 @@ def _shown(type_: DataType) -> str:
     return type_.as_summary_string()
 
 
-def _dropped(writer: Writer, path: tuple[str, ...], value: str, type_: DataType) -> _Check:
+def _dropped(writer: StatementWriter, path: tuple[str, ...], value: str, type_: DataType) -> _Check:
     sample = None if isinstance(type_, RowType) else value
     return _Check("value-dropped", path, "the value is dropped", f"{value} IS NOT NULL", sample)
 
 
 def _value_checks(
-    writer: Writer,
+    writer: StatementWriter,
     path: tuple[str, ...],
     value: str,
     row: str | None,
@@ -309,7 +309,7 @@ def _value_checks(
 
 
 def _field_checks(
-    writer: Writer,
+    writer: StatementWriter,
     path: tuple[str, ...],
     value: str,
     old: RowType,
@@ -336,7 +336,7 @@ def _is_text(type_: DataType) -> bool:
 
 
 def _scalar_checks(
-    writer: Writer, path: tuple[str, ...], value: str, old: DataType, new: DataType
+    writer: StatementWriter, path: tuple[str, ...], value: str, old: DataType, new: DataType
 ) -> Iterator[_Check]:
     cast = f"TRY_CAST({value} AS {writer.type(new)})"
     failed = f"{value} IS NOT NULL AND {cast} IS NULL"

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.aggregate_calls import check_declared_window, extend_window
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import (
     Access,
@@ -56,7 +56,7 @@ def is_aggregate(scope: SelectScope, call: Call) -> bool:
         functions = scope.function(call.path or (call.name,), call.span)
     except SchemaError:
         return False
-    return any(function.kind is Kind.AGGREGATE for function in functions)
+    return any(function.kind is FunctionKind.AGGREGATE for function in functions)
 
 
 def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
@@ -135,7 +135,7 @@ def outside_aggregates(typed: Typed) -> Iterator[Typed]:
     while rest:
         one = rest.pop()
         yield one
-        is_aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
+        is_aggregate = isinstance(one, FunctionCall) and one.function.kind is FunctionKind.AGGREGATE
         rest.extend(() if is_aggregate else children(one))
 
 
@@ -177,7 +177,7 @@ def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) ->
 
 def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
     """Return whether a call is a value of the whole group."""
-    if call.function.kind is Kind.AGGREGATE:
+    if call.function.kind is FunctionKind.AGGREGATE:
         return call.over is None
     window = AUXILIARY.get(call.function.name)
     return window is not None and any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeAlias, assert_never, cast
 
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query.relation import (
@@ -159,7 +159,7 @@ def is_aggregate(typed: Typed) -> bool:
     """Whether an expression is an aggregate over the rows of a group."""
     return (
         isinstance(typed, FunctionCall)
-        and typed.function.kind is Kind.AGGREGATE
+        and typed.function.kind is FunctionKind.AGGREGATE
         and typed.over is None
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.signatures import Function
-from schema_core.query.relation import Columns, Table, Tables
+from schema_core.query.relation import Columns, SourceTable, Tables
 from schema_core.query.scope import Models
 from schema_core.sql.syntax import Name
 from schema_core.text import Span
@@ -29,12 +29,12 @@ class Lookups:
 
     def __init__(self, tables: Tables, functions: Functions, types: LookUp, models: Models) -> None:
         self._tables, self._functions, self._types, self._models = tables, functions, types, models
-        self._found_tables: dict[tuple[str, ...], Table] = {}
+        self._found_tables: dict[tuple[str, ...], SourceTable] = {}
         self._found_functions: dict[tuple[str, ...], tuple[Function, ...] | None] = {}
         self._found_types: dict[UnresolvedType, DataType] = {}
         self._found_models: dict[tuple[str, ...], tuple[Columns, Columns]] = {}
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Return the table or view of a path."""
         if path not in self._found_tables:
             self._found_tables[path] = self._tables.table(path, span)

@@ -67,7 +67,7 @@ def require_width(count: int, span: Span) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SourceTable:
     """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``.
 
     `rows` is the object that holds the rows of a table without a path; the relation keeps it alive.
@@ -82,7 +82,7 @@ class Table:
 class Tables(Protocol):
     """The tables that a query can read."""
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Return the table or view of a path (1 to 3 parts, as written).
 
         Raises:
@@ -98,7 +98,7 @@ class Tables(Protocol):
 class Scan:
     """A scan of a table or view; `period` is the argument of ``FOR SYSTEM_TIME AS OF``."""
 
-    table: Table
+    table: SourceTable
     columns: Columns
     hints: tuple[Hint, ...] = ()
     period: Typed | None = None

@@ -14,7 +14,7 @@ from typing import NamedTuple, assert_never
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.signature_dsl import no_common_type
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
 from schema_core.lazy_dataclass import dataclass
@@ -161,7 +161,7 @@ def _seed(table: syntax.CommonTable, chain: ScopeChain) -> Columns:
 # --- SELECT ---------------------------------------------------------------------------------------
 
 
-class Output(NamedTuple):
+class SelectOutput(NamedTuple):
     """One column of a SELECT, with the alias that its expression needs to have the name."""
 
     name: str
@@ -211,15 +211,15 @@ class ResolvedSelect:
     scope: SelectScope
     groups: Groups | None
     merged: Merged
-    outputs: tuple[Output, ...]
-    _by_name: dict[str, list[Output]] = field(
+    outputs: tuple[SelectOutput, ...]
+    _by_name: dict[str, list[SelectOutput]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
     _repeated: RepetitionCounter = field(
         default_factory=RepetitionCounter, init=False, compare=False, repr=False
     )
 
-    def output(self, name: Name) -> Output | None:
+    def output(self, name: Name) -> SelectOutput | None:
         """Return the column of the select list that a name in ORDER BY refers to, or None.
 
         Raises:
@@ -299,7 +299,7 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
 
 
 def _groups(
-    query: syntax.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
+    query: syntax.Select, scope: SelectScope, outputs: tuple[SelectOutput, ...], merged: Merged
 ) -> Groups | None:
     """Return the groups of a SELECT with GROUP BY, HAVING or an aggregate, else None."""
     aggregating = (
@@ -321,7 +321,10 @@ def _condition(
 
 
 def _qualify(
-    scope: SelectScope, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
+    scope: SelectScope,
+    expression: Expression,
+    outputs: tuple[SelectOutput, ...],
+    groups: Groups | None,
 ) -> Typed:
     """Type a condition on window functions, which can use the names of the select list."""
     expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
@@ -335,7 +338,7 @@ def _qualify(
     return _condition(scope, expression, "QUALIFY", groups)
 
 
-def _item(scope: SelectScope, output: Output, groups: Groups | None) -> rel.Item:
+def _item(scope: SelectScope, output: SelectOutput, groups: Groups | None) -> rel.Item:
     with at(f"column {output.name!r}"):
         typed = _value(scope, output.expression, groups)
         return rel.Item(output.name, typed, output.unnamed)
@@ -361,7 +364,7 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 
 def _outputs(
     query: syntax.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
-) -> Iterator[Output]:
+) -> Iterator[SelectOutput]:
     """Yield the columns by name, with ``*`` expanded.
 
     Flink numbers unnamed columns by the different names before them, and makes only the names that
@@ -375,7 +378,9 @@ def _outputs(
                 count += 1
                 require_width(count, item.span)
                 unique = taken.unique(name)
-                yield Output(unique, expression, None if _has_name(expression, unique) else unique)
+                yield SelectOutput(
+                    unique, expression, None if _has_name(expression, unique) else unique
+                )
         else:
             count += 1
             require_width(count, item.span)
@@ -384,7 +389,7 @@ def _outputs(
             taken.add(name)
             expression = unmerged(item.expression, merged)
             is_named = item.alias is None and (own is None or _has_name(expression, own))
-            yield Output(name, expression, None if is_named else own, own is None)
+            yield SelectOutput(name, expression, None if is_named else own, own is None)
 
 
 def _own_name(expression: Expression) -> str | None:
@@ -563,7 +568,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
         one = rest.pop()
         if one in items:
             continue
-        aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
+        aggregate = isinstance(one, FunctionCall) and one.function.kind is FunctionKind.AGGREGATE
         if aggregate or (isinstance(one, Ref) and one.relation in own):
             shown = f"column {one.name!r}" if isinstance(one, Ref) else "the aggregate"
             raise SchemaError(

@@ -17,7 +17,7 @@ from schema_core.expressions.scope import (
     in_sql,
 )
 from schema_core.expressions.signature_dsl import ANY, exactly, never
-from schema_core.expressions.signatures import ArgumentTypes, Function, Kind, Parameter
+from schema_core.expressions.signatures import ArgumentTypes, Function, FunctionKind, Parameter
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
 from schema_core.lazy_dataclass import dataclass
@@ -48,7 +48,7 @@ from schema_core.types.unresolved import LookUp
 
 
 over_rows: partial[Function] = partial(Function, nullability=never, many_rows=True)
-of_group: partial[Function] = partial(Function, nullability=never, kind=Kind.AGGREGATE)
+of_group: partial[Function] = partial(Function, nullability=never, kind=FunctionKind.AGGREGATE)
 of_match: partial[Function] = partial(Function, nullability=never)
 
 COUNT_TYPE = exactly(T.BIGINT())
@@ -88,7 +88,7 @@ def _without_rows(args: ArgumentTypes) -> DataType | None:
 
 def _reads_rows(part: Typed) -> bool:
     if isinstance(part, FunctionCall):
-        return part.function.kind is Kind.AGGREGATE and part.over is None
+        return part.function.kind is FunctionKind.AGGREGATE and part.over is None
     return isinstance(part, Select)
 
 
@@ -390,7 +390,7 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
 def _aggregated(typed: Typed) -> Iterator[Typed]:
     """Yield the arguments of aggregates."""
     for part in walk(typed):
-        if isinstance(part, FunctionCall) and part.function.kind is Kind.AGGREGATE:
+        if isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE:
             yield from (one for one in part.arguments if not isinstance(one, Keyword))
 
 
@@ -514,7 +514,7 @@ def table_source(
     period = None
     if source.period is not None:
         own = SourceBinding(parts[-1], columns, hidden=any(preceding))
-        period = _moment(source.period, SelectScope(chain, (*preceding, own)))
+        period = _system_time(source.period, SelectScope(chain, (*preceding, own)))
     scan = rel.Scan(table, columns, source.hints, period)
     return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 
@@ -532,7 +532,7 @@ def _readable(type_: DataType) -> DataType:
             return readable
 
 
-def _moment(period: Expression, scope: SelectScope) -> Typed:
+def _system_time(period: Expression, scope: SelectScope) -> Typed:
     """Type the time attribute of FOR SYSTEM_TIME AS OF."""
     hint = "use a time attribute of the other side of a join"
     if not isinstance(period, Name):

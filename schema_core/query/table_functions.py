@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.lazy_regex import regex
@@ -180,7 +180,7 @@ def _added(time: DataType) -> Columns:
 def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
     named_ = call.path or (call.name,)
     functions = call.inline if isinstance(call.inline, tuple) else scope.function(named_, call.span)
-    if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
+    if not any(one.kind in (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE) for one in functions):
         raise SchemaError(
             f"{call.name} is not a table function", code="not-a-table-function", span=call.span
         )

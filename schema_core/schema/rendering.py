@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from schema_core.diagrams import Arrow, Diagram, Node
+from schema_core.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.markup import code, details, items, page, scrolled, table, text
 from schema_core.schema.columns import (
     AnyColumn,
@@ -168,11 +168,11 @@ def diagram(explanation: Explanation) -> Diagram:
     """Return a diagram with an arrow from each column to those that read it."""
     columns, watermarks = explanation.columns, explanation.watermarks
     promoted = [one.name for one in columns if one.is_promoted()]
-    nodes = [Node(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
+    nodes = [DiagramNode(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
     for i, watermark in enumerate(watermarks):
-        nodes.append(Node(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))
+        nodes.append(DiagramNode(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))
     if promoted:
-        nodes.append(Node("key", "key", "primary key"))
+        nodes.append(DiagramNode("key", "key", "primary key"))
     return Diagram(nodes, list(_arrows(explanation, promoted)))
 
 

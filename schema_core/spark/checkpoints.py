@@ -25,7 +25,7 @@ from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import FunctionCall
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Item, Relation, Select
+from schema_core.query.relation import Item, Relation, Select, SourceTable
 from schema_core.spark.commit import Directory
 from schema_core.spark.file_systems import absolute, located
 from schema_core.spark.stored_schemas import (
@@ -92,6 +92,8 @@ class JobDescription:
 #: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
 #: the syntax of sub-queries, which are in the tree.
 _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
+#: Class -> its name in digests, if that differs: the digests of existing checkpoints stay the same.
+_NAMES_IN_DIGESTS: dict[type, str] = {SourceTable: "Table"}
 
 
 def digest_of(
@@ -129,7 +131,7 @@ def digest_of(
         elif isinstance(node, str | int | Enum | DataType | ObjectIdentifier | None):
             text = f"{type(node).__name__} {node!s}"
         elif is_dataclass(node):
-            text = type(node).__name__
+            text = _NAMES_IN_DIGESTS.get(type(node), type(node).__name__)
             names = [one.name for one in fields(node) if one.compare or one.name == "rows"]
             rest += (getattr(node, name) for name in reversed(names) if name not in _IRRELEVANT)
         else:

@@ -30,7 +30,7 @@ from schema_core.environment.job_run import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
-from schema_core.spark.file_systems import Entry, FileSystem, Release, is_hidden, visible_files
+from schema_core.spark.file_systems import FileStatus, FileSystem, Release, is_hidden, visible_files
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ LOCK: Final = f"{PREFIX}lock"
 #: removed while a job writes, but not this file.
 OPEN: Final = f"{PREFIX}open"
 #: Lock timeout of a commit, in seconds.
-PATIENCE: Final = 600.0
+LOCK_TIMEOUT: Final = 600.0
 #: Interval between two attempts to take the lock, in seconds.
 PAUSE: Final = 0.02
 #: Maximum attempts of a step that fails after the commit point.
@@ -52,15 +52,15 @@ READ_ATTEMPTS: Final = 20
 #: Maximum listings before the read takes the lock, so that commits wait for it.
 UNLOCKED_ATTEMPTS: Final = 5
 #: Lock timeout of a read, in seconds; the read then continues without the lock.
-READ_PATIENCE: Final = 10.0
+READ_LOCK_TIMEOUT: Final = 10.0
 #: Staging directories of versions before the journal; their names contain no owner.
 FORMER_PREFIX: Final = ".staging-"
 FORMER_STAGE: Final = regex(r"\.staging-[0-9a-f]{32}")
 FORMER_ABANDONED: Final = 86_400.0
 
 
-class Kind(Enum):
-    """What a name of this library refers to."""
+class CommitFileKind(Enum):
+    """The kinds of files and directories that a commit leaves in the directory of a table."""
 
     STAGE = "stage"
     #: a journal that has no effect
@@ -75,10 +75,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """A name of ours within the directory of a table, with the process that owns it."""
+class CommitFileName:
+    """A name of this library in the directory of a table, with the process that owns it."""
 
-    kind: Kind
+    kind: CommitFileKind
     owner: Owner
     id: str
 
@@ -87,21 +87,20 @@ class Name:
         return f"{PREFIX}{self.kind.value}-{one.host}-{one.pid}-{one.started}-{self.id}"
 
     @classmethod
-    def parse(cls, name: str) -> Name | None:
+    def parse(cls, name: str) -> CommitFileName | None:
         """Parse a name; None if it is not a name of this library."""
         if not (found := _NAME.fullmatch(name)):
             return None
         kind, host, pid, started, id_ = found.groups()
-        return cls(Kind(kind), Owner(host, int(pid), int(started)), id_)
+        return cls(CommitFileKind(kind), Owner(host, int(pid), int(started)), id_)
 
-    def of(self, kind: Kind) -> Name:
+    def of(self, kind: CommitFileKind) -> CommitFileName:
         """The name of something else of the same job."""
-        return Name(kind, self.owner, self.id)
+        return CommitFileName(kind, self.owner, self.id)
 
 
-_NAME = regex(
-    rf"{re.escape(PREFIX)}({'|'.join(one.value for one in Kind)})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})"
-)
+_KINDS = "|".join(one.value for one in CommitFileKind)
+_NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})")
 #: The jobs of this process that may still commit, by the id of their names. It is shared by all
 #: environments, since the names of stages identify the process; each job removes itself.
 _RUNNING: set[str] = set()
@@ -216,11 +215,11 @@ class Directory:
         except Exception as error:
             raise _failed(action, _first_line(error)) from error
 
-    def status(self, name: object) -> Entry | None:
+    def status(self, name: object) -> FileStatus | None:
         path = self.path(name)
         return self.call(f"read the status of {path!r}", lambda: self.system.status(path))
 
-    def entries(self, prefix: str) -> list[Entry]:
+    def entries(self, prefix: str) -> list[FileStatus]:
         """The entries of the directory with this prefix; none if it is a file or does not exist."""
         here = self.call(f"read the status of {self.root!r}", lambda: self.system.status(self.root))
         if here is None or not here.is_directory:
@@ -301,10 +300,10 @@ class Directory:
             raise _failed(f"delete {path!r}", "the file system returned false")
         return deleted
 
-    def named(self, *kinds: Kind) -> Iterator[tuple[Name, Entry]]:
+    def named(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
         """The entries of these kinds in the directory."""
         for entry in self.entries(PREFIX):
-            name = Name.parse(entry.name)
+            name = CommitFileName.parse(entry.name)
             if name is not None and name.kind in kinds:
                 yield name, entry
 
@@ -322,7 +321,7 @@ def _failed(action: str, reason: str) -> ExternalError:
 # --- completing a journal ----------------------------------------------------------------------
 
 
-def finish(directory: Directory, name: Name) -> None:
+def finish(directory: Directory, name: CommitFileName) -> None:
     """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
 
     Raises:
@@ -366,7 +365,7 @@ def _repeated(step: Callable[[], object]) -> None:
             return
 
 
-def _move(directory: Directory, name: Name, source: str, path: str, size: int) -> None:
+def _move(directory: Directory, name: CommitFileName, source: str, path: str, size: int) -> None:
     """Move one new file to its place and check that it is there as it was written."""
     try:
         directory.rename(source, path)
@@ -395,11 +394,11 @@ def _record(directory: Directory, batch: Batch) -> None:
             directory.delete(one)
 
 
-def _is_complete(entry: Entry | None, size: int) -> bool:
+def _is_complete(entry: FileStatus | None, size: int) -> bool:
     return entry is not None and not entry.is_directory and entry.size == size
 
 
-def _remove(directory: Directory, name: Name, path: str) -> None:
+def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
     """Delete one old file, unless another process has completed the commit."""
     if directory.status(name) is not None:
         directory.delete(path)
@@ -414,17 +413,17 @@ def recover(directory: Directory, held: Definition | None) -> None:
     Raises:
         ExternalError: with code `commit-unfinished` or `file-system-failed`.
     """
-    for name, _ in list(directory.named(Kind.PENDING, Kind.COMMIT)):
-        if name.kind is Kind.PENDING:
+    for name, _ in list(directory.named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+        if name.kind is CommitFileKind.PENDING:
             content = directory.read(name)
             if held is None or content is None or Journal.decode(content).definition != held:
                 continue
             try:
-                directory.rename(name, name.of(Kind.COMMIT))
+                directory.rename(name, name.of(CommitFileKind.COMMIT))
             except ExternalError:
                 if directory.status(name) is not None:
                     raise
-        finish(directory, name.of(Kind.COMMIT))
+        finish(directory, name.of(CommitFileKind.COMMIT))
 
 
 def is_uncommitted(directory: Directory, job: str) -> bool:
@@ -433,7 +432,7 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
     A commit removes the stage and the journal of its job last.
     """
     places = [directory, directory.outer] if directory.can_publish() else [directory]
-    left = (Kind.STAGE, Kind.DRAFT, Kind.PENDING)
+    left = (CommitFileKind.STAGE, CommitFileKind.DRAFT, CommitFileKind.PENDING)
     return any(name.id == job for place in places for name, _ in place.named(*left))
 
 
@@ -444,7 +443,7 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
     that table, which has the same directory, shows whether its catalog has changed.
     """
     now = time.time()
-    for name, entry in list(directory.named(Kind.DRAFT, Kind.PENDING)):
+    for name, entry in list(directory.named(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
         age = now - entry.modified
         if _is_abandoned(name, age) and (age > ABANDONED or not _is_foreign(directory, name, held)):
             directory.delete(name)
@@ -454,9 +453,9 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
             directory.delete(entry.name)
 
 
-def _is_foreign(directory: Directory, name: Name, held: Definition | None) -> bool:
+def _is_foreign(directory: Directory, name: CommitFileName, held: Definition | None) -> bool:
     """Return whether a journal waits for a definition of another table."""
-    content = directory.read(name) if name.kind is Kind.PENDING else None
+    content = directory.read(name) if name.kind is CommitFileKind.PENDING else None
     waits = None if content is None else Journal.decode(content).definition
     return waits is not None and held is not None and waits.table != held.table
 
@@ -465,8 +464,13 @@ def remove_stages(directory: Directory) -> None:
     """Remove the stages of jobs that ended before their commit point."""
     now = time.time()
     # a journal that took effect meanwhile, or still may, keeps its stage
-    kept = {name.id for name, _ in directory.named(Kind.DRAFT, Kind.PENDING, Kind.COMMIT)}
-    for name, entry in list(directory.named(Kind.STAGE)):
+    kept = {
+        name.id
+        for name, _ in directory.named(
+            CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
+        )
+    }
+    for name, entry in list(directory.named(CommitFileKind.STAGE)):
         if name.id not in kept and _is_abandoned(name, now - entry.modified):
             directory.delete(name)
 
@@ -495,7 +499,7 @@ def clean(directory: Directory, held: Definition | None, *, created: bool = Fals
             )
 
 
-def _is_abandoned(name: Name, age: float) -> bool:
+def _is_abandoned(name: CommitFileName, age: float) -> bool:
     if name.owner == Owner.this():
         return name.id not in _RUNNING
     return name.owner.is_dead(age)
@@ -515,7 +519,7 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
             recover(directory, held)
             before = _snapshot(directory)
             loaded = load()
-            if not any(directory.named(Kind.COMMIT)) and _snapshot(directory) == before:
+            if not any(directory.named(CommitFileKind.COMMIT)) and _snapshot(directory) == before:
                 return loaded
     raise ExternalError(
         f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
@@ -529,7 +533,7 @@ def _lock_if_possible(directory: Directory) -> Iterator[None]:
     """Hold the lock of a directory, unless it is held for too long or cannot be created."""
     release: Release | None = None
     with suppress(ExternalError):
-        release = take_lock(directory, READ_PATIENCE)
+        release = take_lock(directory, READ_LOCK_TIMEOUT)
     try:
         yield
     finally:
@@ -548,7 +552,7 @@ def _snapshot(directory: Directory) -> object:
         return object()
 
 
-def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
+def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
     """Wait for the lock of a table's directory and take it.
 
     Raises:
@@ -556,14 +560,14 @@ def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
     """
     path = directory.path(LOCK)
     directory.mkdirs("")
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         release = directory.call(f"lock {directory.root!r}", lambda: directory.system.lock(path))
         if release is not None:
             return release
         if time.monotonic() > deadline:
             raise ExternalError(
-                f"another writer holds the lock {path!r} for more than {patience:g} seconds",
+                f"another writer holds the lock {path!r} for more than {timeout:g} seconds",
                 code="write-locked",
                 hint="run the statement again when that writer is done; "
                 "if there is none, delete the lock file",
@@ -585,7 +589,7 @@ Canonical: TypeAlias = Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class OverwriteScope:
     """Which files of the table a commit replaces.
 
     `everything` replaces all of them; `partitions` is the number of partition directories in a
@@ -636,7 +640,7 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
-APPEND = Scope()
+APPEND = OverwriteScope()
 
 
 class FileStage:
@@ -650,29 +654,31 @@ class FileStage:
     def __init__(
         self,
         directory: Directory,
-        scope: Scope = APPEND,
+        scope: OverwriteScope = APPEND,
         *,
         held: Definition | None = None,
         definition: Definition | None = None,
-        patience: float = PATIENCE,
-        id: str = "",  # noqa: A002 - the attribute of `Name`
+        lock_timeout: float = LOCK_TIMEOUT,
+        id: str = "",  # noqa: A002 - the attribute of `CommitFileName`
         batch: Batch | None = None,
     ) -> None:
         self.directory = directory
         self.scope = scope
-        self.name: Name = Name(Kind.STAGE, Owner.this(), id or uuid.uuid4().hex)
+        self.name: CommitFileName = CommitFileName(
+            CommitFileKind.STAGE, Owner.this(), id or uuid.uuid4().hex
+        )
         #: whether the rows are visible, or will be when a process completes the commit; None where
         #: the file system failed before it could be found out
         self.committed: bool | None = False
         self._held = held
         self._definition = definition
-        self._patience = patience
+        self._lock_timeout = lock_timeout
         self._batch = batch
         #: whether the micro-batch has been committed before
         self._is_repeated = False
         self._release: Release | None = None
         self._is_new = directory.status("") is None
-        self._marker = self.name.of(Kind.DRAFT)
+        self._marker = self.name.of(CommitFileKind.DRAFT)
         self._is_decided = False
         #: whether the stage is beside the directory of the table, which it replaces by one rename
         self.is_beside: bool = False
@@ -764,7 +770,7 @@ class FileStage:
 
     def _prepare_journal(self) -> None:
         """Take the lock of the table and write the journal."""
-        self._release = take_lock(self.directory, self._patience)
+        self._release = take_lock(self.directory, self._lock_timeout)
         self._require_stage()
         recover(self.directory, self._held)
         remove_leftovers(self.directory, self._held)
@@ -788,7 +794,7 @@ class FileStage:
         if self.directory.read(self._marker) != journal.encode():
             raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")
         if self._definition is not None:
-            pending = self.name.of(Kind.PENDING)
+            pending = self.name.of(CommitFileKind.PENDING)
             self._is_decided = True
             self._marker, draft = pending, self._marker
             self.directory.rename(draft, pending)
@@ -809,7 +815,7 @@ class FileStage:
             self.directory.delete(self.name)
             self._close()
             return
-        target = self.name.of(Kind.COMMIT)
+        target = self.name.of(CommitFileKind.COMMIT)
         self._is_decided = True
         try:
             self.directory.rename(self._marker, target)
@@ -865,8 +871,8 @@ class FileStage:
         if self.is_beside:
             self.committed = self._is_decided and self._took_effect()
             return
-        withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))
-        withdrawn = self.directory.delete(self.name.of(Kind.PENDING)) or withdrawn
+        withdrawn = self.directory.delete(self.name.of(CommitFileKind.DRAFT))
+        withdrawn = self.directory.delete(self.name.of(CommitFileKind.PENDING)) or withdrawn
         self.committed = self._is_decided and not withdrawn and self._took_effect()
 
     def _took_effect(self) -> bool:
@@ -877,7 +883,10 @@ class FileStage:
         """
         if self.is_beside and self._home.status(self.name) is not None:
             return False
-        if not self.is_beside and self.directory.status(self.name.of(Kind.COMMIT)) is not None:
+        if (
+            not self.is_beside
+            and self.directory.status(self.name.of(CommitFileKind.COMMIT)) is not None
+        ):
             return True
         return {path for path, _ in self._files()} >= set(self._new)
 

@@ -29,7 +29,7 @@ DONE, FAILED = ".done", ".failed"
 #: Polling interval, in seconds.
 PAUSE: Final = 0.01
 #: Interval after which the query status is polled, in seconds without a micro-batch.
-PATIENCE: Final = 0.5
+POLL_TIMEOUT: Final = 0.5
 
 
 class BatchFolder:
@@ -87,7 +87,7 @@ class BatchFolder:
                 error = self._take(number, write)
             if found:
                 asked = time.monotonic()
-            elif time.monotonic() - asked < PATIENCE:
+            elif time.monotonic() - asked < POLL_TIMEOUT:
                 time.sleep(PAUSE)
             elif query.isActive:
                 asked = time.monotonic()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Explanation:
+class ExplainRecorder:
     """Records scans and expressions of a query for EXPLAIN."""
 
     scans: list[str] = field(default_factory=list)
@@ -68,13 +68,13 @@ class Explanation:
         self.scans.append("\n".join(lines))
 
 
-def explained(query: Relation, columns: Columns, noted: Explanation, plan: str) -> str:
+def explained(query: Relation, columns: Columns, recorder: ExplainRecorder, plan: str) -> str:
     """Return the explanation of a query as text in sections."""
     sections = {
         "Result": [f"{one.name} {one.type.as_summary_string()}" for one in columns],
-        "Functions": _functions([*_calls(query), *_called(noted.computed)]),
-        "Scans": [*noted.scans, *_kept(query)],
-        "Spark SQL": [noted.text],
+        "Functions": _functions([*_calls(query), *_called(recorder.computed)]),
+        "Scans": [*recorder.scans, *_kept(query)],
+        "Spark SQL": [recorder.text],
         "Spark's plan": [plan],
     }
     return "\n\n".join(

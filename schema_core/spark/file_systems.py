@@ -40,7 +40,7 @@ Release = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileStatus:
     """A file or directory: its name, its size in bytes, and when it changed (seconds, Unix)."""
 
     name: str
@@ -56,10 +56,10 @@ class FileSystem(Protocol):
     returning False or by raising: callers handle both.
     """
 
-    def status(self, path: str) -> Entry | None:
+    def status(self, path: str) -> FileStatus | None:
         """The file or directory at the path, or None."""
 
-    def list(self, path: str, prefix: str = "") -> list[Entry]:
+    def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         """The entries of a directory whose names begin with the prefix."""
 
     def read(self, path: str) -> bytes:
@@ -119,15 +119,15 @@ def visible_files(system: FileSystem, root: str) -> Iterator[tuple[str, int]]:
 class LocalFiles:
     """The files of this machine."""
 
-    def status(self, path: str) -> Entry | None:
+    def status(self, path: str) -> FileStatus | None:
         try:
             found = os.stat(path)  # noqa: PTH116 - paths are strings here
         except (FileNotFoundError, NotADirectoryError):
             return None
         is_directory = os.path.isdir(path)  # noqa: PTH112
-        return Entry(os.path.basename(path), is_directory, found.st_size, found.st_mtime)  # noqa: PTH119
+        return FileStatus(os.path.basename(path), is_directory, found.st_size, found.st_mtime)  # noqa: PTH119
 
-    def list(self, path: str, prefix: str = "") -> list[Entry]:
+    def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         entries = []
         with os.scandir(path) as found:
             for one in found:
@@ -136,7 +136,9 @@ class LocalFiles:
                 # a file that another process removes meanwhile is not listed
                 with contextlib.suppress(FileNotFoundError):
                     about = one.stat()
-                    entries.append(Entry(one.name, one.is_dir(), about.st_size, about.st_mtime))
+                    entries.append(
+                        FileStatus(one.name, one.is_dir(), about.st_size, about.st_mtime)
+                    )
         return entries
 
     def read(self, path: str) -> bytes:
@@ -271,17 +273,17 @@ class HadoopFiles:
     def _path(self, path: str) -> Any:
         return java_class(self.session, "org.apache.hadoop.fs.Path")(path)
 
-    def status(self, path: str) -> Entry | None:
+    def status(self, path: str) -> FileStatus | None:
         place = self._path(path)
         return self._entry(self.system.getFileStatus(place)) if self.system.exists(place) else None
 
-    def list(self, path: str, prefix: str = "") -> list[Entry]:
+    def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         kind = java_class(self.session, "org.apache.hadoop.fs.GlobFilter")
         found = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
         return [self._entry(one) for one in found]
 
-    def _entry(self, status: Any) -> Entry:
-        return Entry(
+    def _entry(self, status: Any) -> FileStatus:
+        return FileStatus(
             str(status.getPath().getName()),
             bool(status.isDirectory()),
             int(status.getLen()),

@@ -1,8 +1,8 @@
 """Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
 
 Spark computes projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded
-tables from the new rows alone. One operation of a query may have a state (`State`). Everything
-else, which needs all rows, is refused before the job.
+tables from the new rows alone. One operation of a query may have a state (`OperatorState`).
+Everything else, which needs all rows, is refused before the job.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ JOIN_HINT: Final = (
 )
 
 
-class State(Enum):
+class OperatorState(Enum):
     """The state of the one operation of a streaming query that has one."""
 
     #: the accumulators of GROUP BY a window, until the watermark passes the window
@@ -110,15 +110,17 @@ class State(Enum):
 
 
 #: States whose rows the watermark returns, all rows of a window at once.
-WINDOWED: Final = frozenset({State.WINDOW, State.ROWS, State.SESSION})
+WINDOWED: Final = frozenset({OperatorState.WINDOW, OperatorState.ROWS, OperatorState.SESSION})
 #: States whose rows are updated.
-UPDATED: Final = frozenset({State.GROUPS, State.RANKED})
+UPDATED: Final = frozenset({OperatorState.GROUPS, OperatorState.RANKED})
 
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
 
 #: States that are kept as long as the job exists.
-PERMANENT: Final = frozenset({State.GROUPS, State.DISTINCT, State.FIRST, State.RANKED})
+PERMANENT: Final = frozenset(
+    {OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED}
+)
 
 #: The number of the first row.
 FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
@@ -158,18 +160,18 @@ class StreamPlan:
         table: The path of an unbounded table that it reads.
         state: The state of `operation`; None if all of the query is computed from new rows.
         operation: The operation with state: a part of `query`. Without DISTINCT for
-            `State.DISTINCT`.
+            `OperatorState.DISTINCT`.
         rest: Whether what is above the operation is computed from the rows of each micro-batch,
             which then has all rows of the windows that it has any of.
         windows: The window functions over unbounded tables.
         key: The positions of the columns that identify a row of the result, if rows are updated.
-        ranking: The first rows that `State.FIRST` and `State.RANKED` keep.
-        sides: The sides of `State.JOIN`, which the query reads from frames of their own.
+        ranking: The first rows that `OperatorState.FIRST` and `OperatorState.RANKED` keep.
+        sides: The sides of `OperatorState.JOIN`, which the query reads from frames of their own.
     """
 
     query: Relation
     table: str
-    state: State | None = None
+    state: OperatorState | None = None
     operation: Relation | None = None
     rest: bool = False
     windows: tuple[WindowTable, ...] = ()
@@ -192,7 +194,7 @@ class StreamPlan:
 
         Windows end by the clock of the session. Rowtimes that are joined are compared as they are.
         """
-        if self.state is State.JOIN:
+        if self.state is OperatorState.JOIN:
             return "UTC"
         return zone if self.has_windows else None
 
@@ -200,7 +202,7 @@ class StreamPlan:
     def streamed(self) -> Relation | None:
         """The operation with state; the input of a session window, whose rows Spark collects."""
         operation = self.operation
-        if self.state is not State.SESSION:
+        if self.state is not OperatorState.SESSION:
             return operation
         assert isinstance(operation, WindowTable)  # noqa: S101 - of this state
         return operation.input
@@ -208,7 +210,7 @@ class StreamPlan:
     def above(self, rows: Scan) -> Relation:
         """Return the query with a scan in place of what is streamed."""
         place: Relation = rows
-        if self.state is State.SESSION:
+        if self.state is OperatorState.SESSION:
             assert isinstance(self.operation, WindowTable)  # noqa: S101 - of this state
             place = replace(self.operation, input=rows)
         return substituted(self.query, lambda one: place if one is self.operation else None)
@@ -221,7 +223,7 @@ class _Stream:
     table: str
     windows: tuple[WindowTable, ...] = ()
     bounds: Bounds = field(default_factory=dict)
-    state: State | None = None
+    state: OperatorState | None = None
     operation: Relation | None = None
     rest: bool = False
     key: frozenset[object] = frozenset()
@@ -260,7 +262,7 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
             table, for an operation that cannot be computed as rows arrive.
     """
     query = without_common_tables(query)
-    found = _Analysis(is_unbounded).table(query)
+    found = _StreamAnalysis(is_unbounded).table(query)
     if found is None:
         return None
     if found.is_updated and found.state is not None and len(found.key) < found.keys:
@@ -327,19 +329,23 @@ def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOp
     """
     if isinstance(block, SetOperation):
         return replace(block, all=True)
-    if found.state is State.DISTINCT:
+    if found.state is OperatorState.DISTINCT:
         return replace(block, distinct=False)
     if found.ranking is not None:
         items = list(block.items)
         place = found.ranking.rank
         items[place] = items[place]._replace(expression=FIRST_NUMBER)
         return replace(block, items=tuple(items))
-    if found.state is State.GROUPS and block.grouping is not None and not block.grouping.keys:
+    if (
+        found.state is OperatorState.GROUPS
+        and block.grouping is not None
+        and not block.grouping.keys
+    ):
         return replace(block, grouping=Grouping((ONE_GROUP,)))
     return block
 
 
-class _Analysis:
+class _StreamAnalysis:
     """Methods return what is known of a relation over an unbounded table, None of a bounded one.
 
     Chains of joins and set operations are long: they are not followed recursively to the left.
@@ -414,7 +420,11 @@ class _Analysis:
         for one in (left, right):
             _refuse_state(name, one)
         found = _Stream(left.table)
-        return found if operation.all else replace(found, state=State.DISTINCT, operation=operation)
+        return (
+            found
+            if operation.all
+            else replace(found, state=OperatorState.DISTINCT, operation=operation)
+        )
 
     def _join(self, join: Join, left: _Stream | None, right: _Stream | None) -> _Stream | None:
         found = left or right
@@ -445,7 +455,7 @@ class _Analysis:
                     JOIN_HINT)  # fmt: skip
         if not any(equations(conditions, join)):
             _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
-        return _Stream(left.table, state=State.JOIN, operation=join, time_bounds=bounds)
+        return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
 
     def _window(self, table: WindowTable) -> _Stream | None:
         found = self.table(table.input)
@@ -459,7 +469,7 @@ class _Analysis:
             return found
         # a row changes the bounds of its session: all rows are returned when it has ended
         _require_rowtime(found)
-        return replace(found, state=State.SESSION, operation=table, rest=True)
+        return replace(found, state=OperatorState.SESSION, operation=table, rest=True)
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -493,7 +503,7 @@ class _Analysis:
                 return replace(found, rest=True)
             if block.grouping.sets is None and not block.distinct and not _needs_rows(parts):
                 _require_rowtime(found)
-                return replace(found, state=State.WINDOW, operation=block)
+                return replace(found, state=OperatorState.WINDOW, operation=block)
             return _buffered(found)
         for one in keys:
             # a row of such a group is returned when the window ends: it is not updated
@@ -509,7 +519,7 @@ class _Analysis:
             _refuse(f"{operation} with DISTINCT or a function of the user", found)
         key = frozenset(_reference(one) for one in keys)
         return replace(
-            found, state=State.GROUPS, operation=block, key=key, keys=len(key), bounds={}
+            found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
         )
 
     def _ranked(self, source: Relation | None, kept: Ranking) -> _Stream | None:
@@ -523,9 +533,9 @@ class _Analysis:
         _refuse_state("ROW_NUMBER", found)
         kind = getattr(kept.block.items[kept.time].expression.type, "kind", None)
         if kind is TimestampKind.PROCTIME and not kept.descending:
-            state = State.FIRST
+            state = OperatorState.FIRST
         elif kind is TimestampKind.ROWTIME:
-            state = State.RANKED
+            state = OperatorState.RANKED
         else:
             _refuse("ROW_NUMBER by another order than that of a time attribute", found)
         key: frozenset[object] = frozenset(kept.key)
@@ -656,14 +666,14 @@ def _distinct(block: Select, found: _Stream) -> _Stream:
     if BOUNDS <= set(found.bounds.values()) and found.windows:
         return replace(found, rest=True) if found.is_complete else _buffered(found)
     _refuse_state("SELECT DISTINCT", found)
-    return replace(found, state=State.DISTINCT, operation=block)
+    return replace(found, state=OperatorState.DISTINCT, operation=block)
 
 
 def _buffered(found: _Stream) -> _Stream:
     """Return a stream whose windows are returned when all their rows have arrived."""
     _require_rowtime(found)
     window = found.windows[-1]
-    return replace(found, state=State.ROWS, operation=window, rest=True)
+    return replace(found, state=OperatorState.ROWS, operation=window, rest=True)
 
 
 def _require_rowtime(found: _Stream) -> None:

@@ -16,7 +16,15 @@ from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Column, Join, Named, Relation, Scan, Table, result_columns
+from schema_core.query.relation import (
+    Column,
+    Join,
+    Named,
+    Relation,
+    Scan,
+    SourceTable,
+    result_columns,
+)
 from schema_core.query.substitution import substituted
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.block import aliases_of
@@ -212,7 +220,7 @@ def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
         added = Column(TIME, INSTANT)
         given = (*result_columns(relation.input), added)
         schema = ResolvedSchema.physical([one.name for one in given], [one.type for one in given])
-        scan = Scan(Table(ObjectIdentifier.of("", "", TIME), schema), given)
+        scan = Scan(SourceTable(ObjectIdentifier.of("", "", TIME), schema), given)
         found.append(TimedSide(relation.input, scan, place))
         return replace(relation, input=scan, columns=(*relation.columns, added))
 

@@ -82,7 +82,7 @@ from schema_core.spark.connectors import (
 )
 from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
-from schema_core.spark.explain import Explanation, explained, plan_of
+from schema_core.spark.explain import ExplainRecorder, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
 from schema_core.spark.incremental import (
     PERMANENT,
@@ -284,21 +284,21 @@ class SparkPlanner:
         plan: StreamPlan,
         targets: Columns,
         reads: list[Read],
-        noted: Explanation | None = None,
+        recorder: ExplainRecorder | None = None,
     ) -> StreamedQuery:
         """Return a query of unbounded tables as a streaming frame; add its sources to `reads`."""
         session, mode = self.session, mode_of(plan)
         sides: dict[int, DataFrame] = {}
         for side in plan.sides:
             columns = result_columns(side.input)
-            frame = self._frame(session, side.input, columns, noted, reads, plan)
+            frame = self._frame(session, side.input, columns, recorder, reads, plan)
             type_ = columns[side.time].type
             sides[id(side.place)] = with_join_time(frame, side.time, type_)
         operation = plan.streamed
         if not plan.rest or operation is None:
-            frame = self._frame(session, plan.query, targets, noted, reads, plan, sides)
+            frame = self._frame(session, plan.query, targets, recorder, reads, plan, sides)
             return StreamedQuery(frame, mode)
-        frame = self._frame(session, operation, result_columns(operation), noted, reads, plan)
+        frame = self._frame(session, operation, result_columns(operation), recorder, reads, plan)
         place = scan_of(operation)
         rest = plan.above(place)
 
@@ -533,14 +533,14 @@ class SparkPlanner:
 
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
-        columns, noted = result_columns(query), Explanation()
+        columns, recorder = result_columns(query), ExplainRecorder()
         if (streamed := self._streams(query)) is not None:
-            frame = self._streamed(streamed, columns, [], noted).frame
+            frame = self._streamed(streamed, columns, [], recorder).frame
         else:
-            frame = self._frame(self.session, query, columns, noted)
+            frame = self._frame(self.session, query, columns, recorder)
         with spark_errors():
-            plan = plan_of(frame, noted.text)
-        return explained(query, columns, noted, plan)
+            plan = plan_of(frame, recorder.text)
+        return explained(query, columns, recorder, plan)
 
     # --- DataFrames ----------------------------------------------------------------------------
 
@@ -659,7 +659,7 @@ class SparkPlanner:
         scan: Scan,
         demand: ScanDemand | None,
         reads: list[Read],
-        noted: Explanation | None = None,
+        recorder: ExplainRecorder | None = None,
         *,
         clock: str | None = None,
     ) -> str:
@@ -687,8 +687,8 @@ class SparkPlanner:
         if kept is not None:
             names.at_end(partial(self._scans.release, kept))
         reads.append((connector, context))
-        if noted is not None and demand is not None:
-            noted.scan(connector, context, demand, source and source.frame)
+        if recorder is not None and demand is not None:
+            recorder.scan(connector, context, demand, source and source.frame)
         if kept is not None:
             view, raw = quote(kept.name), kept.raw
         else:
@@ -744,7 +744,7 @@ class SparkPlanner:
         session: SparkSession,
         query: Relation,
         targets: Columns,
-        noted: Explanation | None = None,
+        recorder: ExplainRecorder | None = None,
         reads: list[Read] | None = None,
         plan: StreamPlan | None = None,
         given: Mapping[int, DataFrame] | None = None,
@@ -755,10 +755,10 @@ class SparkPlanner:
         """
         found = [] if reads is None else reads
         with TemporaryNames(session, self._unused) as names:
-            text = self._text(names, query, targets, found, noted, plan, given)
+            text = self._text(names, query, targets, found, recorder, plan, given)
             frame = self._analysed(names, text)
-        if noted is not None:
-            noted.text = text
+        if recorder is not None:
+            recorder.text = text
         return frame
 
     def _text(
@@ -767,7 +767,7 @@ class SparkPlanner:
         query: Relation,
         targets: Columns,
         reads: list[Read],
-        noted: Explanation | None = None,
+        recorder: ExplainRecorder | None = None,
         plan: StreamPlan | None = None,
         given: Mapping[int, DataFrame] | None = None,
     ) -> str:
@@ -787,7 +787,7 @@ class SparkPlanner:
             if given and id(scan) in given:
                 return names.view(given[id(scan)])
             demand = demands.get(id(scan))
-            return self._input(names, scan, demand, reads, noted, clock=clock)
+            return self._input(names, scan, demand, reads, recorder, clock=clock)
 
         return query_text(
             query,

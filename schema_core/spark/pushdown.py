@@ -91,7 +91,7 @@ def scan_demands(query: Relation) -> dict[int, ScanDemand]:
 
     A scan that is not in the result is needed with all its columns.
     """
-    analysis = _Analysis()
+    analysis = _DemandAnalysis()
     analysis.relation(query, EVERYTHING)
     return analysis.found
 
@@ -226,7 +226,7 @@ def _position(ref: Ref) -> int:
 
 
 @dataclass(slots=True)
-class _Analysis:
+class _DemandAnalysis:
     """The columns that the expressions of a block read, and the demand of each scan.
 
     What can read a column of a source is visited before that source: expressions and sub-queries
@@ -257,7 +257,7 @@ class _Analysis:
             case With():
                 self.with_tables(relation, demand)
             case Named() | Join():
-                self.whole_sources(relation)
+                self.require_all_columns(relation)
             case Values(rows=rows):
                 self.expressions(value for row in rows for value in row)
             case Unnest(collection=collection):
@@ -372,7 +372,7 @@ class _Analysis:
         limit = limit if len(moved) == len(filters) else None
         self.relation(source.input, Demand(positions, moved, limit))
 
-    def whole_sources(self, source: Relation) -> None:
+    def require_all_columns(self, source: Relation) -> None:
         """Visit a join or a source all of whose columns are needed."""
         rest = [source]
         while rest:

@@ -15,8 +15,8 @@ from schema_core.errors import ConflictError
 from schema_core.expressions.typed import Ref, walk
 from schema_core.migration.compatibility import (
     FINDINGS,
+    CompatibilityAspect,
     Finding,
-    Question,
     Severity,
     can_jobs_restart,
     can_read_old_data,
@@ -165,7 +165,7 @@ def _state_findings(name: str, old: Stored, new: Stored) -> Iterator[Finding]:
     yield from can_jobs_restart(_schema(name, old), _schema(name, new))
     if old.source != new.source:
         severity, reason = FINDINGS[PLAN].severity, f"{old.source} becomes {new.source}"
-        yield Finding(Question.RUNNING_JOBS, PLAN, (name,), severity, reason)
+        yield Finding(CompatibilityAspect.RUNNING_JOBS, PLAN, (name,), severity, reason)
 
 
 def _schema(name: str, column: Stored) -> ResolvedSchema:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Relation, Scan, Table, WindowTable, result_columns
+from schema_core.query.relation import Relation, Scan, SourceTable, WindowTable, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.api_mode import functions_of
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.windows import lengths_of
-from schema_core.spark.incremental import State, StreamPlan
+from schema_core.spark.incremental import OperatorState, StreamPlan
 from schema_core.spark.interval_joins import TIME
 from schema_core.spark.session import TemporaryNames
 from schema_core.spark.watermarks import with_event_time, with_session_time
@@ -33,7 +33,7 @@ ROWS: Final = f"{PREFIX}rows"
 SESSION: Final = f"{PREFIX}session"
 ONE: Final = f"{PREFIX}one"
 #: States of one row for each key, which frames compute.
-UNIQUE: Final = frozenset({State.DISTINCT, State.FIRST, State.RANKED})
+UNIQUE: Final = frozenset({OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
         return frame.dropDuplicates()
     names = frame.columns
     keys = [names[place] for place in ranking.key]
-    if plan.state is State.FIRST:
+    if plan.state is OperatorState.FIRST:
         return frame.dropDuplicates(keys)
     expr = functions_of(frame).expr
     function = "max_by" if ranking.descending else "min_by"
@@ -119,12 +119,12 @@ def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
 def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
     """Return the streaming frame of a plan's operation as the frame to start.
 
-    For `State.ROWS` and `State.SESSION` that is a row with all rows of a window.
+    For `OperatorState.ROWS` and `OperatorState.SESSION` that is a row with all rows of a window.
     """
-    if plan.state is State.SESSION:
+    if plan.state is OperatorState.SESSION:
         assert isinstance(plan.operation, WindowTable)  # noqa: S101 - of this state
         return _sessions(plan.operation, frame, zone)
-    if plan.state is not State.ROWS:
+    if plan.state is not OperatorState.ROWS:
         return frame
     expr = functions_of(frame).expr
     end = frame.columns[-2]
@@ -147,7 +147,7 @@ def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
 
 def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
     """Return the rows of a plan's operation in a micro-batch of `grouped_rows`."""
-    has_rows = plan.state in (State.ROWS, State.SESSION)
+    has_rows = plan.state in (OperatorState.ROWS, OperatorState.SESSION)
     return rows.selectExpr(f"inline({quote(ROWS)})") if has_rows else rows
 
 
@@ -155,4 +155,4 @@ def scan_of(operation: Relation) -> Scan:
     """Return a scan in place of an operation, with its columns."""
     columns = result_columns(operation)
     schema = ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
-    return Scan(Table(ObjectIdentifier.of("", "", ROWS), schema), columns)
+    return Scan(SourceTable(ObjectIdentifier.of("", "", ROWS), schema), columns)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Maximum wait of a cancelled job for its micro-batch, which may be in its commit, in seconds.
-PATIENCE: Final = 60.0
+STOP_TIMEOUT: Final = 60.0
 #: Maximum starts of a query whose Python worker did not connect in time. Spark waits ten seconds,
 #: which a busy machine exceeds.
 STARTS: Final = 5
@@ -92,7 +92,7 @@ class MicroBatches:
                 raise
         finally:
             # a micro-batch in its commit goes on when its query is stopped
-            if self._writing.acquire(timeout=PATIENCE):
+            if self._writing.acquire(timeout=STOP_TIMEOUT):
                 self._writing.release()
         if not self._is_stopped:
             raise ExternalError("the streaming query was stopped", code="job-failed")

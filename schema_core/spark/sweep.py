@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from schema_core.arguments import require_instance
-from schema_core.caching import Entries, cached_by_identity
+from schema_core.caching import GenerationalCache, cached_by_identity
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
@@ -362,7 +362,7 @@ def swept_rows(
             yield from sweep_script(path, text)
         return
     resolver = SchemaResolver(streaming)
-    known: Entries[Swept] = Entries(f"{__name__}.Swept", MAX_KEPT)
+    known: GenerationalCache[Swept] = GenerationalCache(f"{__name__}.Swept", MAX_KEPT)
     for path, properties in _definitions(batches):
         key = (properties if isinstance(properties, str) else tuple(properties or ()),)
         weight = _length(properties)

@@ -20,7 +20,7 @@ from schema_core.environment.options import (
     PYTHON_METRICS,
 )
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
     AsyncScalarFunction,
@@ -89,11 +89,11 @@ class UserCalls:
         function = called.call.function
         if not isinstance(function.spark, PythonImplementation):
             return user_call(called)
-        if function.kind is Kind.AGGREGATE:
+        if function.kind is FunctionKind.AGGREGATE:
             rows = aggregated("collect_list", called, _row(self._arguments(called)))
             aggregate = _aggregate(function.spark, self._context(called), called.types)
             return self._python(called, aggregate, called.type, (rows,))
-        if function.kind is not Kind.SCALAR:
+        if function.kind is not FunctionKind.SCALAR:
             raise self._refusal(called)
         arguments = self._arguments(called)
         if function.spark.vectorized:
@@ -111,7 +111,9 @@ class UserCalls:
             UnsupportedError: as a call, and for any other function.
         """
         function = called.call.function
-        if function.kind is not Kind.TABLE or not isinstance(function.spark, PythonImplementation):
+        if function.kind is not FunctionKind.TABLE or not isinstance(
+            function.spark, PythonImplementation
+        ):
             raise self._refusal(called)
         type_ = ArrayType(called.type)
         _require_handed(type_)

@@ -1055,7 +1055,7 @@ def window(cursor: QueryCursor) -> Window:
     order = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     frame = _frame(cursor) if cursor.key in ("ROWS", "RANGE") else None
     if frame is not None and frame.unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL"):
-        frame = replace(frame, whole=True)
+        frame = replace(frame, disallow_partial=True)
     cursor.accept("ALLOW", "PARTIAL")
     cursor.expect(")")
     return Window(base, partition, order, frame, span=cursor.span_from(start))

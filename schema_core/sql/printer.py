@@ -720,10 +720,10 @@ def print_window(window: Window) -> str:
 
 
 def _frame(frame: Frame) -> str:
-    whole = " DISALLOW PARTIAL" if frame.whole else ""
+    partial = " DISALLOW PARTIAL" if frame.disallow_partial else ""
     if frame.upper is None:
-        return f"{frame.unit} {_bound(frame.lower)}{whole}"
-    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{whole}"
+        return f"{frame.unit} {_bound(frame.lower)}{partial}"
+    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{partial}"
 
 
 def _bound(bound: Call | Symbol) -> str:

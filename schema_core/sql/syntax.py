@@ -20,7 +20,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from schema_core.lazy_dataclass import dataclass
-from schema_core.left_deep import Chain
+from schema_core.left_deep import LeftDeepNode
 from schema_core.secrets import masked_value
 from schema_core.text import Span
 
@@ -147,13 +147,13 @@ class SortKey:
 class Frame:
     """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset.
 
-    `whole` is DISALLOW PARTIAL: the result is NULL if the frame exceeds the partition.
+    `disallow_partial` is DISALLOW PARTIAL: the result is NULL if the frame exceeds the partition.
     """
 
     unit: str  # ROWS or RANGE
     lower: Call | Symbol
     upper: Call | Symbol | None = None
-    whole: bool = False
+    disallow_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Call(Chain):
+class Call(LeftDeepNode):
     """A function or operator and its arguments.
 
     `path` is the function name as written unless it is one plain word in upper case: Flink prints

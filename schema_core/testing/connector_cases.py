@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 
-class Sample(NamedTuple):
+class TypeSample(NamedTuple):
     """Values of a type in SQL: the contract writes each, and NULL, and reads it back."""
 
     type: str
@@ -14,47 +14,49 @@ class Sample(NamedTuple):
 
 
 #: Name -> a type, with extreme values, values that formats confuse, and common ones.
-TYPES: Mapping[str, Sample] = {
-    "boolean": Sample("BOOLEAN", ("TRUE", "FALSE")),
-    "tinyint": Sample("TINYINT", ("-128", "127", "0")),
-    "smallint": Sample("SMALLINT", ("-32768", "32767")),
-    "int": Sample("INT", ("-2147483648", "2147483647")),
-    "bigint": Sample("BIGINT", ("-9223372036854775807", "9223372036854775807")),
-    "float": Sample("FLOAT", ("-0.5", "'3.4028235E38'", "'1.4E-45'")),
-    "double": Sample("DOUBLE", ("'1.7976931348623157E308'", "'4.9E-324'", "0.1")),
-    "decimal": Sample("DECIMAL(10, 2)", ("99999999.99", "-0.01", "1.50")),
-    "long decimal": Sample("DECIMAL(38, 18)", ("'99999999999999999999.999999999999999999'", "0")),
-    "char": Sample("CHAR(3)", ("'abc'", "'x  '")),
-    "varchar": Sample("VARCHAR(6)", ("'a\"b,c'", "'null'")),
-    "string": Sample(
+TYPES: Mapping[str, TypeSample] = {
+    "boolean": TypeSample("BOOLEAN", ("TRUE", "FALSE")),
+    "tinyint": TypeSample("TINYINT", ("-128", "127", "0")),
+    "smallint": TypeSample("SMALLINT", ("-32768", "32767")),
+    "int": TypeSample("INT", ("-2147483648", "2147483647")),
+    "bigint": TypeSample("BIGINT", ("-9223372036854775807", "9223372036854775807")),
+    "float": TypeSample("FLOAT", ("-0.5", "'3.4028235E38'", "'1.4E-45'")),
+    "double": TypeSample("DOUBLE", ("'1.7976931348623157E308'", "'4.9E-324'", "0.1")),
+    "decimal": TypeSample("DECIMAL(10, 2)", ("99999999.99", "-0.01", "1.50")),
+    "long decimal": TypeSample(
+        "DECIMAL(38, 18)", ("'99999999999999999999.999999999999999999'", "0")
+    ),
+    "char": TypeSample("CHAR(3)", ("'abc'", "'x  '")),
+    "varchar": TypeSample("VARCHAR(6)", ("'a\"b,c'", "'null'")),
+    "string": TypeSample(
         "STRING",
         ("'NULL'", "' x '", "'注文 😀 é'", "'a''b\\c'", "'1'", "'true'", "U&'tab\\0009\"end'"),
     ),
-    "empty string": Sample("STRING", ("''", "'not empty'")),
-    "line break": Sample("STRING", ("U&'one\\000Atwo\\000D\\000Athree'", "'one'")),
-    "binary": Sample("BINARY(2)", ("x'00ff'", "x'4142'")),
-    "bytes": Sample("BYTES", ("x'00'", "x'ff0a2c22'")),
-    "date": Sample("DATE", ("DATE '0001-01-01'", "DATE '9999-12-31'", "DATE '1970-01-01'")),
-    "time": Sample("TIME(0)", ("TIME '00:00:00'", "TIME '23:59:59'")),
-    "timestamp(0)": Sample("TIMESTAMP(0)", ("TIMESTAMP '1969-12-31 23:59:59'",)),
-    "timestamp(3)": Sample(
+    "empty string": TypeSample("STRING", ("''", "'not empty'")),
+    "line break": TypeSample("STRING", ("U&'one\\000Atwo\\000D\\000Athree'", "'one'")),
+    "binary": TypeSample("BINARY(2)", ("x'00ff'", "x'4142'")),
+    "bytes": TypeSample("BYTES", ("x'00'", "x'ff0a2c22'")),
+    "date": TypeSample("DATE", ("DATE '0001-01-01'", "DATE '9999-12-31'", "DATE '1970-01-01'")),
+    "time": TypeSample("TIME(0)", ("TIME '00:00:00'", "TIME '23:59:59'")),
+    "timestamp(0)": TypeSample("TIMESTAMP(0)", ("TIMESTAMP '1969-12-31 23:59:59'",)),
+    "timestamp(3)": TypeSample(
         "TIMESTAMP(3)",
         ("TIMESTAMP '2024-03-31 02:30:00.001'", "TIMESTAMP '9999-12-31 23:59:59.999'"),
     ),
-    "timestamp(6)": Sample("TIMESTAMP(6)", ("TIMESTAMP '2024-02-29 12:00:00.123456'",)),
-    "timestamp(9)": Sample("TIMESTAMP(9)", ("TIMESTAMP '2024-02-29 12:00:00.654321'",)),
-    "timestamp_ltz(3)": Sample(
+    "timestamp(6)": TypeSample("TIMESTAMP(6)", ("TIMESTAMP '2024-02-29 12:00:00.123456'",)),
+    "timestamp(9)": TypeSample("TIMESTAMP(9)", ("TIMESTAMP '2024-02-29 12:00:00.654321'",)),
+    "timestamp_ltz(3)": TypeSample(
         "TIMESTAMP_LTZ(3)",
         ("TIMESTAMP '2024-02-29 12:00:00.123'", "TIMESTAMP '1960-01-01 00:00:00'"),
     ),
-    "timestamp_ltz(6)": Sample("TIMESTAMP_LTZ(6)", ("TIMESTAMP '2024-02-29 12:00:00.123456'",)),
-    "array": Sample("ARRAY<INT>", ("ARRAY[1, CAST(NULL AS INT), 3]", "ARRAY[7]")),
-    "array of rows": Sample(
+    "timestamp_ltz(6)": TypeSample("TIMESTAMP_LTZ(6)", ("TIMESTAMP '2024-02-29 12:00:00.123456'",)),
+    "array": TypeSample("ARRAY<INT>", ("ARRAY[1, CAST(NULL AS INT), 3]", "ARRAY[7]")),
+    "array of rows": TypeSample(
         "ARRAY<ROW<a INT, b STRING>>",
         ("ARRAY[ROW(1, 'x'), ROW(CAST(NULL AS INT), 'y,z')]",),
     ),
-    "map": Sample("MAP<STRING, INT>", ("MAP['a', 1, 'b', CAST(NULL AS INT)]",)),
-    "row": Sample(
+    "map": TypeSample("MAP<STRING, INT>", ("MAP['a', 1, 'b', CAST(NULL AS INT)]",)),
+    "row": TypeSample(
         "ROW<a INT, b ROW<c STRING, d DECIMAL(4, 1)>>",
         ("ROW(1, ROW('x', 1.5))", "ROW(CAST(NULL AS INT), ROW('', CAST(NULL AS DECIMAL(4, 1))))"),
     ),

@@ -36,7 +36,7 @@ from schema_core.testing.connector_cases import (
     NAMES,
     PREDICATE_COLUMNS,
     TYPES,
-    Sample,
+    TypeSample,
     predicates,
 )
 from schema_core.testing.killed_writes import (
@@ -48,7 +48,7 @@ from schema_core.testing.killed_writes import (
     WRITTEN,
     Delegate,
     HeldWrite,
-    State,
+    KilledWriteState,
     active_settings,
     kill_writes,
 )
@@ -120,7 +120,7 @@ class ConnectorContract(ABC):
     """
 
     #: Name -> the samples of the types that the connector stores. Others must be refused.
-    types: Mapping[str, Sample] = TYPES
+    types: Mapping[str, TypeSample] = TYPES
     #: Names of columns that the connector supports.
     names: Sequence[str] = NAMES
     #: The types of partition columns, with two values for each.
@@ -773,7 +773,7 @@ class Kill:
         """The rows of the table with those of the write."""
         return NEW if self.replaces else [*OLD, *NEW]
 
-    def allowed(self, state: State) -> list[list[tuple[Any, ...]]]:
+    def allowed(self, state: KilledWriteState) -> list[list[tuple[Any, ...]]]:
         """Return what a reader may see."""
         if state.name in (COMMITTED, DONE):
             return [self.new]
@@ -828,7 +828,7 @@ def _need(connector: Any, ability: Ability) -> None:
 
 
 def _changed_values(
-    types: Mapping[str, Sample], table: MakeTable, run: Any
+    types: Mapping[str, TypeSample], table: MakeTable, run: Any
 ) -> dict[str, tuple[Any, Any]]:
     """Write and read all values of these types in one table.
 

@@ -23,7 +23,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.overloads import accepts_count, resolve_overload
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import ArgumentTypes, Kind, Parameter
+from schema_core.expressions.signatures import ArgumentTypes, FunctionKind, Parameter
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Keyword, TypeArgument, Typed
 from schema_core.sql.parser import parse_expression
@@ -126,7 +126,7 @@ NAMES: tuple[str, ...] = tuple(
     sorted(
         name
         for name, rows in BUILT_IN.items()
-        if all(row.kind is Kind.SCALAR for row in rows) and not name.startswith("$")
+        if all(row.kind is FunctionKind.SCALAR for row in rows) and not name.startswith("$")
     )
 )
 

@@ -75,7 +75,7 @@ class HeldWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class KilledWriteState:
     """What a write had done when its process was killed: a kill point, `DONE` or `FAILED`."""
 
     name: str
@@ -90,7 +90,7 @@ def kill_writes(
     writes: Sequence[HeldWrite],
     settings: Mapping[str, str],
     timeout: float,
-) -> Mapping[str, State]:
+) -> Mapping[str, KilledWriteState]:
     """Run writes in a process, kill it when all have stopped, and return their states by table.
 
     Args:
@@ -109,7 +109,7 @@ def kill_writes(
         "settings": {**START, **kept, **SETTINGS},
         "writes": [asdict(one) for one in writes],
     }
-    states: dict[str, State] = {}
+    states: dict[str, KilledWriteState] = {}
     is_ready = False
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         process = subprocess.Popen(
@@ -134,7 +134,7 @@ def kill_writes(
                     table, name, error = json.loads(line.removeprefix(PREFIX))
                     if is_ready := not table:
                         break
-                    states[table] = State(name, error)
+                    states[table] = KilledWriteState(name, error)
         finally:
             timer.cancel()
             _kill(process)

@@ -29,7 +29,7 @@ from schema_core.sql.printer import print_string
 from schema_core.testing.planner_cases import QUERIES, VALUES, QueryCase
 from schema_core.types import Row
 
-#: The rows of a new table of `MakeTable`, and those that a job adds.
+#: The rows of a new table of `MakePlannerTable`, and those that a job adds.
 OLD, NEW = [(1, "x"), (2, None)], [(3, "y"), (4, "z")]
 
 #: The statement that adds `NEW`.
@@ -42,7 +42,7 @@ TIMEOUT_MS = 120_000
 FAILING = "SELECT CAST(b AS INT) AS a, b FROM (VALUES ('5'), ('no number')) AS v (b)"
 
 
-class MakeTable(Protocol):
+class MakePlannerTable(Protocol):
     """Creates a table of the planner."""
 
     def __call__(
@@ -188,7 +188,7 @@ class PlannerContract(ABC):
     @pytest.fixture
     def table(
         self, environment: TableEnvironment, tmp_path: Path, numbers: Iterator[int]
-    ) -> MakeTable:
+    ) -> MakePlannerTable:
         """Return a function that creates tables; skip the test if the planner writes none."""
         if self.table_options(tmp_path) is None:
             pytest.skip("the planner writes no tables")
@@ -330,16 +330,16 @@ class PlannerContract(ABC):
             _finish(environment.execute_sql(statement))
         assert not _exists(environment, name)
 
-    def test_rows_are_read_as_written(self, table: MakeTable, read: Any) -> None:
+    def test_rows_are_read_as_written(self, table: MakePlannerTable, read: Any) -> None:
         """Also after a second INSERT."""
         assert OLD == read(table())
 
-    def test_a_table_without_rows_is_read(self, table: MakeTable, read: Any) -> None:
+    def test_a_table_without_rows_is_read(self, table: MakePlannerTable, read: Any) -> None:
         """Its columns are those of its definition."""
         assert [] == read(table(rows=False))
 
     def test_inserts_append(
-        self, environment: TableEnvironment, table: MakeTable, read: Any
+        self, environment: TableEnvironment, table: MakePlannerTable, read: Any
     ) -> None:
         """The rows of earlier jobs stay."""
         name = table()
@@ -347,7 +347,7 @@ class PlannerContract(ABC):
         assert OLD + NEW == read(name)
 
     def test_columns_are_matched(
-        self, environment: TableEnvironment, table: MakeTable, read: Any
+        self, environment: TableEnvironment, table: MakePlannerTable, read: Any
     ) -> None:
         """By position, or in the order of the list; those not in the list are NULL."""
         name = table(rows=False)
@@ -356,7 +356,7 @@ class PlannerContract(ABC):
         assert OLD == read(name)
 
     def test_values_are_cast_to_the_columns(
-        self, environment: TableEnvironment, table: MakeTable
+        self, environment: TableEnvironment, table: MakePlannerTable
     ) -> None:
         """INT to BIGINT, and a literal to STRING: the rows have the types of the table."""
         name = table("a BIGINT, b STRING")
@@ -365,7 +365,7 @@ class PlannerContract(ABC):
         assert [(2, None), (9223372036854775807, "y")] == _sorted(found)
 
     def test_null_in_a_not_null_column_is_refused(
-        self, environment: TableEnvironment, table: MakeTable, read: Any
+        self, environment: TableEnvironment, table: MakePlannerTable, read: Any
     ) -> None:
         """No row of the statement is written."""
         name = table("a INT NOT NULL, b STRING", rows=False)
@@ -397,7 +397,7 @@ class PlannerContract(ABC):
     def test_a_write_is_right_or_refused(
         self,
         environment: TableEnvironment,
-        table: MakeTable,
+        table: MakePlannerTable,
         read: Any,
         columns: str,
         clauses: str,
@@ -414,7 +414,7 @@ class PlannerContract(ABC):
         assert expected == read(name)
 
     def test_a_computed_column_is_computed_or_refused(
-        self, environment: TableEnvironment, table: MakeTable
+        self, environment: TableEnvironment, table: MakePlannerTable
     ) -> None:
         """It is not read from what is stored."""
         name = table("a INT, b STRING, c AS a IS NULL", rows=False)
@@ -427,7 +427,7 @@ class PlannerContract(ABC):
             assert [(False, 3), (False, 4)] == _sorted(found)
 
     def test_overwriting_replaces_or_is_refused(
-        self, environment: TableEnvironment, table: MakeTable, read: Any
+        self, environment: TableEnvironment, table: MakePlannerTable, read: Any
     ) -> None:
         """A refused statement changes nothing."""
         name = table()
@@ -439,7 +439,7 @@ class PlannerContract(ABC):
             assert NEW == read(name)
 
     def test_unknown_options_are_refused(
-        self, environment: TableEnvironment, table: MakeTable
+        self, environment: TableEnvironment, table: MakePlannerTable
     ) -> None:
         """Those of the table, and those of hints."""
         wrong = table(rows=False, options={"no-such-option": "x"})
@@ -458,7 +458,7 @@ class PlannerContract(ABC):
     # --- jobs ------------------------------------------------------------------------------------
 
     def test_a_job_has_a_name_and_its_tables(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable
     ) -> None:
         """The names of the tables that it writes are part of its description."""
         name, graphs = table(), list[JobGraph]()
@@ -469,7 +469,7 @@ class PlannerContract(ABC):
         assert [name] == [one.get_object_name() for one in graph.sinks]
 
     def test_nothing_is_written_before_the_job(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """A prepared job that is aborted leaves nothing."""
         name, seen = table(), list[Any]()
@@ -486,7 +486,7 @@ class PlannerContract(ABC):
         assert [OLD, OLD] == [*seen, read(name)]
 
     def test_hooks_are_called_before_and_after_the_rows_are_visible(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """`on_created` sees the old rows, `on_finished` all."""
         name, seen = table(), list[Any]()
@@ -499,7 +499,7 @@ class PlannerContract(ABC):
         assert JobStatus.FINISHED is _status(result)
 
     def test_a_hook_that_fails_keeps_the_job_from_starting(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """The job is aborted."""
         name = table()
@@ -517,7 +517,7 @@ class PlannerContract(ABC):
         assert OLD == read(name)
 
     def test_a_job_that_fails_leaves_no_rows(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """Rows that are computed before the error are not visible; or the query is refused."""
         name, events = table(), Events()
@@ -530,7 +530,7 @@ class PlannerContract(ABC):
         assert OLD == read(name)
 
     def test_a_job_that_is_cancelled_before_it_runs_leaves_no_rows(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """`JobExecution.cancel` may be called before `run`, which then raises."""
         name, graphs = table(), list[JobGraph]()
@@ -552,7 +552,7 @@ class PlannerContract(ABC):
         assert OLD == read(name)
 
     def test_a_job_that_is_cancelled_before_its_commit_leaves_no_rows(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """All rows are written, and none is visible; the next job is not affected."""
         name, events, seen = table(), Events(), list[Any]()
@@ -583,7 +583,7 @@ class PlannerContract(ABC):
         assert OLD + NEW == read(name)
 
     def test_a_statement_set_is_one_job(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, read: Any
+        self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
     ) -> None:
         """If it is stopped before its commit, none of its tables has changed."""
         names = [table(), table()]
@@ -607,7 +607,7 @@ class PlannerContract(ABC):
     # --- CREATE TABLE AS -------------------------------------------------------------------------
 
     def test_a_table_is_created_from_a_query(
-        self, environment: TableEnvironment, table: MakeTable, tmp_path: Path, read: Any
+        self, environment: TableEnvironment, table: MakePlannerTable, tmp_path: Path, read: Any
     ) -> None:
         """With its rows, or the statement is refused and creates nothing."""
         name = f"{table(rows=False)}_as"
@@ -621,7 +621,11 @@ class PlannerContract(ABC):
             assert _sorted(QUERIES["OR"].rows) == read(name)
 
     def test_a_creation_that_fails_leaves_no_table(
-        self, environment: TableEnvironment, recorder: Recorder, table: MakeTable, tmp_path: Path
+        self,
+        environment: TableEnvironment,
+        recorder: Recorder,
+        table: MakePlannerTable,
+        tmp_path: Path,
     ) -> None:
         """With the option ``table.rtas-ctas.atomicity-enabled``; or it is refused."""
         name = f"{table(rows=False)}_as"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    Reader: TypeAlias = Callable[["Words"], DataType]
+    Reader: TypeAlias = Callable[["TypeStringCursor"], DataType]
 
 #: Flink's keyword -> the keywords of other engines for the same type.
 WORDS = {
@@ -214,7 +214,7 @@ def _unquoted(word: str) -> str:
     return (word[1:-1] if closed else word[1:]).replace(quote * 2, quote)
 
 
-class Words:
+class TypeStringCursor:
     """The words of a type string, and a position in them.
 
     Most types are valid: the tokens, which know where they are, are made for an error only. The
@@ -307,7 +307,7 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
 def parse(text: str) -> DataType:
     """Parse a type string; results are cached."""
     check_size(require_text(text, "the type string"))
-    words = Words(text)
+    words = TypeStringCursor(text)
     try:
         if len(text) > MAX_DIGITS and max(map(len, words.words)) > MAX_DIGITS:
             words.cursor()  # checks the digits of all numbers
@@ -320,7 +320,7 @@ def parse(text: str) -> DataType:
         raise
 
 
-def _whole_type(words: Words) -> DataType:
+def _whole_type(words: TypeStringCursor) -> DataType:
     type_ = _type(words)
     if words.word:
         raise words.fail(f"unexpected {words.found} after the type")
@@ -331,7 +331,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
     """Return the hint for a missing comma: with it everything can be parsed."""
 
     def failure(trial: Sequence[Token]) -> int | None:
-        inner = Words(cursor.text, trial)
+        inner = TypeStringCursor(cursor.text, trial)
         try:
             _whole_type(inner)
         except ParseError as error:
@@ -350,7 +350,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
 _ENDS = frozenset({"", ",", ">", ")"})
 
 
-def _type(words: Words) -> DataType:
+def _type(words: TypeStringCursor) -> DataType:
     """Parse a type, its nullability and at most one ARRAY or MULTISET suffix."""
     words.depth += 1
     if words.depth > MAX_DEPTH:
@@ -369,7 +369,7 @@ def _type(words: Words) -> DataType:
 POSTFIX: dict[str, type[ArrayType | MultisetType]] = {"ARRAY": ArrayType, "MULTISET": MultisetType}
 
 
-def _nullability(words: Words, type_: DataType) -> DataType:
+def _nullability(words: TypeStringCursor, type_: DataType) -> DataType:
     start = words.index
     if not words.accept("NOT"):
         words.accept("NULL")
@@ -381,7 +381,7 @@ def _nullability(words: Words, type_: DataType) -> DataType:
         raise _located(words, start, error) from None
 
 
-def _base(words: Words) -> DataType:
+def _base(words: TypeStringCursor) -> DataType:
     start = words.index
     word = words.words[start]
     reader = GRAMMAR.get(word) or GRAMMAR.get(word.upper())
@@ -398,14 +398,14 @@ def _base(words: Words) -> DataType:
         raise _located(words, start, error) from None
 
 
-def _located(words: Words, start: int, error: SchemaError) -> ParseError:
+def _located(words: TypeStringCursor, start: int, error: SchemaError) -> ParseError:
     """Return an error of a type, with the position of its string."""
     cursor = words.cursor()
     span = cursor.span_from(cursor.tokens[start].start)
     return ParseError(error.problem, code=error.code, span=span, text=words.text)
 
 
-def _user_defined(words: Words) -> DataType:
+def _user_defined(words: TypeStringCursor) -> DataType:
     parts = [_name(words)]
     while words.accept("."):
         if len(parts) == 3:
@@ -421,7 +421,7 @@ def _is_name(word: str) -> bool:
     return word.upper() not in KEYWORDS
 
 
-def _name(words: Words) -> str:
+def _name(words: TypeStringCursor) -> str:
     word = words.word
     if not _is_name(word):
         hint = "quote reserved words with back-ticks" if word.upper() in KEYWORDS else None
@@ -430,7 +430,7 @@ def _name(words: Words) -> str:
     return _unquoted(word) if word[0] == "`" else word
 
 
-def _number(words: Words) -> int:
+def _number(words: TypeStringCursor) -> int:
     word = words.words[words.index]
     if word[:1] not in DIGITS:
         raise words.fail(f"expected a number, found {words.found}")
@@ -441,7 +441,7 @@ def _number(words: Words) -> int:
     return value
 
 
-def _string(words: Words) -> str:
+def _string(words: TypeStringCursor) -> str:
     word = words.word
     if word[:1] != "'":
         raise words.fail(f"expected a string in single quotes, found {words.found}")
@@ -449,7 +449,7 @@ def _string(words: Words) -> str:
     return _unquoted(word)
 
 
-def _numbers(words: Words, most: int) -> list[int]:
+def _numbers(words: TypeStringCursor, most: int) -> list[int]:
     """Parse up to `most` numbers in optional parentheses."""
     if words.words[words.index] != "(":
         return []
@@ -462,7 +462,7 @@ def _numbers(words: Words, most: int) -> list[int]:
     return values
 
 
-def _precision(words: Words, default: int) -> int:
+def _precision(words: TypeStringCursor, default: int) -> int:
     """Parse one number in optional parentheses."""
     values = _numbers(words, 1)
     return values[0] if values else default
@@ -476,19 +476,19 @@ def _plain(kind: Callable[..., DataType], most: int) -> Reader:
     return lambda _: only
 
 
-def _double(words: Words) -> DataType:
+def _double(words: TypeStringCursor) -> DataType:
     words.accept("PRECISION")
     return DOUBLE
 
 
-def _time(words: Words) -> DataType:
+def _time(words: TypeStringCursor) -> DataType:
     precision = _precision(words, default=0)
     if words.accept("WITHOUT"):
         words.expect("TIME", "ZONE")
     return TimeType(precision)
 
 
-def _timestamp(words: Words) -> DataType:
+def _timestamp(words: TypeStringCursor) -> DataType:
     precision = _precision(words, default=6)
     if words.word in _ENDS:
         return TimestampType(precision)
@@ -501,7 +501,7 @@ def _timestamp(words: Words) -> DataType:
     return TimestampType(precision)
 
 
-def _interval(words: Words) -> DataType:
+def _interval(words: TypeStringCursor) -> DataType:
     start = words.index
     first = words.word.upper()
     unit = first if first in KEYWORDS else ""
@@ -525,14 +525,14 @@ def _interval(words: Words) -> DataType:
     raise cursor.fail(f"there is no interval {unit or found.display}", span=found.span)
 
 
-def _collection(kind: type[ArrayType | MultisetType], words: Words) -> DataType:
+def _collection(kind: type[ArrayType | MultisetType], words: TypeStringCursor) -> DataType:
     words.expect("<")
     element = _type(words)
     words.expect(">")
     return kind(element)
 
 
-def _map(words: Words) -> DataType:
+def _map(words: TypeStringCursor) -> DataType:
     words.expect("<")
     key = _type(words)
     words.expect(",")
@@ -541,7 +541,7 @@ def _map(words: Words) -> DataType:
     return MapType(key, value)
 
 
-def _fields(words: Words, closing: str) -> Iterator[RowField]:
+def _fields(words: TypeStringCursor, closing: str) -> Iterator[RowField]:
     """Parse ``name type 'comment'``, separated by commas, up to the closing bracket."""
     if words.accept(closing):
         return
@@ -554,14 +554,14 @@ def _fields(words: Words, closing: str) -> Iterator[RowField]:
         words.expect(",")
 
 
-def _row(words: Words) -> DataType:
+def _row(words: TypeStringCursor) -> DataType:
     closing = ")" if words.accept("(") else ">"
     if closing == ">":
         words.expect("<")
     return RowType(list(_fields(words, closing)))
 
 
-def _structured(words: Words) -> DataType:
+def _structured(words: TypeStringCursor) -> DataType:
     words.expect("<")
     name = _string(words)
     if not words.accept(","):
@@ -570,7 +570,7 @@ def _structured(words: Words) -> DataType:
     return StructuredType(name, list(_fields(words, ">")))
 
 
-def _two_strings(words: Words) -> tuple[str, str]:
+def _two_strings(words: TypeStringCursor) -> tuple[str, str]:
     words.expect("(")
     first = _string(words)
     words.expect(",")
@@ -579,7 +579,7 @@ def _two_strings(words: Words) -> tuple[str, str]:
     return first, second
 
 
-def _raw(words: Words) -> DataType:
+def _raw(words: TypeStringCursor) -> DataType:
     """Parse a RAW type, whose snapshot in Base64 must begin with the length and name of a class.
 
     Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
@@ -595,7 +595,7 @@ def _raw(words: Words) -> DataType:
     return RawType(name, snapshot)
 
 
-def _legacy(words: Words) -> DataType:
+def _legacy(words: TypeStringCursor) -> DataType:
     root, information = _two_strings(words)
     if root not in TypeRoot.__members__:
         raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")

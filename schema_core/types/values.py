@@ -67,7 +67,7 @@ def reject_reason(type_: DataType, value: object) -> Rejection | None:
 # --- without children ----------------------------------------------------------------------------
 
 
-def _whole(type_: DataType, value: object) -> Rejection | None:
+def _any_value(type_: DataType, value: object) -> Rejection | None:
     """Accept every value of the class."""
     return None
 
@@ -81,7 +81,7 @@ def _between(low: int, high: int) -> Check:
     return check
 
 
-def _bytes_wide(size: int) -> Check:
+def _signed_integer_of(size: int) -> Check:
     """Check the range of a signed integer of some bytes."""
     return _between(-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
 
@@ -233,25 +233,25 @@ DATETIME = (dt.datetime,)
 #: Type -> the classes of its values, and a check of the value. Other types have no Python values.
 TAKES |= {
     # type                             classes                          check
-    atomic.BooleanType:                ((bool,),                        _whole),
-    atomic.TinyIntType:                ((int,),                         _bytes_wide(1)),
-    atomic.SmallIntType:               ((int,),                         _bytes_wide(2)),
-    atomic.IntType:                    ((int,),                         _bytes_wide(4)),
-    atomic.BigIntType:                 ((int,),                         _bytes_wide(8)),
-    atomic.FloatType:                  ((float,),                       _whole),
-    atomic.DoubleType:                 ((float,),                       _whole),
+    atomic.BooleanType:                ((bool,),                        _any_value),
+    atomic.TinyIntType:                ((int,),                         _signed_integer_of(1)),
+    atomic.SmallIntType:               ((int,),                         _signed_integer_of(2)),
+    atomic.IntType:                    ((int,),                         _signed_integer_of(4)),
+    atomic.BigIntType:                 ((int,),                         _signed_integer_of(8)),
+    atomic.FloatType:                  ((float,),                       _any_value),
+    atomic.DoubleType:                 ((float,),                       _any_value),
     atomic.DecimalType:                ((Decimal,),                     _digits),
     atomic.CharType:                   ((str,),                         _exactly_as_long),
     atomic.VarCharType:                ((str,),                         _at_most_as_long),
     atomic.BinaryType:                 (BYTES,                          _exactly_as_long),
     atomic.VarBinaryType:              (BYTES,                          _at_most_as_long),
     atomic.VariantType:                (ANYTHING,                       _variant),
-    temporal.DateType:                 ((dt.date, *DATETIME),             _whole),
-    temporal.TimeType:                 ((dt.time,),                     _whole),
-    temporal.TimestampType:            (DATETIME,                         _whole),
-    temporal.ZonedTimestampType:       (DATETIME,                         _whole),
-    temporal.LocalZonedTimestampType:  (DATETIME,                         _whole),
-    temporal.DayTimeIntervalType:      ((dt.timedelta,),                _whole),
+    temporal.DateType:                 ((dt.date, *DATETIME),             _any_value),
+    temporal.TimeType:                 ((dt.time,),                     _any_value),
+    temporal.TimestampType:            (DATETIME,                         _any_value),
+    temporal.ZonedTimestampType:       (DATETIME,                         _any_value),
+    temporal.LocalZonedTimestampType:  (DATETIME,                         _any_value),
+    temporal.DayTimeIntervalType:      ((dt.timedelta,),                _any_value),
     temporal.YearMonthIntervalType:    ((int,),                         _between(-MONTHS, MONTHS)),
     ArrayType:                         ((list, tuple, array),           _elements),
     MapType:                           ((dict,),                        _entries),

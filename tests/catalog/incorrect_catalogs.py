@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.object_store import ObjectKey, ObjectKind
+from schema_core.catalog.object_store import ObjectKey, StoredKind
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -170,7 +170,7 @@ class KeepsTypesOfDropped(InMemoryCatalog):
         super().drop_database(name, *more)
         for path, type_ in kept.items():
             with self.store.transaction(writing=True) as transaction:
-                transaction.create(ObjectKey.of(ObjectKind.TYPE, path), type_, None)
+                transaction.create(ObjectKey.of(StoredKind.TYPE, path), type_, None)
 
 
 class LosesPartitions(InMemoryCatalog):

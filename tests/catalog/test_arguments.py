@@ -12,7 +12,7 @@ import pytest
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
-from schema_core.catalogs.hive.catalog import Connection, HiveCatalog
+from schema_core.catalogs.hive.catalog import HiveCatalog, MetastoreConnection
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectPath
@@ -30,7 +30,7 @@ class Odd:
     """A class whose instances no catalog accepts."""
 
 
-def nobody_connects() -> Connection:
+def nobody_connects() -> MetastoreConnection:
     raise AssertionError
 
 

@@ -9,7 +9,7 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.sql.syntax import NOWHERE
 from schema_core.types import DataTypes
@@ -80,7 +80,7 @@ def test_resolved_functions_have_the_full_path(functions: FunctionCatalog) -> No
 
     assert rows is not None
     assert [("home", "db", "plus")] == [row.path for row in rows]
-    assert [Kind.SCALAR] == [row.kind for row in rows]
+    assert [FunctionKind.SCALAR] == [row.kind for row in rows]
 
 
 @pytest.mark.parametrize(

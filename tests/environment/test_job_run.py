@@ -721,7 +721,7 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
     """`Thread.start` waits for the new thread, which may run the job already."""
     goes_on, threads = threading.Event(), list[threading.Thread]()
     on: list[str] = []
-    begin, live = threading.Thread.start, job_run.JobRun.live
+    begin, run_to_end = threading.Thread.start, job_run.JobRun.run_to_end
 
     def noted() -> None:
         on.append(type(threading.current_thread()).__name__)
@@ -735,12 +735,12 @@ def test_ctrl_c_while_the_thread_starts_leaves_the_job_to_one_thread(
 
     def late(run: job_run.JobRun) -> None:
         assert has_started or goes_on.wait(20)
-        live(run)
+        run_to_end(run)
 
     waiting, watcher = Waiting(at={"abort": noted}), Watcher()
     with monkeypatch.context() as patched:
         patched.setattr(job_run._JobThread, "start", started)
-        patched.setattr(job_run.JobRun, "live", late)
+        patched.setattr(job_run.JobRun, "run_to_end", late)
         with pytest.raises(KeyboardInterrupt):
             submitted(waiting, (watcher,))
     goes_on.set()

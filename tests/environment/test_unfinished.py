@@ -258,7 +258,7 @@ def test_a_write_waits_for_the_commit_of_an_isolated_job(
 def test_a_write_does_not_wait_for_ever(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recover, "PATIENCE", 0.01)
+    monkeypatch.setattr(recover, "COMMIT_TIMEOUT", 0.01)
     leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
     for write in writes(environment):
         assert "unfinished-table" == code_of(write)

@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.catalog.functions import DEFINITIONS as LISTED
 from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates, declare
-from schema_core.expressions.signatures import Function, Kind, Rules
+from schema_core.expressions.signatures import Function, FunctionKind, Rules
 from schema_core.types import DataTypes
 from tests.support import cases
 
@@ -69,9 +69,9 @@ def test_repeated_parameters_are_expanded() -> None:
 
 
 def test_aggregates_are_in_one_table() -> None:
-    assert {row.kind for row in aggregates.FUNCTIONS} == {Kind.AGGREGATE}
+    assert {row.kind for row in aggregates.FUNCTIONS} == {FunctionKind.AGGREGATE}
     elsewhere = chain.from_iterable(one.FUNCTIONS for one in FAMILIES if one is not aggregates)
-    assert {row.name for row in elsewhere if row.kind is Kind.AGGREGATE} == {
+    assert {row.name for row in elsewhere if row.kind is FunctionKind.AGGREGATE} == {
         name for name in BUILT_IN if name.startswith("BITMAP_") and name.endswith("_AGG")
     }
 

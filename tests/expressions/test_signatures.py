@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from schema_core.expressions.functions import FAMILIES, declare
-from schema_core.expressions.signatures import Function, Kind
+from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -26,7 +26,7 @@ def test_built_in_functions_are_unpickled_as_themselves(row: Function) -> None:
 
 def test_declared_functions_are_unpickled_equal() -> None:
     signature = ([DataTypes.INT(), DataTypes.STRING(False)], DataTypes.DOUBLE())
-    (row,) = declare("f", [signature], kind=Kind.AGGREGATE, path=("c", "d", "f"))
+    (row,) = declare("f", [signature], kind=FunctionKind.AGGREGATE, path=("c", "d", "f"))
     (other,) = declare("f", [([DataTypes.INT()], DataTypes.DOUBLE())], path=("c", "d", "f"))
 
     assert row == pickle.loads(pickle.dumps(row))

@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import declare
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import Function, Kind
+from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
 from schema_core.expressions.typed import FunctionCall, Typed
@@ -233,7 +233,9 @@ def test_parameter_not_null_rejects_nullable_argument() -> None:
 
 
 def test_declared_aggregate_over_a_window() -> None:
-    counts = declare("my_count", [([DataTypes.INT()], DataTypes.BIGINT())], kind=Kind.AGGREGATE)
+    counts = declare(
+        "my_count", [([DataTypes.INT()], DataTypes.BIGINT())], kind=FunctionKind.AGGREGATE
+    )
     scope = ColumnScope({"a": DataTypes.INT()}, functions=lambda path, span: counts)
 
     found = infer(scope, parse_expression("my_count(a) OVER (ORDER BY a)"))

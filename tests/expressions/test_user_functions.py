@@ -14,7 +14,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions import col, lit
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
     ScalarFunction,
@@ -93,22 +93,22 @@ def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | Non
 @pytest.mark.parametrize(
     ("given", "kind", "rows", "results"),
     [
-        (Shout, Kind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
-        (Shout(), Kind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
-        (Rounded, Kind.SCALAR, ["Rounded(DECIMAL(10, 2))"],
+        (Shout, FunctionKind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
+        (Shout(), FunctionKind.SCALAR, ["Shout(STRING, BIGINT)"], ["STRING"]),
+        (Rounded, FunctionKind.SCALAR, ["Rounded(DECIMAL(10, 2))"],
          ["MAP<STRING NOT NULL, ARRAY<BIGINT> NOT NULL> NOT NULL"]),
-        (Twice, Kind.SCALAR, ["Twice(BIGINT)", "Twice(STRING, DATE)"],
+        (Twice, FunctionKind.SCALAR, ["Twice(BIGINT)", "Twice(STRING, DATE)"],
          ["BIGINT NOT NULL", "STRING NOT NULL"]),
-        (Split, Kind.TABLE, ["Split(STRING)"],
+        (Split, FunctionKind.TABLE, ["Split(STRING)"],
          ["ROW<`word` STRING NOT NULL, `length` BIGINT> NOT NULL"]),
-        (Mean, Kind.AGGREGATE, ["Mean(DOUBLE, BIGINT)"], ["DOUBLE"]),
-        (taxed, Kind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
-        (of_any, Kind.SCALAR, ["of_any(<ANY>, <ANY>, <ANY>, BIGINT, DECIMAL(10, 2))"],
+        (Mean, FunctionKind.AGGREGATE, ["Mean(DOUBLE, BIGINT)"], ["DOUBLE"]),
+        (taxed, FunctionKind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
+        (of_any, FunctionKind.SCALAR, ["of_any(<ANY>, <ANY>, <ANY>, BIGINT, DECIMAL(10, 2))"],
          ["BIGINT NOT NULL"]),
     ],
 )  # fmt: skip
 def test_signature_from_type_hints(
-    given: object, kind: Kind, rows: list[str], results: list[str]
+    given: object, kind: FunctionKind, rows: list[str], results: list[str]
 ) -> None:
     found = user_function(given)
 
@@ -167,7 +167,7 @@ class Broken(ScalarFunction):
         (of_broken_text, "invalid-function-hints", ("function 'of_broken_text'",)),
         (Scaled, "invalid-function-class", ()),
         (Broken, "invalid-function-class", ()),
-        (Kind, "invalid-function-class", ()),
+        (FunctionKind, "invalid-function-class", ()),
     ],
 )
 def test_incomplete_hints_raise(

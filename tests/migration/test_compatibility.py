@@ -13,9 +13,9 @@ from schema_core.errors import SchemaError
 from schema_core.migration.compatibility import (
     FINDINGS,
     Acceptance,
+    CompatibilityAspect,
     CompatibilityMode,
     Finding,
-    Question,
     Severity,
     can_jobs_restart,
     can_old_readers_read,
@@ -233,7 +233,7 @@ def test_wrong_arguments_are_refused(call: object, code: str) -> None:
 
 def test_every_finding_has_a_meaning_and_a_question() -> None:
     assert all(kind.meaning for kind in FINDINGS.values())
-    assert 3 == len(Question)
+    assert 3 == len(CompatibilityAspect)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schema_core.errors import NotFoundError
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Table
+from schema_core.query.relation import SourceTable
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.text import Span
@@ -37,9 +37,9 @@ HOME = ("default_catalog", "default_database")
 class ExampleTables:
     """These tables in the default database."""
 
-    def table(self, path: tuple[str, ...], span: Span) -> Table:
+    def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         *home, name = path
         if tuple(home) != HOME[2 - len(home) :] or name not in SCHEMAS:
             raise NotFoundError(f"there is no table {'.'.join(path)!r}", span=span)
         schema = SchemaResolver().resolve(SCHEMAS[name].build())
-        return Table(ObjectIdentifier.of(*HOME, name), schema)
+        return SourceTable(ObjectIdentifier.of(*HOME, name), schema)

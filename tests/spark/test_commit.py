@@ -41,13 +41,13 @@ from schema_core.spark.commit import (
     PREFIX,
     UNLOCKED_ATTEMPTS,
     Batch,
+    CommitFileKind,
+    CommitFileName,
     Definition,
     Directory,
     FileStage,
     Journal,
-    Kind,
-    Name,
-    Scope,
+    OverwriteScope,
     clean,
     is_uncommitted,
     partition_of,
@@ -106,10 +106,14 @@ def directory(tmp_path: Path) -> Directory:
 
 
 def staged(
-    directory: Directory, files: dict[str, str], scope: Scope = APPEND, *, patience: float = 20
+    directory: Directory,
+    files: dict[str, str],
+    scope: OverwriteScope = APPEND,
+    *,
+    lock_timeout: float = 20,
 ) -> FileStage:
     """A stage whose job has written its files."""
-    stage = FileStage(directory, scope, patience=patience)
+    stage = FileStage(directory, scope, lock_timeout=lock_timeout)
     stage.check()
     stage.open()
     for path, text in files.items():
@@ -143,7 +147,7 @@ def test_rows_are_visible_only_after_the_commit_without_leftovers(
 def test_a_reader_that_locks_a_new_table_while_it_is_committed(
     directory: Directory, is_read: bool
 ) -> None:
-    stage = staged(directory, {"part-0": "1", "p=1/part-1": "2"}, Scope(empty=True))
+    stage = staged(directory, {"part-0": "1", "p=1/part-1": "2"}, OverwriteScope(empty=True))
     assert stage.is_beside
     stage.prepare()
     if is_read:
@@ -161,7 +165,7 @@ def test_a_reader_that_locks_a_new_table_while_it_is_committed(
 def test_a_foreign_file_in_a_new_table_is_refused_while_it_is_committed(
     directory: Directory,
 ) -> None:
-    stage = staged(directory, {"part-0": "1"}, Scope(empty=True))
+    stage = staged(directory, {"part-0": "1"}, OverwriteScope(empty=True))
     stage.prepare()
     (Path(directory.root) / "foreign").write_text("3")
     with pytest.raises(SchemaError):
@@ -173,8 +177,10 @@ def test_a_foreign_file_in_a_new_table_is_refused_while_it_is_committed(
     assert [] == directory.outer.entries(PREFIX)
 
 
-@pytest.mark.parametrize("scope", [Scope(empty=True), Scope(everything=True)])
-def test_what_a_job_leaves_shows_whether_it_committed(directory: Directory, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", [OverwriteScope(empty=True), OverwriteScope(everything=True)])
+def test_what_a_job_leaves_shows_whether_it_committed(
+    directory: Directory, scope: OverwriteScope
+) -> None:
     if scope.everything:
         staged(directory, {"old": "0"}).commit()
     stage = staged(directory, {"part-0": "1"}, scope)
@@ -202,11 +208,11 @@ def test_an_aborted_job_keeps_an_existing_directory(directory: Directory) -> Non
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_new_table_requires_an_empty_directory(directory: Directory, prepared: bool) -> None:
     if prepared:
-        stage = staged(directory, {"part-0": "1"}, Scope(empty=True))
+        stage = staged(directory, {"part-0": "1"}, OverwriteScope(empty=True))
     Path(directory.root).mkdir(exist_ok=True)
     (Path(directory.root) / "theirs").write_text("x")
     with pytest.raises(SchemaError) as caught:
-        stage.commit() if prepared else staged(directory, {}, Scope(empty=True))
+        stage.commit() if prepared else staged(directory, {}, OverwriteScope(empty=True))
     if prepared:
         stage.abort()
 
@@ -238,7 +244,7 @@ def test_checksum_files_of_hadoop_are_deleted_with_their_files(directory: Direct
     root.mkdir()
     for name in ("part-0", ".part-0.crc"):
         (root / name).write_text("x")
-    staged(directory, {"part-1": "1", ".part-1.crc": "c"}, Scope(everything=True)).commit()
+    staged(directory, {"part-1": "1", ".part-1.crc": "c"}, OverwriteScope(everything=True)).commit()
 
     assert ["part-1"] == [one.name for one in directory.entries("")]
 
@@ -260,12 +266,12 @@ def test_the_partition_of_a_file(path: str, count: int, expected: tuple[str, ...
 
 
 def test_files_outside_of_partitions_are_not_replaced() -> None:
-    scope = Scope(partitions=1, fixed=("2",))
+    scope = OverwriteScope(partitions=1, fixed=("2",))
     old = ("loose", "other/file", "p=1/a", "p=2/b", "p=3/c")
 
     assert ("p=2/b", "p=3/c") == scope.replaced(["p=3/new"], old)
     assert ("p=2/b",) == scope.replaced([], old)
-    assert () == Scope(partitions=1).replaced([], old)
+    assert () == OverwriteScope(partitions=1).replaced([], old)
 
 
 # --- leftovers -----------------------------------------------------------------------------------
@@ -291,28 +297,32 @@ def leave(directory: Directory, name: str, age: float = 0.0) -> None:
     os.utime(folder, (then, then))
 
 
+def stage_of(owner: Owner, digit: str) -> str:
+    return str(CommitFileName(CommitFileKind.STAGE, owner, digit * 32))
+
+
 LEFT: dict[str, tuple[Callable[[], str], float, bool]] = {
-    "of a dead process": (lambda: str(Name(Kind.STAGE, a_dead_process(), "a" * 32)), 0, True),
+    "of a dead process": (lambda: stage_of(a_dead_process(), "a"), 0, True),
     "of a process number used again": (
-        lambda: str(Name(Kind.STAGE, Owner(Owner.this().host, os.getppid(), 1), "b" * 32)), 0, True,
+        lambda: stage_of(Owner(Owner.this().host, os.getppid(), 1), "b"), 0, True,
     ),
     "of the same host and number, whose processes are invisible here": (
-        lambda: str(Name(Kind.STAGE, elsewhere(), "1" * 32)), 0, False,
+        lambda: stage_of(elsewhere(), "1"), 0, False,
     ),
     "of the same host and number, by a version that named just the host": (
-        lambda: str(Name(Kind.STAGE, elsewhere(""), "2" * 32)), 0, False,
+        lambda: stage_of(elsewhere(""), "2"), 0, False,
     ),
     "of the same host by that version, long ago": (
-        lambda: str(Name(Kind.STAGE, elsewhere(""), "3" * 32)), ABANDONED + 60, True,
+        lambda: stage_of(elsewhere(""), "3"), ABANDONED + 60, True,
     ),
     "of this process, whose job is gone": (
-        lambda: str(Name(Kind.STAGE, Owner.this(), "c" * 32)), 0, True,
+        lambda: stage_of(Owner.this(), "c"), 0, True,
     ),
     "of another host, today": (
-        lambda: str(Name(Kind.STAGE, Owner("elsewhere", 1, 1), "d" * 32)), 0, False,
+        lambda: stage_of(Owner("elsewhere", 1, 1), "d"), 0, False,
     ),
     "of another host, long ago": (
-        lambda: str(Name(Kind.STAGE, Owner("elsewhere", 1, 1), "e" * 32)), ABANDONED + 60, True,
+        lambda: stage_of(Owner("elsewhere", 1, 1), "e"), ABANDONED + 60, True,
     ),
     "of a former version, long ago": (lambda: ".staging-" + "f" * 32, ABANDONED, True),
     "of a former version, today": (lambda: ".staging-" + "f" * 32, 0, False),
@@ -344,9 +354,11 @@ def test_leftovers_of_a_live_job_are_kept(directory: Directory) -> None:
 
 
 @pytest.mark.parametrize("again", [False, True])
-@pytest.mark.parametrize("scope", [APPEND, Scope(everything=True), Scope(empty=True)])
+@pytest.mark.parametrize(
+    "scope", [APPEND, OverwriteScope(everything=True), OverwriteScope(empty=True)]
+)
 def test_a_stage_that_others_removed_is_not_committed(
-    directory: Directory, scope: Scope, again: bool
+    directory: Directory, scope: OverwriteScope, again: bool
 ) -> None:
     """Not even where the engine has created its directory again, for the tasks that follow."""
     if not scope.empty:
@@ -371,7 +383,7 @@ def test_a_stage_that_vanishes_before_its_commit_point_is_not_committed(
 ) -> None:
     if not is_new:
         staged(directory, {"old": "1"}).commit()
-    stage = staged(directory, {"new": "2"}, Scope(empty=True) if is_new else APPEND)
+    stage = staged(directory, {"new": "2"}, OverwriteScope(empty=True) if is_new else APPEND)
     assert is_new == stage.is_beside
     stage.prepare()
     for one in (Path(directory.root).parent if is_new else Path(directory.root)).glob(f"{PREFIX}*"):
@@ -388,7 +400,9 @@ def test_a_stage_that_vanishes_before_its_commit_point_is_not_committed(
 def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Directory) -> None:
     child = subprocess.Popen(["sleep", "60"])
     try:
-        name = Name(Kind.STAGE, Owner(Owner.this().host, child.pid, 0), "a" * 32)
+        name = CommitFileName(
+            CommitFileKind.STAGE, Owner(Owner.this().host, child.pid, 0), "a" * 32
+        )
         leave(directory, str(name))
         staged(directory, {"part-0": "1"}).commit()
         assert [str(name)] == hidden(directory)
@@ -401,10 +415,10 @@ def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Director
 
 
 def test_names_are_read_back() -> None:
-    for kind in Kind:
-        name = Name(kind, Owner.this(), "0" * 32)
-        assert name == Name.parse(str(name))
-    assert Name.parse(f"{PREFIX}lock") is None
+    for kind in CommitFileKind:
+        name = CommitFileName(kind, Owner.this(), "0" * 32)
+        assert name == CommitFileName.parse(str(name))
+    assert CommitFileName.parse(f"{PREFIX}lock") is None
 
 
 def test_journals_are_read_back() -> None:
@@ -422,15 +436,15 @@ def test_journals_are_read_back() -> None:
 
 def pending(directory: Directory, definition: Definition) -> None:
     """The state after a REPLACE was killed just before or after its change of the catalog."""
-    stage = FileStage(directory, Scope(everything=True), definition=definition)
+    stage = FileStage(directory, OverwriteScope(everything=True), definition=definition)
     Path(stage.folder).mkdir(parents=True)
     Path(stage.folder, "new").write_text("new")
     stage.prepare()
-    dead = Name(Kind.STAGE, a_dead_process(), stage.name.id)
+    dead = CommitFileName(CommitFileKind.STAGE, a_dead_process(), stage.name.id)
     root = Path(directory.root)
-    journal = root / str(stage.name.of(Kind.PENDING))
+    journal = root / str(stage.name.of(CommitFileKind.PENDING))
     text = journal.read_text().replace(str(stage.name), str(dead))
-    (root / str(dead.of(Kind.PENDING))).write_text(text)
+    (root / str(dead.of(CommitFileKind.PENDING))).write_text(text)
     journal.unlink()
     (root / str(stage.name)).rename(root / str(dead))
     stage._close()
@@ -519,7 +533,9 @@ def test_concurrent_appends_lose_no_rows(directory: Directory) -> None:
 
 
 def test_one_of_two_concurrent_creates_in_a_directory_succeeds(directory: Directory) -> None:
-    stages = [staged(directory, {f"part-{n}": str(n)}, Scope(empty=True)) for n in range(4)]
+    stages = [
+        staged(directory, {f"part-{n}": str(n)}, OverwriteScope(empty=True)) for n in range(4)
+    ]
 
     def committing(stage: FileStage) -> Callable[[], None]:
         def work() -> None:
@@ -551,7 +567,7 @@ def test_readers_see_each_overwrite_atomically(directory: Directory) -> None:
     def overwriting(first: int) -> Callable[[], None]:
         def work() -> None:
             for number in range(first, first + 12):
-                staged(directory, files(number), Scope(everything=True)).commit()
+                staged(directory, files(number), OverwriteScope(everything=True)).commit()
 
         return work
 
@@ -582,7 +598,7 @@ def test_a_read_during_continuous_commits_takes_the_lock(directory: Directory) -
     outcomes: list[str] = []
 
     def files_while_committing() -> list[str]:
-        stage = staged(directory, {f"part-{len(outcomes)}": "x"}, patience=0)
+        stage = staged(directory, {f"part-{len(outcomes)}": "x"}, lock_timeout=0)
         try:
             stage.commit()
             outcomes.append("committed")
@@ -683,9 +699,9 @@ def test_killed_concurrent_writers_neither_lose_nor_split_batches(
 def test_waiting_for_a_held_lock_times_out(directory: Directory) -> None:
     release = take_lock(directory)
     with pytest.raises(ExternalError) as caught:
-        take_lock(directory, patience=0.1)
+        take_lock(directory, timeout=0.1)
     release()
-    take_lock(directory, patience=0.1)()
+    take_lock(directory, timeout=0.1)()
 
     assert "write-locked" == caught.value.code
     assert [] == hidden(directory)
@@ -697,7 +713,7 @@ def test_the_lock_of_a_killed_process_is_released(directory: Directory) -> None:
         os.kill(os.getpid(), 9)
     os.waitpid(child, 0)
 
-    take_lock(directory, patience=0.1)()
+    take_lock(directory, timeout=0.1)()
 
 
 def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> None:
@@ -705,8 +721,8 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
     world, scenario = World(tmp_path), Scenario(FLAT, {}, ())
     world.begin(scenario)
     directory = Directory(LocalFiles(), str(world.root))
-    name = Name(Kind.COMMIT, a_dead_process(), "0" * 32)
-    directory.create(name, Journal(str(name.of(Kind.STAGE)), (), tuple(FLAT)).encode())
+    name = CommitFileName(CommitFileKind.COMMIT, a_dead_process(), "0" * 32)
+    directory.create(name, Journal(str(name.of(CommitFileKind.STAGE)), (), tuple(FLAT)).encode())
 
     class Suspended(LocalFiles):
         def read(self, path: str) -> bytes:
@@ -729,7 +745,7 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
 
 def test_a_foreign_reader_sees_all_files_of_a_new_table_or_none(directory: Directory) -> None:
     files = {f"p={number % 7}/part-{number}": "1" for number in range(200)}
-    stage = staged(directory, files, Scope(empty=True))
+    stage = staged(directory, files, OverwriteScope(empty=True))
     seen: set[int] = set()
     done = threading.Event()
 
@@ -760,7 +776,7 @@ def test_a_foreign_reader_sees_all_files_of_a_new_table_or_none(directory: Direc
 def test_a_new_table_gets_the_permissions_of_its_empty_directory(directory: Directory) -> None:
     Path(directory.root).mkdir(mode=0o750)
     staged(
-        directory, {"part-0": "1", "_SUCCESS": "", ".part-0.crc": ""}, Scope(empty=True)
+        directory, {"part-0": "1", "_SUCCESS": "", ".part-0.crc": ""}, OverwriteScope(empty=True)
     ).commit()
 
     assert 0o750 == Path(directory.root).stat().st_mode & 0o777
@@ -772,7 +788,7 @@ def test_a_directory_that_cannot_be_replaced_is_filled(tmp_path: Path) -> None:
     place.mkdir()
     (tmp_path / "link").symlink_to(place)
     directory = Directory(LocalFiles(), str(tmp_path / "link"))
-    staged(directory, {"part-0": "1"}, Scope(empty=True)).commit()
+    staged(directory, {"part-0": "1"}, OverwriteScope(empty=True)).commit()
 
     assert (tmp_path / "link").is_symlink()
     assert ["part-0"] == [one.name for one in place.iterdir()]

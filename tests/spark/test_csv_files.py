@@ -15,7 +15,7 @@ from schema_core.spark.connectors import csv_files
 from schema_core.spark.connectors.csv_files import (
     FILE,
     LINE,
-    Dialect,
+    CsvDialect,
     FileReader,
     UnreadableRecordError,
     parse_batches,
@@ -33,7 +33,7 @@ def read(content: str, columns: tuple[str, ...] = AB, **options: Any) -> list[li
 def read_lines(
     lines: Iterable[bytes], columns: tuple[str, ...], **options: Any
 ) -> list[list[str | None]]:
-    reader = FileReader(Dialect(columns, **options))
+    reader = FileReader(CsvDialect(columns, **options))
     found = [record for line in lines for record in reader.read("f", line)]
     reader.finish()
     return found
@@ -119,7 +119,7 @@ def test_unreadable_records_are_skipped_on_request(
 
 
 def test_every_file_starts_a_new_record() -> None:
-    reader = FileReader(Dialect(AB, header=True, skip_errors=True))
+    reader = FileReader(CsvDialect(AB, header=True, skip_errors=True))
     lines = [("f", b"a,b"), ("f", b'1,"open'), ("g", b"\xef\xbb\xbfa,b"), ("g", b"2,x")]
 
     assert [["2", "x"]] == [record for line in lines for record in reader.read(*line)]
@@ -157,7 +157,7 @@ def test_batches_equal_the_records_read_line_by_line(
     contents: list[list[bytes]], size: int, chunk: int, **options: Any
 ) -> None:
     """Splitting many lines without quotes at once gives the same records."""
-    dialect = Dialect(AB, skip_errors=True, **options)
+    dialect = CsvDialect(AB, skip_errors=True, **options)
     files = [(f"f{place}", lines) for place, lines in enumerate(contents)]
 
     expected = outcome(lambda: one_by_one(files, dialect))
@@ -167,7 +167,7 @@ def test_batches_equal_the_records_read_line_by_line(
     assert expected == actual
 
 
-def one_by_one(files: list[tuple[str, list[bytes]]], dialect: Dialect) -> list[pa.RecordBatch]:
+def one_by_one(files: list[tuple[str, list[bytes]]], dialect: CsvDialect) -> list[pa.RecordBatch]:
     """The result of `parse_batches`, computed line by line."""
     reader = FileReader(dialect)
     records: list[list[Any]] = []
@@ -191,10 +191,10 @@ def outcome(parse: Callable[[], list[pa.RecordBatch]]) -> list[dict[str, Any]] |
 def test_plain_lines_are_split_without_the_scanner() -> None:
     lines = pa.array([b"1,x", b"2,"], pa.binary())
 
-    columns = split_plain(lines, Dialect(AB))
+    columns = split_plain(lines, CsvDialect(AB))
 
     assert columns is not None
     assert [["1", "2"], ["x", ""]] == [column.to_pylist() for column in columns]
-    assert split_plain(pa.array([b'1,"x"'], pa.binary()), Dialect(AB)) is None
-    assert split_plain(pa.array([b"1,x,y"], pa.binary()), Dialect(AB)) is None
-    assert split_plain(pa.array([b"1,\xff"], pa.binary()), Dialect(AB)) is None
+    assert split_plain(pa.array([b'1,"x"'], pa.binary()), CsvDialect(AB)) is None
+    assert split_plain(pa.array([b"1,x,y"], pa.binary()), CsvDialect(AB)) is None
+    assert split_plain(pa.array([b"1,\xff"], pa.binary()), CsvDialect(AB)) is None

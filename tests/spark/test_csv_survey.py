@@ -10,12 +10,12 @@ import pytest
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.spark.connectors import csv_survey
-from schema_core.spark.connectors.csv_files import Dialect, FileReader
+from schema_core.spark.connectors.csv_files import CsvDialect, FileReader
 from schema_core.spark.connectors.csv_survey import NativeCsv, Survey, SurveyOptions, survey_chunks
-from schema_core.spark.connectors.filesystem import Layout
+from schema_core.spark.connectors.filesystem import FileLayout
 from schema_core.types import VarCharType
 
-TWO = Dialect(("a", "b"))
+TWO = CsvDialect(("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_a_survey_finds_what_spark_reads_otherwise(content: str, expected: Surve
 
 def test_the_header_escapes_and_comments_are_surveyed() -> None:
     assert survey_chunks(
-        [b"a,b\n1,x\n"], SurveyOptions(Dialect(("a", "b"), header=True))
+        [b"a,b\n1,x\n"], SurveyOptions(CsvDialect(("a", "b"), header=True))
     ).is_regular
     assert not survey_chunks(
-        [b"a,c\n1,x\n"], SurveyOptions(Dialect(("a", "b"), header=True))
+        [b"a,c\n1,x\n"], SurveyOptions(CsvDialect(("a", "b"), header=True))
     ).is_regular
     assert not survey_chunks(
-        [b"1,\\n\n"], SurveyOptions(Dialect(("a", "b"), escape="\\"))
+        [b"1,\\n\n"], SurveyOptions(CsvDialect(("a", "b"), escape="\\"))
     ).is_regular
     assert not survey_chunks(
-        [b"1,#\n"], SurveyOptions(Dialect(("a", "b"), comments=True))
+        [b"1,#\n"], SurveyOptions(CsvDialect(("a", "b"), comments=True))
     ).is_regular
-    assert survey_chunks([b"1;x,y\n"], SurveyOptions(Dialect(("a", "b"), ";"))).commas
+    assert survey_chunks([b"1;x,y\n"], SurveyOptions(CsvDialect(("a", "b"), ";"))).commas
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_lines_of_delimiters_that_are_blanks_are_not_regular(
     content: bytes, is_regular: bool
 ) -> None:
     """Spark's reader drops them."""
-    found = survey_chunks([content], SurveyOptions(Dialect(("a", "b"), "\t")))
+    found = survey_chunks([content], SurveyOptions(CsvDialect(("a", "b"), "\t")))
 
     assert found.is_regular == is_regular
 
@@ -104,12 +104,12 @@ def test_a_null_literal_with_a_quote_may_be_in_any_column() -> None:
 
     assert found.null
     assert not native.columns_without_null({"a": VarCharType(5), "b": VarCharType(5)})
-    assert not survey_chunks([b"1,x\n"], SurveyOptions(Dialect(("a", "b"), quote=""), "y")).null
+    assert not survey_chunks([b"1,x\n"], SurveyOptions(CsvDialect(("a", "b"), quote=""), "y")).null
 
 
 def test_the_corrupt_record_is_not_a_column() -> None:
     names = ("a", "Schema_Core_Corrupt", "schema_core_corrupt_")
-    options = NativeCsv(Survey(), Dialect(names), None).options
+    options = NativeCsv(Survey(), CsvDialect(names), None).options
 
     assert options["columnNameOfCorruptRecord"] == "schema_core_corrupt__"
 
@@ -120,7 +120,7 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         quote = drawn.choice(['"', '"', ""])
         letters = [",", ",", "\n", "\n", '"', '"', "a", "1", " ", "\r", "\t", "é"]
         content = "".join(drawn.choice(letters) for _ in range(drawn.randint(1, 12))).encode()
-        dialect = Dialect(("a", "b")[: drawn.randint(1, 2)], quote=quote)
+        dialect = CsvDialect(("a", "b")[: drawn.randint(1, 2)], quote=quote)
         found = survey_chunks([content], SurveyOptions(dialect, "a1"))
         if not found.is_regular:
             continue
@@ -183,7 +183,7 @@ def test_spark_reads_the_values_of_the_exact_parser(
     native: dict[str, object] = {}
     for is_exact in (False, True):
         if is_exact:
-            monkeypatch.setattr(Layout, "_native", lambda *_: None)
+            monkeypatch.setattr(FileLayout, "_native", lambda *_: None)
         for name, content in CONTENTS.items():
             folder = tmp_path / name
             folder.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalogs.hive.catalog import Connection, HiveCatalog, connection
+from schema_core.catalogs.hive.catalog import HiveCatalog, MetastoreConnection, connection
 from schema_core.catalogs.hive.client import SparkMetastore
 from schema_core.testing import CatalogContract
 from schema_core.testing.catalog_cases import DATABASE, FUNCTIONS, PARTITIONED
@@ -25,7 +25,7 @@ HOLDS: list[Path] = []
 
 #: The connections of the catalogs of a test, in order: making one takes Hive half a second. They
 #: stay open, and the catalogs of the next test have the same.
-CONNECTIONS: list[Connection] = []
+CONNECTIONS: list[MetastoreConnection] = []
 
 #: Tests that check that they leave all objects as they were: they share them, because creating them
 #: takes Hive a second.
@@ -112,7 +112,7 @@ class TestHiveCatalog(CatalogContract):
             HOLDS[:] = [directory]
         return catalog
 
-    def connect(self) -> Connection:
+    def connect(self) -> MetastoreConnection:
         """Return the next of the connections; several catalogs of one test do not share one."""
         if self.opened == len(CONNECTIONS):
             CONNECTIONS.append(connection(self.session))

@@ -13,7 +13,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import FunctionCall
 from schema_core.query.relation import Join, Relation, Scan, Select, With
 from schema_core.spark.checkpoints import digest_of
-from schema_core.spark.incremental import PERMANENT, State, require_no_expiry, stream_plan
+from schema_core.spark.incremental import PERMANENT, OperatorState, require_no_expiry, stream_plan
 from schema_core.spark.interval_joins import time_bounds
 from schema_core.spark.pushdown import conjuncts
 from schema_core.sql.parser import parse_query, parse_statements
@@ -86,43 +86,58 @@ FIRST = (
 )
 
 #: Query -> the state, and whether the rest is computed from the rows of windows.
-STATES: dict[str, tuple[State, bool]] = {
-    COUNTS: (State.WINDOW, False),
-    f"SELECT n + 1 FROM ({COUNTS}) WHERE n > 1": (State.WINDOW, False),
-    f"WITH q AS ({COUNTS}) SELECT q.n, b.w FROM q JOIN b ON q.n = b.id": (State.WINDOW, False),
-    f"SELECT MAX(v) FROM (SELECT v, window_end AS e, window_start AS t FROM {TUMBLE})"
-    " GROUP BY t, e": (State.WINDOW, False),
-    f"SELECT MAX(n) FROM ({COUNTS}) GROUP BY {BOUNDS}": (State.WINDOW, True),
-    f"SELECT *, {RANK.replace('id', 'n')} AS r FROM ({COUNTS})": (State.WINDOW, True),
-    f"SELECT DISTINCT {BOUNDS}, n FROM ({COUNTS})": (State.WINDOW, True),
-    f"SELECT COUNT(DISTINCT v) FROM {TUMBLE} GROUP BY {BOUNDS}": (State.ROWS, True),
-    f"SELECT v, COUNT(*) FROM {TUMBLE} GROUP BY GROUPING SETS (({BOUNDS}, v), ({BOUNDS}))": (
-        State.ROWS,
-        True,
-    ),
-    f"SELECT * FROM (SELECT *, {RANK} AS r FROM {TUMBLE}) WHERE r <= 3": (State.ROWS, True),
-    f"SELECT DISTINCT {BOUNDS}, v FROM {TUMBLE}": (State.ROWS, True),
-    f"SELECT window_start, COUNT(*) FROM {TUMBLE} GROUP BY window_start": (State.GROUPS, False),
-    "SELECT COUNT(*) FROM s": (State.GROUPS, False),
-    "SELECT v, COUNT(*) FROM w GROUP BY v": (State.GROUPS, False),
-    "WITH q AS (SELECT id FROM s) SELECT MAX(id) FROM q": (State.GROUPS, False),
-    "SELECT UPPER(v), v, COUNT(*) FROM s GROUP BY UPPER(v), v": (State.GROUPS, False),
-    "WITH q AS (SELECT id, v FROM s), r AS (SELECT * FROM q)"
-    " SELECT v, COUNT(*) FROM (WITH q AS (SELECT v FROM r) SELECT * FROM q) GROUP BY v": (
-        State.GROUPS,
+STATES: dict[str, tuple[OperatorState, bool]] = {
+    COUNTS: (OperatorState.WINDOW, False),
+    f"SELECT n + 1 FROM ({COUNTS}) WHERE n > 1": (OperatorState.WINDOW, False),
+    f"WITH q AS ({COUNTS}) SELECT q.n, b.w FROM q JOIN b ON q.n = b.id": (
+        OperatorState.WINDOW,
         False,
     ),
-    f"SELECT v, window_end, COUNT(*) FROM {SESSION} GROUP BY {BOUNDS}, v": (State.SESSION, True),
-    f"SELECT DISTINCT {BOUNDS} FROM {SESSION}": (State.SESSION, True),
-    f"SELECT id, window_end FROM {SESSION} WHERE id > 1": (State.SESSION, True),
+    f"SELECT MAX(v) FROM (SELECT v, window_end AS e, window_start AS t FROM {TUMBLE})"
+    " GROUP BY t, e": (OperatorState.WINDOW, False),
+    f"SELECT MAX(n) FROM ({COUNTS}) GROUP BY {BOUNDS}": (OperatorState.WINDOW, True),
+    f"SELECT *, {RANK.replace('id', 'n')} AS r FROM ({COUNTS})": (OperatorState.WINDOW, True),
+    f"SELECT DISTINCT {BOUNDS}, n FROM ({COUNTS})": (OperatorState.WINDOW, True),
+    f"SELECT COUNT(DISTINCT v) FROM {TUMBLE} GROUP BY {BOUNDS}": (OperatorState.ROWS, True),
+    f"SELECT v, COUNT(*) FROM {TUMBLE} GROUP BY GROUPING SETS (({BOUNDS}, v), ({BOUNDS}))": (
+        OperatorState.ROWS,
+        True,
+    ),
+    f"SELECT * FROM (SELECT *, {RANK} AS r FROM {TUMBLE}) WHERE r <= 3": (OperatorState.ROWS, True),
+    f"SELECT DISTINCT {BOUNDS}, v FROM {TUMBLE}": (OperatorState.ROWS, True),
+    f"SELECT window_start, COUNT(*) FROM {TUMBLE} GROUP BY window_start": (
+        OperatorState.GROUPS,
+        False,
+    ),
+    "SELECT COUNT(*) FROM s": (OperatorState.GROUPS, False),
+    "SELECT v, COUNT(*) FROM w GROUP BY v": (OperatorState.GROUPS, False),
+    "WITH q AS (SELECT id FROM s) SELECT MAX(id) FROM q": (OperatorState.GROUPS, False),
+    "SELECT UPPER(v), v, COUNT(*) FROM s GROUP BY UPPER(v), v": (OperatorState.GROUPS, False),
+    "WITH q AS (SELECT id, v FROM s), r AS (SELECT * FROM q)"
+    " SELECT v, COUNT(*) FROM (WITH q AS (SELECT v FROM r) SELECT * FROM q) GROUP BY v": (
+        OperatorState.GROUPS,
+        False,
+    ),
+    f"SELECT v, window_end, COUNT(*) FROM {SESSION} GROUP BY {BOUNDS}, v": (
+        OperatorState.SESSION,
+        True,
+    ),
+    f"SELECT DISTINCT {BOUNDS} FROM {SESSION}": (OperatorState.SESSION, True),
+    f"SELECT id, window_end FROM {SESSION} WHERE id > 1": (OperatorState.SESSION, True),
     "SELECT s.id, b.w FROM s JOIN s3 ON s.id = s3.id AND s.ts = at_ JOIN b ON b.id = s.id"
-    " WHERE v > 'a'": (State.JOIN, False),
-    "SELECT DISTINCT v FROM s": (State.DISTINCT, False),
-    "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION SELECT id FROM w": (State.DISTINCT, False),
-    "SELECT UPPER(v) FROM (SELECT DISTINCT v FROM w WHERE id > 2) AS q": (State.DISTINCT, False),
-    FIRST.format("SELECT v, id FROM", "ts"): (State.RANKED, False),
-    FIRST.format("SELECT v FROM", "ts DESC"): (State.RANKED, False),
-    FIRST.format("SELECT id FROM", "pt") + " AND id > 3": (State.FIRST, False),
+    " WHERE v > 'a'": (OperatorState.JOIN, False),
+    "SELECT DISTINCT v FROM s": (OperatorState.DISTINCT, False),
+    "SELECT id FROM s UNION ALL SELECT id FROM s2 UNION SELECT id FROM w": (
+        OperatorState.DISTINCT,
+        False,
+    ),
+    "SELECT UPPER(v) FROM (SELECT DISTINCT v FROM w WHERE id > 2) AS q": (
+        OperatorState.DISTINCT,
+        False,
+    ),
+    FIRST.format("SELECT v, id FROM", "ts"): (OperatorState.RANKED, False),
+    FIRST.format("SELECT v FROM", "ts DESC"): (OperatorState.RANKED, False),
+    FIRST.format("SELECT id FROM", "pt") + " AND id > 3": (OperatorState.FIRST, False),
 }
 
 
@@ -156,7 +171,7 @@ def test_bounds_of_joined_rowtimes(session: Session, clause: str, condition: str
     bounds = time_bounds(conditions, query.source)
 
     assert plan is not None
-    assert (State.JOIN, [3, 1]) == (plan.state, [one.time for one in plan.sides])
+    assert (OperatorState.JOIN, [3, 1]) == (plan.state, [one.time for one in plan.sides])
     assert bounds is not None
     assert TIME_BOUNDS[condition] == (bounds.low, bounds.high)
 
@@ -316,6 +331,13 @@ def test_the_digest_of_a_query_depends_on_what_it_computes(session: Session) -> 
         )
     }
     assert 8 == len(others - {same})
+
+
+def test_the_digest_of_a_query_is_the_same_in_every_version(session: Session) -> None:
+    """It is in checkpoints: another one would keep their jobs from continuing."""
+    query = relation(session, "SELECT id FROM s WHERE id > 1")
+
+    assert digest_of(query, ["id"]).startswith("8112ebbcb4526665")
 
 
 def test_the_digest_without_types_depends_on_what_is_written(session: Session) -> None:

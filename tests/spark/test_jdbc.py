@@ -40,7 +40,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     SQL_SERVER,
     SQLITE,
     DatabaseColumn,
-    Dialect,
+    JdbcDialect,
     Merge,
     dialect_of,
     type_name,
@@ -813,7 +813,7 @@ def test_a_committed_table_stays_where_ddl_is_not_transactional(
     environment = lite.environment
     environment.execute_sql(ISOLATED)
 
-    def plain(url: str) -> Dialect:
+    def plain(url: str) -> JdbcDialect:
         return replace(dialect_of(url), transactional_ddl=False)
 
     def die(*_: object) -> None:
@@ -875,7 +875,9 @@ CREATE TABLE every_type (
 """
 
 
-def both_connections(session: SparkSession, tables: Tables, dialect: Dialect) -> list[Connection]:
+def both_connections(
+    session: SparkSession, tables: Tables, dialect: JdbcDialect
+) -> list[Connection]:
     """Connect by the JDBC driver and by the driver of Python."""
     options = tables.options
     settings = {"url": options["url"], "driver": dialect.driver}
@@ -973,7 +975,7 @@ def test_parameters_of_postgresql(url: str, expected: dict[str, str]) -> None:
     ],
 )
 def test_what_python_cannot_do_as_declared_is_refused(
-    dialect: Dialect, settings: dict[str, str], expected: str
+    dialect: JdbcDialect, settings: dict[str, str], expected: str
 ) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         client_connection(dialect, settings, 60)

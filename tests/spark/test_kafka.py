@@ -246,9 +246,9 @@ def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topi
 
 
 def test_a_message_is_one_record() -> None:
-    from schema_core.spark.connectors.csv_files import Dialect, UnreadableRecordError
+    from schema_core.spark.connectors.csv_files import CsvDialect, UnreadableRecordError
 
-    dialect = Dialect(("a", "b"))
+    dialect = CsvDialect(("a", "b"))
     assert csv_record(b'1,"x\ny"\n', dialect) == ["1", "x\ny"]
     assert csv_record(None, dialect) is None
     for wrong in (b"1,2\n3,4", b'1,"x', b"1,2,3"):

@@ -18,7 +18,7 @@ from properties import recorded
 from properties.answers import fixtures, values
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.signature_dsl import EQUAL, ORDERED
-from schema_core.expressions.signatures import Kind
+from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.spark.compiler.expression import compile_expression
@@ -91,7 +91,7 @@ def is_exempt(found: Typed) -> bool:
         return any(map(contains_not_null, found.type.children()))
     are_strings = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
     compares = found.function.parameters[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
-    return found.function.kind is Kind.AGGREGATE or (compares and len(are_strings) > 1)
+    return found.function.kind is FunctionKind.AGGREGATE or (compares and len(are_strings) > 1)
 
 
 def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[list[Any]]:

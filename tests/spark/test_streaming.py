@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: For how many seconds a test waits for rows, at most.
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 
 class Files:
@@ -77,7 +77,7 @@ def rows(env: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
 
 def arrived(env: TableEnvironment, query: str, count: int) -> list[tuple[Any, ...]]:
     """Return the rows of a bounded table once it has as many."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         with suppress(ExternalError):  # there is no directory before the first micro-batch
             if len(found := rows(env, query)) >= count:
@@ -100,7 +100,7 @@ def refused(env: TableEnvironment, statement: str) -> str | None:
 
 def ended(job: JobClient) -> JobStatus:
     """Cancel a job and return its status."""
-    job.cancel().result(PATIENCE)
+    job.cancel().result(TIMEOUT)
     return job.get_job_status().result()
 
 
@@ -227,7 +227,7 @@ def test_a_table_that_others_alter_ends_the_job(
     env.execute_sql("ALTER TABLE t ADD v STRING")
     source.add("2.csv", "3,x\n")
     with pytest.raises(SchemaCoreError) as caught:
-        job.wait(int(PATIENCE * 1000))
+        job.wait(int(TIMEOUT * 1000))
 
     assert "table-changed" == caught.value.code
     assert 1 == len(list((tmp_path / "t").glob("*.parquet")))
@@ -314,13 +314,13 @@ def test_an_invalid_record_fails_the_job(
     env.execute_sql("RESET 'execution.checkpointing.dir'")
     env.execute_sql("CREATE TABLE p (id INT) WITH ('connector' = 'print')")
     job = client(env, "INSERT INTO p SELECT id FROM s WHERE id > 1")
-    printed, deadline = "", time.monotonic() + PATIENCE
+    printed, deadline = "", time.monotonic() + TIMEOUT
     while "+I[2]" not in printed and time.monotonic() < deadline:
         time.sleep(0.05)
         printed += capsys.readouterr().out
     source.add("2.csv", "x,y\n")
     with pytest.raises(ExternalError) as caught:
-        job.wait(int(PATIENCE * 1000))
+        job.wait(int(TIMEOUT * 1000))
 
     assert "+I[2]\n" == printed
     assert "cannot read as INT: x" in caught.value.problem

@@ -16,7 +16,7 @@ from fuzz.oracle.streams import create, folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError, UnsupportedError
-from schema_core.spark.connectors.filesystem import Layout
+from schema_core.spark.connectors.filesystem import FileLayout
 from schema_core.spark.streaming import MicroBatches
 from tests.support import CASES
 
@@ -165,9 +165,9 @@ def unbounded(
 @pytest.fixture
 def one_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A streaming query reads a file of each table in a micro-batch, and ends after the last."""
-    options = Layout._streaming
+    options = FileLayout._streaming
     monkeypatch.setattr(
-        Layout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
+        FileLayout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
     )
     monkeypatch.setattr(MicroBatches, "_triggered", lambda _, one: one.trigger(availableNow=True))
 

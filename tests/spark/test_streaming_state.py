@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: For how many seconds a test waits for rows, at most.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 ROWS = """\
 a,2024-01-01 00:00:01,1,1.50
@@ -171,7 +171,7 @@ def running(env: TableEnvironment, statement: str) -> Iterator[str]:
 
 def until(found: Callable[[], Any], expected: Any) -> None:
     """Wait until a function returns what is expected."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while (last := found()) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
     assert expected == last

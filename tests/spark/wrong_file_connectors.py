@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from schema_core.connectors import Ability
 from schema_core.errors import ExternalError
-from schema_core.spark.commit import FileStage, Kind
+from schema_core.spark.commit import CommitFileKind, FileStage
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class OneByOne(FileStage):
             self.directory.mkdirs(path.rpartition("/")[0])
             self.directory.rename(f"{self.name}/{path}", path)
         self.committed = True
-        self.directory.delete(self.name.of(Kind.DRAFT))
+        self.directory.delete(self.name.of(CommitFileKind.DRAFT))
         self.directory.delete(self.name)
         self._close()
 

@@ -16,7 +16,7 @@ from schema_core.arguments import validate_methods
 from schema_core.catalog import managed
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import ManagedStorage
-from schema_core.catalog.object_store import ObjectKey, ObjectKind
+from schema_core.catalog.object_store import ObjectKey, StoredKind
 from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import means_the_same
 from schema_core.catalog.registry import CatalogFactory
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Record = HiveDatabase | HiveTable | HivePartition | HiveFunction
 
 
-class Connection(NamedTuple):
+class MetastoreConnection(NamedTuple):
     """A metastore, and the codec for its database."""
 
     metastore: Metastore
@@ -66,13 +66,13 @@ class HiveObject:
     def value(self) -> Any:
         codec, record = self.store.codec, self.record
         match self.key.kind:
-            case ObjectKind.DATABASE:
+            case StoredKind.DATABASE:
                 return codec.decode_database(record, self.store.default_location(record.name))
-            case ObjectKind.FUNCTION:
+            case StoredKind.FUNCTION:
                 return codec.decode_function(record)
-            case ObjectKind.PARTITION if self.table is not None:
+            case StoredKind.PARTITION if self.table is not None:
                 return codec.decode_partition(self.table, record)
-            case ObjectKind.STATISTICS:
+            case StoredKind.STATISTICS:
                 return statistics_of(record.parameters)
             case _:
                 with at(f"table {record.name!r}"):
@@ -83,7 +83,7 @@ class HiveObject:
         return TableKind.VIEW if self.record.kind == VIEW else TableKind.TABLE
 
     def is_stored_form_of(self, expected: Any) -> bool:
-        return self.key.kind is ObjectKind.TABLE and means_the_same(expected, self.value)
+        return self.key.kind is StoredKind.TABLE and means_the_same(expected, self.value)
 
 
 class HiveStore:
@@ -94,11 +94,11 @@ class HiveStore:
     case-sensitive; Hive stores them in lower case.
     """
 
-    compared: frozenset[ObjectKind] = frozenset({ObjectKind.TABLE})
+    compared: frozenset[StoredKind] = frozenset({StoredKind.TABLE})
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(self, connect: Callable[[], MetastoreConnection]) -> None:
         self._connect = connect
-        self._connection: Connection | None = None
+        self._connection: MetastoreConnection | None = None
 
     def open(self) -> None:
         self._opened()
@@ -108,7 +108,7 @@ class HiveStore:
             self._connection.metastore.close()
             self._connection = None
 
-    def _opened(self) -> Connection:
+    def _opened(self) -> MetastoreConnection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
@@ -125,7 +125,7 @@ class HiveStore:
     def transaction(self, writing: bool = False) -> Iterator[HiveStore]:
         yield self
 
-    def check_name(self, kind: ObjectKind, name: str) -> None:
+    def check_name(self, kind: StoredKind, name: str) -> None:
         self.codec.check_name(kind.value, name)
 
     def default_location(self, database: str) -> str:
@@ -162,26 +162,26 @@ class HiveStore:
     def _record(self, key: ObjectKey, parent: HiveObject | None) -> Record | None:
         database, name = key.database.lower(), key.name.lower()
         match key.kind:
-            case ObjectKind.DATABASE:
+            case StoredKind.DATABASE:
                 return self.metastore.database(database)
-            case ObjectKind.TABLE:
+            case StoredKind.TABLE:
                 return self.metastore.table(database, name)
-            case ObjectKind.FUNCTION:
+            case StoredKind.FUNCTION:
                 return self.metastore.function(database, name)
-            case ObjectKind.PARTITION if parent is not None and parent.record.partition_columns:
+            case StoredKind.PARTITION if parent is not None and parent.record.partition_columns:
                 values = _values(key, parent)
                 return self.metastore.partition(parent.record, values) if values else None
-            case ObjectKind.STATISTICS if parent is not None:
+            case StoredKind.STATISTICS if parent is not None:
                 record: Record = parent.record
                 return record
             case _:
                 return None
 
-    def names(self, kind: ObjectKind, parent: HiveObject | None) -> list[str]:
+    def names(self, kind: StoredKind, parent: HiveObject | None) -> list[str]:
         if parent is None:
             return self.metastore.databases()
         database = parent.record.name
-        if kind is ObjectKind.TABLE:
+        if kind is StoredKind.TABLE:
             return self.metastore.tables(database)
         return self.metastore.functions(database)
 
@@ -204,12 +204,12 @@ class HiveStore:
     def create(self, key: ObjectKey, value: Any, parent: HiveObject | None) -> bool:
         database, name = key.database.lower(), key.name.lower()
         match key.kind:
-            case ObjectKind.DATABASE:
+            case StoredKind.DATABASE:
                 stored = self.codec.encode_database(database, value)
                 return self.metastore.create_database(stored)
-            case ObjectKind.TABLE:
+            case StoredKind.TABLE:
                 return self.metastore.create_table(self.codec.encode(database, name, value))
-            case ObjectKind.PARTITION if parent is not None:
+            case StoredKind.PARTITION if parent is not None:
                 values = _values(key, parent)
                 partition = self.codec.encode_partition(parent.record, values, value)
                 return self.metastore.create_partition(partition)
@@ -226,14 +226,14 @@ class HiveStore:
         """
         record = stored.record
         match stored.key.kind:
-            case ObjectKind.TABLE:
+            case StoredKind.TABLE:
                 return self.metastore.alter_table(record, self.codec.alter(record, value))
-            case ObjectKind.DATABASE:
+            case StoredKind.DATABASE:
                 self.metastore.alter_database(self.codec.alter_database(record, value))
-            case ObjectKind.PARTITION if stored.table is not None:
+            case StoredKind.PARTITION if stored.table is not None:
                 altered = self.codec.alter_partition(stored.table, record, value)
                 self.metastore.alter_partition(altered)
-            case ObjectKind.STATISTICS:
+            case StoredKind.STATISTICS:
                 parameters = with_statistics(record.parameters, value, self.codec.store)
                 measured = replace(record, parameters=parameters)
                 if isinstance(record, HiveTable):
@@ -258,11 +258,11 @@ class HiveStore:
         """Delete an object; of a managed table also its files."""
         database, name = key.database.lower(), key.name.lower()
         match key.kind:
-            case ObjectKind.DATABASE:
+            case StoredKind.DATABASE:
                 return self.metastore.drop_database(database, cascade)
-            case ObjectKind.TABLE:
+            case StoredKind.TABLE:
                 return self.metastore.drop_table(database, name)
-            case ObjectKind.FUNCTION:
+            case StoredKind.FUNCTION:
                 return self.metastore.drop_function(database, name)
             case _:
                 partition = self._record(key, parent)
@@ -302,7 +302,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
     def __init__(
         self,
         name: str,
-        connect: Callable[[], Connection],
+        connect: Callable[[], MetastoreConnection],
         default_database: str = "default",
         storage: ManagedStorage | None = None,
     ) -> None:
@@ -379,7 +379,7 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     if profile is not None:
         store_named(profile)
 
-    def connect() -> Connection:
+    def connect() -> MetastoreConnection:
         return connection(hive_session(settings), profile=profile)
 
     default = options.get(DEFAULT_DATABASE, "default")
@@ -390,7 +390,7 @@ def connection(
     session: SparkSession,
     settings: Mapping[str, str] | None = None,
     profile: str | None = None,
-) -> Connection:
+) -> MetastoreConnection:
     """Connect to the metastore of a session.
 
     Args:
@@ -405,7 +405,7 @@ def connection(
     remote = (metastore.setting(URI) or "").strip()
     url = metastore.setting(URL) or ""
     known = (name for start_, name in PROFILES.items() if not remote and url.startswith(start_))
-    return Connection(metastore, HiveCodec(store_named(profile or next(known, "hive"))))
+    return MetastoreConnection(metastore, HiveCodec(store_named(profile or next(known, "hive"))))
 
 
 def hive_session(settings: Mapping[str, str]) -> SparkSession:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from schema_core.arguments import require_instance, validate_methods
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, rolled_back
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
-from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
+from schema_core.catalog.object_store import ObjectKey, StoredKind, require_name
 from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.resolve import ORIGINS
@@ -22,7 +22,7 @@ from schema_core.formats.properties.property_map import decode_object
 from schema_core.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from schema_core.catalogs.sql.entries import Entries, Entry, EntryStore
+    from schema_core.catalogs.sql.entries import CatalogEntry, EntryStore, EntryTransaction
 
 
 def entry_store(url: str, username: str | None, password: str | None) -> EntryStore:
@@ -43,14 +43,14 @@ class SqlObject:
     """An object in an entry."""
 
     key: ObjectKey
-    entry: Entry
+    entry: CatalogEntry
 
     @property
     def value(self) -> Any:
         kind = self.key.kind
-        name = str(self.key) if kind is ObjectKind.PARTITION else repr(self.entry.name)
+        name = str(self.key) if kind is StoredKind.PARTITION else repr(self.entry.name)
         with at(f"{kind.value} {name}"):
-            if kind is ObjectKind.TABLE:
+            if kind is StoredKind.TABLE:
                 properties = serialization.read_map(self.entry.content)
                 return decode_object(self.table_kind, properties)
             return serialization.deserialize(kind, self.entry.content)
@@ -69,7 +69,7 @@ class SqlObject:
 class SqlTransaction:
     """The objects of a catalog in one transaction of the database."""
 
-    entries: Entries
+    entries: EntryTransaction
 
     def exists(self, key: ObjectKey, parent: SqlObject | None = None) -> bool:
         return self._entry(key, parent) is not None
@@ -80,7 +80,9 @@ class SqlTransaction:
         entry = self._entry(key, parent, lock)
         return None if entry is None else SqlObject(key, entry)
 
-    def _entry(self, key: ObjectKey, parent: SqlObject | None, lock: bool = False) -> Entry | None:
+    def _entry(
+        self, key: ObjectKey, parent: SqlObject | None, lock: bool = False
+    ) -> CatalogEntry | None:
         if parent is not None:
             number = parent.entry.id
         elif key.parent is None:
@@ -91,15 +93,15 @@ class SqlTransaction:
             return None
         return self.entries.find(number, key.kind.value, entry_key(key), lock)
 
-    def names(self, kind: ObjectKind, parent: SqlObject | None) -> Sequence[str]:
+    def names(self, kind: StoredKind, parent: SqlObject | None) -> Sequence[str]:
         number = self.entries.root if parent is None else parent.entry.id
         return self.entries.names(number, kind.value)
 
     def table_names(self, database: SqlObject, table_kind: TableKind) -> Sequence[str]:
-        return self.entries.names(database.entry.id, ObjectKind.TABLE.value, table_kind.value)
+        return self.entries.names(database.entry.id, StoredKind.TABLE.value, table_kind.value)
 
     def partitions(self, table: SqlObject) -> list[CatalogPartitionSpec]:
-        names = self.names(ObjectKind.PARTITION, table)
+        names = self.names(StoredKind.PARTITION, table)
         return [serialization.read_spec(name) for name in names]
 
     def is_empty(self, database: SqlObject) -> bool:
@@ -108,9 +110,9 @@ class SqlTransaction:
     def create(self, key: ObjectKey, value: Any, parent: SqlObject | None) -> bool:
         number = self.entries.root if parent is None else parent.entry.id
         name = entry_key(key)
-        if key.kind is ObjectKind.PARTITION and key.partition is not None:
+        if key.kind is StoredKind.PARTITION and key.partition is not None:
             name = serialization.write_spec(key.partition)
-        form = value.get_table_kind().value if key.kind is ObjectKind.TABLE else ""
+        form = value.get_table_kind().value if key.kind is StoredKind.TABLE else ""
         content = serialization.serialize(key.kind, value)
         return self.entries.create(number, key.kind.value, entry_key(key), name, form, content)
 
@@ -136,11 +138,11 @@ class SqlTransaction:
 
 def entry_key(key: ObjectKey) -> str:
     """Return what identifies an object within its parent; names of functions ignore case."""
-    if key.kind is ObjectKind.STATISTICS:
+    if key.kind is StoredKind.STATISTICS:
         return ""
     if key.partition is not None:
         return serialization.key_of_spec(key.partition)
-    return key.name.lower() if key.kind is ObjectKind.FUNCTION else key.own_name
+    return key.name.lower() if key.kind is StoredKind.FUNCTION else key.own_name
 
 
 class SqlStore:
@@ -150,7 +152,7 @@ class SqlStore:
     creates and migrates the tables that hold the entries within each transaction.
     """
 
-    compared: frozenset[ObjectKind] = frozenset(ObjectKind)
+    compared: frozenset[StoredKind] = frozenset(StoredKind)
 
     def __init__(self, entries: EntryStore, *, upgrades: bool = False) -> None:
         self.entries = entries
@@ -169,7 +171,7 @@ class SqlStore:
                 entries.upgrade()
             yield SqlTransaction(entries)
 
-    def check_name(self, kind: ObjectKind, name: str) -> None:
+    def check_name(self, kind: StoredKind, name: str) -> None:
         require_name(kind, name)
 
 
@@ -227,7 +229,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
             ExternalError: with code `catalog-store-failed`.
         """
         with self._transaction() as transaction:
-            for kind in (ObjectKind.TABLE, ObjectKind.MODEL):
+            for kind in (StoredKind.TABLE, StoredKind.MODEL):
                 for database, name, content in transaction.entries.contents(kind.value):
                     yield f"{database}.{name}", content
 
@@ -237,7 +239,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         count = None if prefix else limit
         with self._transaction() as transaction:
             database = self._require(transaction, database_key(database_name)).entry.id
-            found = transaction.entries.some_names(database, ObjectKind.TABLE.value, prefix, count)
+            found = transaction.entries.some_names(database, StoredKind.TABLE.value, prefix, count)
         return names_starting_with(prefix, found)[:limit]
 
     def _transaction(self) -> AbstractContextManager[SqlTransaction]:

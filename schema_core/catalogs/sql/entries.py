@@ -35,12 +35,12 @@ MAX_KEY = 500
 LOCK = 0x5C4E3A
 
 
-class Content(str):
+class EntryContent(str):
     """The content of an entry: its `repr` is masked, since it may contain secrets.
 
     SQLAlchemy logs every row that it reads at the level DEBUG, by `repr`.
 
-    >>> Content("password=hunter2")
+    >>> EntryContent("password=hunter2")
     '******'
     """
 
@@ -51,13 +51,13 @@ class Content(str):
 
 
 class ContentType(sa.TypeDecorator[str]):
-    """A text column whose values are read as `Content`."""
+    """A text column whose values are read as `EntryContent`."""
 
     impl: type[sa.Text] = sa.Text
     cache_ok: bool | None = True
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> str | None:
-        return None if value is None else Content(value)
+        return None if value is None else EntryContent(value)
 
 
 #: Keys are compared by their bytes, as in SQLite, so that an index has ranges of prefixes.
@@ -88,7 +88,7 @@ PORTION = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """A row; `name` is as written, `form` is the kind of a table, `version` counts changes."""
 
     id: int
@@ -171,8 +171,8 @@ def _done(connection: sa.Connection) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """The entries in one transaction."""
+class EntryTransaction:
+    """One transaction on the entries."""
 
     connection: sa.Connection
     root: int = ROOT
@@ -184,13 +184,15 @@ class Entries:
         ) != len(MIGRATIONS):
             migrate(self.connection)
 
-    def find(self, parent: int, kind: str, key: str, for_change: bool = False) -> Entry | None:
+    def find(
+        self, parent: int, kind: str, key: str, for_change: bool = False
+    ) -> CatalogEntry | None:
         """Return the entry with this key, or None; `for_change` locks its row."""
         query = _entries(parent, kind).where(ENTRIES.c.key == index_key(key))
         if for_change:
             query = query.with_for_update()
         row = self.connection.execute(query).one_or_none()
-        return None if row is None else Entry(*row)
+        return None if row is None else CatalogEntry(*row)
 
     def names(self, parent: int, kind: str, form: str | None = None) -> Sequence[str]:
         """Return the names of the entries of this kind (and form) in the order of creation."""
@@ -255,15 +257,15 @@ class Entries:
         values |= {"form": form, "content": content, "version": 1}
         return self._changes(sa.insert(ENTRIES).values(values))
 
-    def alter(self, entry: Entry, content: str) -> bool:
+    def alter(self, entry: CatalogEntry, content: str) -> bool:
         """Update the content of an entry; return False if its version has changed."""
         return self._changes(_change(entry, content=content))
 
-    def rename(self, entry: Entry, key: str, name: str) -> bool:
+    def rename(self, entry: CatalogEntry, key: str, name: str) -> bool:
         """Rename an entry; return False if it has changed or the key is taken."""
         return self._changes(_change(entry, key=index_key(key), name=name))
 
-    def drop(self, entry: Entry) -> None:
+    def drop(self, entry: CatalogEntry) -> None:
         """Delete an entry with its children."""
         self.connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.id == entry.id))
 
@@ -329,7 +331,7 @@ def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -
     return sa.select(sa.union_all(*ranges).subquery().c.name)
 
 
-def _change(entry: Entry, **values: str) -> sa.Update:
+def _change(entry: CatalogEntry, **values: str) -> sa.Update:
     same = (ENTRIES.c.id == entry.id) & (ENTRIES.c.version == entry.version)
     return sa.update(ENTRIES).where(same).values(**values, version=entry.version + 1)
 
@@ -376,7 +378,7 @@ class EntryStore:
         self._engine.dispose()
 
     @contextmanager
-    def transaction(self, writing: bool = False) -> Iterator[Entries]:
+    def transaction(self, writing: bool = False) -> Iterator[EntryTransaction]:
         """Return a context that commits at its end and rolls back if it raises.
 
         Raises:
@@ -387,7 +389,7 @@ class EntryStore:
         try:
             open_ = self._engine.connect().execution_options(writing=writing)
             with open_ as connection, connection.begin():
-                yield Entries(connection)
+                yield EntryTransaction(connection)
         except SQLAlchemyError as error:
             failure = _message(error)
         except UnicodeEncodeError:

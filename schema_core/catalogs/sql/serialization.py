@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, assert_never
 
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.object_store import ObjectKind
+from schema_core.catalog.object_store import StoredKind
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -31,7 +31,7 @@ from schema_core.types import DataType, DistinctType, StructuredType, parse_type
 from schema_core.types.unresolved import look_up
 
 
-def serialize(kind: ObjectKind, value: Any) -> str:
+def serialize(kind: StoredKind, value: Any) -> str:
     """Return the document of a resolved object.
 
     Raises:
@@ -39,28 +39,28 @@ def serialize(kind: ObjectKind, value: Any) -> str:
         SchemaError: with code `not-storable` for an object that would read back as another.
     """
     match kind:
-        case ObjectKind.TABLE:
+        case StoredKind.TABLE:
             return write_map(encode_object(value))
-        case ObjectKind.MODEL:
+        case StoredKind.MODEL:
             resolved: ResolvedCatalogModel = value
             return write_map(encode_model(resolved, "carry"))
-        case ObjectKind.FUNCTION:
+        case StoredKind.FUNCTION:
             return write_function(value)
-        case ObjectKind.TYPE:
+        case StoredKind.TYPE:
             return write_type(value)
-        case ObjectKind.STATISTICS:
+        case StoredKind.STATISTICS:
             statistics: StoredStatistics = value
             return write_json(statistics.to_document())
-        case ObjectKind.MIGRATION:
+        case StoredKind.MIGRATION:
             migration: CatalogMigration = value
             return write_json(migration.to_document())
-        case ObjectKind.DATABASE | ObjectKind.PARTITION:
+        case StoredKind.DATABASE | StoredKind.PARTITION:
             return write_json({"properties": value.get_properties(), "comment": value.comment})
         case _:
             assert_never(kind)
 
 
-def deserialize(kind: ObjectKind, document: str) -> Any:
+def deserialize(kind: StoredKind, document: str) -> Any:
     """Return the object of a document, for every kind except tables.
 
     Raises:
@@ -68,17 +68,17 @@ def deserialize(kind: ObjectKind, document: str) -> Any:
         SchemaError: for a malformed property map.
     """
     match kind:
-        case ObjectKind.MODEL:
+        case StoredKind.MODEL:
             return decode_model(read_map(document))
-        case ObjectKind.FUNCTION:
+        case StoredKind.FUNCTION:
             return read_function(document)
-        case ObjectKind.TYPE:
+        case StoredKind.TYPE:
             return read_type(document)
-        case ObjectKind.STATISTICS:
+        case StoredKind.STATISTICS:
             return _read(StoredStatistics, document)
-        case ObjectKind.MIGRATION:
+        case StoredKind.MIGRATION:
             return _read(CatalogMigration, document)
-        case ObjectKind.DATABASE:
+        case StoredKind.DATABASE:
             return CatalogDatabase(*_properties_and_comment(document))
         case _:
             return CatalogPartition(*_properties_and_comment(document))

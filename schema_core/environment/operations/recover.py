@@ -47,7 +47,7 @@ class Recovery:
 
 
 #: Maximum wait of a write for the commit of an isolated job on its table, in seconds.
-PATIENCE = 10.0
+COMMIT_TIMEOUT = 10.0
 #: Polling interval of the mark, in seconds.
 PAUSE = 0.05
 
@@ -79,7 +79,7 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
     Raises:
         ConflictError: as `finish_for_write`.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + COMMIT_TIMEOUT
     while finish(session, identifier) is None:
         mark = session.tables.mark(identifier)
         if mark is None:

@@ -24,7 +24,7 @@ from schema_core.expressions.functions import (
     temporal,
 )
 from schema_core.expressions.signature_dsl import ANY, exactly, explicit
-from schema_core.expressions.signatures import Function, Kind, Rules
+from schema_core.expressions.signatures import Function, FunctionKind, Rules
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def declare(
     name: str,
     signatures: Sequence[tuple[Sequence[Declared], DataType]],
     *,
-    kind: Kind = Kind.SCALAR,
+    kind: FunctionKind = FunctionKind.SCALAR,
     path: tuple[str, ...] = (),
     deterministic: bool = True,
     spark: Spark = None,
@@ -73,7 +73,7 @@ def declare(
 def _declared(
     name: str,
     signature: Signature,
-    kind: Kind,
+    kind: FunctionKind,
     path: tuple[str, ...],
     deterministic: bool,
     spark: Spark,

@@ -25,7 +25,13 @@ from schema_core.expressions.signature_dsl import (
     never,
     text_of,
 )
-from schema_core.expressions.signatures import ArgumentTypes, EmptyInput, Function, Kind, Parameter
+from schema_core.expressions.signatures import (
+    ArgumentTypes,
+    EmptyInput,
+    Function,
+    FunctionKind,
+    Parameter,
+)
 from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
@@ -36,10 +42,12 @@ COUNT_TYPE = exactly(T.BIGINT())
 
 #: An aggregate that returns a value on empty input.
 counting: partial[Function] = partial(
-    Function, kind=Kind.AGGREGATE, empty=EmptyInput.VALUE, nullability=never
+    Function, kind=FunctionKind.AGGREGATE, empty=EmptyInput.VALUE, nullability=never
 )
 #: An aggregate whose NULL on empty input Flink ignores outside of queries.
-average: partial[Function] = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL_IN_QUERY)
+average: partial[Function] = partial(
+    Function, kind=FunctionKind.AGGREGATE, empty=EmptyInput.NULL_IN_QUERY
+)
 
 
 def total(args: ArgumentTypes) -> DataType:

@@ -242,7 +242,7 @@ def _require_known(name: Name, columns: Collection[str]) -> None:
         )
 
 
-class Ordered:
+class OrderedColumns:
     """Columns by name and in order; every operation takes constant time."""
 
     def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
@@ -287,8 +287,8 @@ class Ordered:
             name = self._next[name]
 
 
-class Appended:
-    """Columns by name that are only appended to: cheaper than `Ordered`."""
+class AppendOnlyColumns:
+    """Columns by name that are only appended to: cheaper than `OrderedColumns`."""
 
     def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
         self.columns: dict[str, UnresolvedColumn] = {column.name: column for column in columns}
@@ -312,7 +312,7 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
         SchemaError: with code `duplicate-column` or `unknown-column`.
     """
     last = not any(placed.first or placed.after is not None for placed in new)
-    columns = Appended(schema.columns) if last else Ordered(schema.columns)
+    columns = AppendOnlyColumns(schema.columns) if last else OrderedColumns(schema.columns)
     for placed in new:
         name = _column_name(placed.name)
         with at(f"column {name!r}", placed.name.span):
@@ -334,7 +334,7 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
     """
     _require_once(_column_name(placed.name) for placed in new)
     key = schema.primary_key.column_names if schema.primary_key else ()
-    columns = Ordered(schema.columns)
+    columns = OrderedColumns(schema.columns)
     for placed in new:
         with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
             _require_known(placed.name, columns.columns)
@@ -350,7 +350,7 @@ def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Sch
     return replace(schema, columns=tuple(columns))
 
 
-def _move(columns: Ordered, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+def _move(columns: OrderedColumns, column: UnresolvedColumn, placed: PlacedColumn) -> None:
     """Move a column; AFTER itself moves it to the start, as in Flink."""
     columns.remove(column.name)
     if placed.after is not None and placed.after.parts[-1] == column.name:

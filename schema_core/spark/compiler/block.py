@@ -49,7 +49,7 @@ from schema_core.spark.compiler.windows import (
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
     from schema_core.query.relation import Relation, Select
-    from schema_core.spark.compiler.query import Writer
+    from schema_core.spark.compiler.query import QueryCompiler
 
 #: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
 SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
@@ -72,7 +72,7 @@ def aliases_of(source: Relation | None) -> tuple[str, ...]:
             return ()
 
 
-class Scope:
+class FromProjections:
     """The projections of one FROM clause, whose columns have different names."""
 
     def __init__(self, depth: int = 0) -> None:
@@ -94,24 +94,28 @@ class Scope:
 class Block:
     """One SELECT block while it is written; `hidden` are columns by which its rows are sorted."""
 
-    def __init__(self, writer: Writer, block: Select, hidden: Sequence[Typed], hints: str) -> None:
-        self.writer: Writer = writer
+    def __init__(
+        self, query_compiler: QueryCompiler, block: Select, hidden: Sequence[Typed], hints: str
+    ) -> None:
+        self.query_compiler: QueryCompiler = query_compiler
         self.block: Select = block
         self.hidden: Sequence[Typed] = hidden
         self.hints: str = hints
-        self.scope: Scope = Scope(writer.depth)
+        self.scope: FromProjections = FromProjections(query_compiler.depth)
         self.aliases: tuple[str, ...] = aliases_of(block.source)
         self.source: str = (
-            "" if block.source is None else writer.source_of(block.source, self.scope)
+            "" if block.source is None else query_compiler.source_of(block.source, self.scope)
         )
         own = frozenset(alias for alias, _ in columns_of(block.source))
         self.relations: frozenset[str | None] | None = (
-            frozenset({None, *own}) if writer.correlated else None
+            frozenset({None, *own}) if query_compiler.correlated else None
         )
         self.rows: Projection = self.scope.projection(self.relations)
         self.rows.offered = own
         self.has_subqueries: bool = False
-        self.lifting: Lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around, hiding=own)
+        self.lifting: Lifting = Lifting(
+            ALWAYS, ALWAYS, (self.rows,), query_compiler.around, hiding=own
+        )
         self.where: str = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
         self.start()
 
@@ -131,17 +135,17 @@ class Block:
             [one for one in (block.where, block.having, block.qualify) if one is not None],
             [*(item.expression for item in block.items), *self.hidden],
         )
-        writer = replace(
-            self.writer,
+        query_compiler = replace(
+            self.query_compiler,
             around=around,
             computed=computed or {},
             conditions=conditions,
-            bounds=self.writer.bounds.over(block.source),
+            bounds=self.query_compiler.bounds.over(block.source),
         )
         if self.block.grouping is not None:
             found = grouped_subqueries(self.block, self.hidden)
-            writer = replace(writer, in_group=writer.in_group | found)
-        return writer.compile
+            query_compiler = replace(query_compiler, in_group=query_compiler.in_group | found)
+        return query_compiler.compile
 
     def condition(
         self, condition: Typed | None, compiled: Callable[[Typed], Node], lifting: Lifting
@@ -288,7 +292,7 @@ class Block:
         A row is repeated for each of its windows; sessions are found by Spark as it groups.
         """
         time, *sizes = key.arguments
-        name, zone = GROUP_WINDOWS[key.function.name], self.writer.zone
+        name, zone = GROUP_WINDOWS[key.function.name], self.query_compiler.zone
         lengths, datetime = lengths_of(name, sizes), compiled(time)
         if name == "SESSION":
             self.require_one_session()
@@ -312,7 +316,7 @@ class Block:
         """Return the bounds of a group's window for the functions that ask for them."""
         name = GROUP_WINDOWS[key.function.name]
         return {
-            one: bound_of(part, window, key.type, self.writer.zone)
+            one: bound_of(part, window, key.type, self.query_compiler.zone)
             for one in calls_of((*expressions_of(self.block), *self.hidden))
             if one.arguments == key.arguments
             for part in BOUNDS

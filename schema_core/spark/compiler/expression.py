@@ -283,7 +283,7 @@ def _frame(over: Over, context: TranslationContext) -> str:
     """Return the SQL of a frame clause, an empty string if there is none."""
     if over.frame is None:
         return ""
-    if over.frame.whole:
+    if over.frame.disallow_partial:
         raise unsupported("DISALLOW PARTIAL is not supported on Spark")
     by_days = over.frame.unit == "RANGE" and [one.value.type.root for one in over.order_by] == [
         TypeRoot.DATE

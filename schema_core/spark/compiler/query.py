@@ -40,7 +40,7 @@ from schema_core.query.relation import (
     unique_names,
 )
 from schema_core.spark.compiler import tree
-from schema_core.spark.compiler.block import SORT_KEY, Block, Scope, aliases_of
+from schema_core.spark.compiler.block import SORT_KEY, Block, FromProjections, aliases_of
 from schema_core.spark.compiler.correlation import conditions_of, require_near_columns
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.expression import (
@@ -136,17 +136,17 @@ def query_text(
     Raises:
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
-    writer = Writer(source, zone, user, rows, database=database, staged=staged)
+    compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
     given = result_columns(relation)
     columns = [
         (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
         for one, target in zip(given, targets or given, strict=True)
     ]
-    text = writer.write(relation)
+    text = compiler.write(relation)
     is_stored = all(isinstance(node, tree.Column) and node.name == name for node, name in columns)
     if is_stored and names_in_text(relation) == [one.name for one in given]:
         return text
-    return writer.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
+    return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', given)}")
 
 
 #: Characters of one query: Spark would parse and plan a longer one for minutes.
@@ -209,8 +209,8 @@ def _alias(alias: str, names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """Writes relations: `source` names the input of a scan, `zone` is the session's.
+class QueryCompiler:
+    """Compiles relations to SQL: `source` names the input of a scan, `zone` is the session's.
 
     `correlated` is set within sub-queries and lateral sources, whose expressions may read columns
     of the `depth`-th enclosing query; `around` are its projections that they can use.
@@ -258,8 +258,8 @@ class Writer:
         query = tree.Subquery(f"({self.inner().write(rows_of(select))})")
         return call("any_value", query) if id(select) in self.in_group else query
 
-    def inner(self) -> Writer:
-        """Return the writer of a query that may read columns of this one."""
+    def inner(self) -> QueryCompiler:
+        """Return the compiler of a query that may read columns of this one."""
         bounds = self.bounds.over(None)
         return replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
 
@@ -294,7 +294,7 @@ class Writer:
             case CommonScan(name):
                 return f"SELECT * FROM {quote(name)}"
             case Named() | Join():
-                scope = Scope(self.depth)
+                scope = FromProjections(self.depth)
                 text = self.source_of(relation, scope)
                 lifted = ", ".join(scope.lifted())
                 return f"SELECT *{lifted and f' EXCEPT ({lifted})'} FROM {text}"
@@ -488,17 +488,17 @@ class Writer:
                 "WITH RECURSIVE is not supported on Spark",
                 hint="leave out RECURSIVE if no common table reads itself",
             )
-        writer, tables = self, []
+        compiler, tables = self, []
         for table in query.tables:
             tables.append(
-                f"{_named(table.columns, table.name)} AS ({writer.write(table.relation)})"
+                f"{_named(table.columns, table.name)} AS ({compiler.write(table.relation)})"
             )
-            writer = replace(writer, bounds=writer.bounds.with_table(table))
-        return f"WITH {', '.join(tables)} {writer.write(query.input)}"
+            compiler = replace(compiler, bounds=compiler.bounds.with_table(table))
+        return f"WITH {', '.join(tables)} {compiler.write(query.input)}"
 
     # --- sources -------------------------------------------------------------------------------
 
-    def source_of(self, relation: Relation, scope: Scope) -> str:
+    def source_of(self, relation: Relation, scope: FromProjections) -> str:
         """Write a source of FROM; values of ON conditions are lifted to the inputs of the join."""
         match relation:
             case Named(input, alias, columns, lateral):
@@ -511,7 +511,7 @@ class Writer:
             case _:
                 return f"({self.write(relation)})"
 
-    def join(self, join: Join, scope: Scope) -> str:
+    def join(self, join: Join, scope: FromProjections) -> str:
         """Write a join."""
         is_lateral = isinstance(join.right, Named) and join.right.lateral
         left, right = (
@@ -523,15 +523,15 @@ class Writer:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
             lifting = Lifting(own=own, outer=self.around, hiding=hiding)
-            writer = replace(
+            compiler = replace(
                 self,
                 around=(),
                 conditions=conditions_of([join.condition], []),
                 bounds=self.bounds.over(join),
             )
-            on = f" ON {to_sql(writer.compile(join.condition), lifting)}"
-        writer = replace(self, around=(left,)) if is_lateral else self
-        other = writer.source_of(join.right, scope) + right.laterals()
+            on = f" ON {to_sql(compiler.compile(join.condition), lifting)}"
+        compiler = replace(self, around=(left,)) if is_lateral else self
+        other = compiler.source_of(join.right, scope) + right.laterals()
         if isinstance(join.right, Join) or right.columns:
             other = f"({other})"
         kind = JOINS[join.kind]

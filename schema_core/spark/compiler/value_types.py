@@ -77,7 +77,7 @@ def is_fine(type_: DataType) -> bool:
     return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
-def coarse(type_: DataType) -> DataType:
+def truncated_to_micros(type_: DataType) -> DataType:
     """Return the type of a timestamp without nanoseconds; other types unchanged."""
     match type_:
         case TimestampType():
@@ -129,4 +129,4 @@ def sql_type(type_: DataType) -> str:
 
 def _part(type_: DataType) -> str:
     """Return the Spark type of a part of a nested value, in which timestamps have microseconds."""
-    return sql_type(coarse(type_))
+    return sql_type(truncated_to_micros(type_))

@@ -39,7 +39,7 @@ class UnreadableRecordError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class CsvDialect:
     """The syntax of the records of a table.
 
     `columns` are the names that a header must have; `skip_errors` skips invalid records.
@@ -88,7 +88,7 @@ HEADER = ConfigOption(
 )
 
 
-def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
+def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
     """Return the dialect of the csv files of a table with these columns.
 
     Raises:
@@ -97,7 +97,7 @@ def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
     """
     quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
     escape = _character(ESCAPE, options)
-    return Dialect(
+    return CsvDialect(
         tuple(columns),
         _character(DELIMITER, options),
         quote_,
@@ -137,7 +137,7 @@ ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
 class Scanner:
     """Splits a record into fields, line by line."""
 
-    dialect: Dialect
+    dialect: CsvDialect
     fields: list[str] = field(default_factory=list)
     #: The parts of a field whose quote is open.
     open: list[str] | None = None
@@ -221,7 +221,7 @@ class Scanner:
 class FileReader:
     """Reads the lines of files, one file after the other, into records."""
 
-    dialect: Dialect
+    dialect: CsvDialect
     file: str | None = None
     line: int = 0
     #: The line that the current record began on.
@@ -311,7 +311,7 @@ CHUNK = 1024
 
 
 def parse_batches(
-    batches: Iterable[pa.RecordBatch], dialect: Dialect, others: Sequence[str]
+    batches: Iterable[pa.RecordBatch], dialect: CsvDialect, others: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """Parse lines into records, as Arrow record batches.
 
@@ -378,7 +378,7 @@ def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records
             records.add(record, row, reader.start)
 
 
-def split_plain(contents: pa.Array, dialect: Dialect) -> list[pa.Array] | None:
+def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | None:
     """Return the fields of lines, a column each, if no line needs the scanner.
 
     None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
@@ -476,7 +476,7 @@ UNDIVIDED = {
 def read_csv(
     session: SparkSession,
     path: str,
-    dialect: Dialect,
+    dialect: CsvDialect,
     partitions: Sequence[str],
     *,
     metadata: bool,
@@ -570,7 +570,7 @@ class CsvColumn:
     type: DataType
 
 
-def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -> Node:
+def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> Node:
     """Return a line of a csv file without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
@@ -592,7 +592,7 @@ def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -
     return call("concat_ws", dialect.delimiter, *fields)
 
 
-def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> Node:
+def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> Node:
     """Return a value as a string; one that would be read back as another value fails the job."""
     null = NULL.of(options)
     unknown: Node = Literal("" if null is None else null)
@@ -619,12 +619,12 @@ def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> Node:
     return let(column.value, known)
 
 
-def escaped(text: str, dialect: Dialect) -> str:
+def escaped(text: str, dialect: CsvDialect) -> str:
     """Return a name escaped for a header; the writer doubles its quotes."""
     return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
 
 
-def header_options(dialect: Dialect) -> dict[str, str]:
+def header_options(dialect: CsvDialect) -> dict[str, str]:
     """Return the options of Spark's csv writer, which starts a file with a header."""
     return {
         "sep": dialect.delimiter,

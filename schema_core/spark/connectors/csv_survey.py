@@ -15,12 +15,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from schema_core.caching import Entries
+from schema_core.caching import GenerationalCache
 from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS
-from schema_core.spark.connectors.csv_files import Dialect, Scanner, UnreadableRecordError
+from schema_core.spark.connectors.csv_files import CsvDialect, Scanner, UnreadableRecordError
 from schema_core.spark.file_systems import HadoopFiles
 from schema_core.spark.jvm import java_class
 from schema_core.spark.local_state import file_state_of, is_file_settled, path_of
@@ -84,7 +84,7 @@ NULL_MARK = b"\1"
 class SurveyOptions:
     """The dialect of the files, their null literal, and whether words such as NaN matter."""
 
-    dialect: Dialect
+    dialect: CsvDialect
     null: str | None = None
     words: bool = False
 
@@ -92,7 +92,7 @@ class SurveyOptions:
 IRREGULAR = Survey(is_regular=False)
 
 #: The surveys of files that have not changed since.
-_KEPT: Entries[Survey] = Entries(f"{__name__}.Survey", 4_000_000)
+_KEPT: GenerationalCache[Survey] = GenerationalCache(f"{__name__}.Survey", 4_000_000)
 
 
 def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOptions) -> Survey:
@@ -114,7 +114,7 @@ def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOpti
     return found
 
 
-def _is_supported(dialect: Dialect) -> bool:
+def _is_supported(dialect: CsvDialect) -> bool:
     """Return whether Spark's reader has the dialect, in which it never skips a record."""
     delimiter, quote = dialect.delimiter, dialect.quote
     if dialect.skip_errors or not dialect.columns or not f"{delimiter}{quote}".isascii():
@@ -178,7 +178,7 @@ def survey_chunks(chunks: Iterable[bytes], options: SurveyOptions) -> Survey:
     return found
 
 
-def _has_header(chunk: bytes, dialect: Dialect) -> bool:
+def _has_header(chunk: bytes, dialect: CsvDialect) -> bool:
     """Return whether the first line names the columns, if the dialect has headers."""
     if not dialect.header:
         return True
@@ -193,7 +193,7 @@ def _has_header(chunk: bytes, dialect: Dialect) -> bool:
 def survey_lines(chunk: bytes, options: SurveyOptions) -> Survey:
     r"""Return the survey of complete lines.
 
-    >>> options = SurveyOptions(Dialect(("a", "b")), null="NA")
+    >>> options = SurveyOptions(CsvDialect(("a", "b")), null="NA")
     >>> survey_lines(b"1,a\n2,\nNA,NAN\n", options)  # doctest: +NORMALIZE_WHITESPACE
     Survey(is_regular=True, padded=False, words=False, commas=False,
            empty=frozenset({1}), null=frozenset({0}))
@@ -261,7 +261,7 @@ class _Lines:
         counts = np.add.reduceat(self.mark.view(np.uint8), self.starts, dtype=np.uint32)
         return bool((counts == self.width).all())
 
-    def are_blank(self, dialect: Dialect) -> bool:
+    def are_blank(self, dialect: CsvDialect) -> bool:
         """Return whether a line begins with a blank, or has only blanks and delimiters.
 
         Spark's reader drops or trims such a line.
@@ -275,7 +275,7 @@ class _Lines:
             return False
         return bool((np.maximum.reduceat(self.data, self.starts) <= ord(" ")).any())
 
-    def are_padded(self, dialect: Dialect) -> bool:
+    def are_padded(self, dialect: CsvDialect) -> bool:
         """Return whether a field begins or ends with a blank."""
         import numpy as np
 
@@ -298,7 +298,7 @@ class _Lines:
         is_first = [0] if self.mark[0] else []
         return self._columns(np.concatenate((is_first, ends, closing[closing - opening == 1])))
 
-    def columns_with(self, literal: str | None, dialect: Dialect) -> frozenset[int]:
+    def columns_with(self, literal: str | None, dialect: CsvDialect) -> frozenset[int]:
         """Return the columns in which a field may be the null literal."""
         import numpy as np
 
@@ -417,7 +417,7 @@ class NativeCsv:
     """
 
     survey: Survey
-    dialect: Dialect
+    dialect: CsvDialect
     null: str | None
 
     @property

@@ -21,10 +21,10 @@ from schema_core.environment.options import (
     boolean,
     double,
     integer,
+    invalid_value,
     long,
     nanoseconds,
     positive,
-    refused,
 )
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.formats.spark.pyspark_types import to_spark_sql
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 def _kind(text: str) -> str:
     if text not in ("random", "sequence"):
-        raise refused("one of random, sequence", text)
+        raise invalid_value("one of random, sequence", text)
     return text
 
 
@@ -172,7 +172,7 @@ class DatagenConnector(ConnectorBase):
         return select(source.load().selectExpr("value AS id"), columns)
 
 
-def _generated(context: ReadContext) -> tuple[Rows, list[tuple[Node, str]]]:
+def _generated(context: ReadContext) -> tuple[RowGenerator, list[tuple[Node, str]]]:
     """Return the generators of a table, and the expressions of its columns.
 
     Raises:
@@ -180,7 +180,7 @@ def _generated(context: ReadContext) -> tuple[Rows, list[tuple[Node, str]]]:
     """
     options = context.options
     seed = SEED.of(options)
-    rows = Rows(options, secrets.randbits(63) if seed is None else seed)
+    rows = RowGenerator(options, secrets.randbits(63) if seed is None else seed)
     found = Gathering()
     columns: list[tuple[Node, str]] = []
     for name, type_ in context.physical_columns.items():
@@ -196,7 +196,7 @@ ROW = ColumnNode("id")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class GeneratedField:
     """A column, or a part of one, that is generated.
 
     Attributes:
@@ -207,12 +207,12 @@ class Field:
     name: str
     indexes: tuple[Node, ...] = ()
 
-    def part(self, name: str, *index: Node) -> Field:
-        return Field(f"{self.name}.{name}", (*self.indexes, *index))
+    def part(self, name: str, *index: Node) -> GeneratedField:
+        return GeneratedField(f"{self.name}.{name}", (*self.indexes, *index))
 
 
 @dataclass
-class Rows:
+class RowGenerator:
     """Builds the expressions of the columns, and collects which options they use and their end."""
 
     options: Mapping[str, str]
@@ -222,7 +222,7 @@ class Rows:
 
     def column(self, name: str, type_: DataType) -> Node:
         """Return the expression of a column."""
-        field_ = Field(name)
+        field_ = GeneratedField(name)
         if self.get(field_, "kind") == "sequence":
             return Cast(self.sequence(field_, type_), sql_type(type_))
         return self.value(field_, type_)
@@ -257,7 +257,9 @@ class Rows:
                 hint="remove it, or use a column whose generator has this option",
             )
 
-    def get(self, field_: Field, suffix: str, parser: Callable[[str], Any] | None = None) -> Any:
+    def get(
+        self, field_: GeneratedField, suffix: str, parser: Callable[[str], Any] | None = None
+    ) -> Any:
         option = _option(field_.name, suffix)
         self.consumed.add(option.key)
         if parser is not None:
@@ -266,16 +268,16 @@ class Rows:
 
     # --- sequences -------------------------------------------------------------------------
 
-    def sequence(self, field_: Field, type_: DataType) -> Node:
+    def sequence(self, field_: GeneratedField, type_: DataType) -> Node:
         kind = type(type_)
         if kind not in _SEQUENCES:
             raise _not_generated(f"{type_.as_summary_string()} has no sequences")
         start, end = (self.bound(field_, suffix) for suffix in ("start", "end"))
-        lowest, greatest = _SEQUENCES[kind] or _whole(type_)
+        lowest, greatest = _SEQUENCES[kind] or _integer_range(type_)
         for suffix, value in (("start", start), ("end", end)):
             if not lowest <= value <= greatest:
                 with at(f"option 'fields.{field_.name}.{suffix}'"):
-                    raise refused(f"an integer from {lowest} to {greatest}", str(value))
+                    raise invalid_value(f"an integer from {lowest} to {greatest}", str(value))
         if end < start or end - start >= 2**63 - 1:
             raise SchemaError(
                 f"invalid sequence: start {start}, end {end}",
@@ -285,7 +287,7 @@ class Rows:
         self.ends.append(end - start + 1)
         return inline("{id} + {start}", id=ROW, start=_long(start))
 
-    def bound(self, field_: Field, suffix: str) -> int:
+    def bound(self, field_: GeneratedField, suffix: str) -> int:
         value: int | None = self.get(field_, suffix)
         if value is None:
             raise SchemaError(
@@ -297,7 +299,7 @@ class Rows:
 
     # --- random values ---------------------------------------------------------------------
 
-    def value(self, field_: Field, type_: DataType) -> Node:
+    def value(self, field_: GeneratedField, type_: DataType) -> Node:
         """Return random values of a type, NULL at the rate of its option."""
         generator = _RANDOM.get(type(type_))
         if generator is None:
@@ -311,18 +313,20 @@ class Rows:
         return inline("if({u} > {rate}, {v}, NULL)", u=self.unit(field_, "null"), v=value,
                       rate=_double(rate))  # fmt: skip
 
-    def bits(self, field_: Field, purpose: str, *more: Node) -> Node:
+    def bits(self, field_: GeneratedField, purpose: str, *more: Node) -> Node:
         """Return 64 random bits for a purpose, from the row and the positions within it."""
         salt = hashlib.blake2b(f"{self.seed}/{purpose}/{field_.name}".encode(), digest_size=8)
         number = int.from_bytes(salt.digest(), "big", signed=True)
         return call("xxhash64", _long(number), ROW, *field_.indexes, *more)
 
-    def unit(self, field_: Field, purpose: str) -> Node:
+    def unit(self, field_: GeneratedField, purpose: str) -> Node:
         """Return random numbers from 0 up to but not including 1."""
         bits = call("shiftrightunsigned", self.bits(field_, purpose), 11)
         return inline("{bits} * {ulp}", bits=bits, ulp=_double(2.0**-53))
 
-    def integer(self, field_: Field, lowest: int, greatest: int, purpose: str = "value") -> Node:
+    def integer(
+        self, field_: GeneratedField, lowest: int, greatest: int, purpose: str = "value"
+    ) -> Node:
         """Return random integers of 64 bits between bounds, both included."""
         size = greatest - lowest + 1
         bits: Node = self.bits(field_, purpose)
@@ -336,19 +340,23 @@ class Rows:
         return Cast(exact, "BIGINT")
 
     def bounds(
-        self, field_: Field, parser: Callable[[str], Any], lowest: Any, greatest: Any
+        self, field_: GeneratedField, parser: Callable[[str], Any], lowest: Any, greatest: Any
     ) -> tuple[Any, Any]:
         low, high = (self.get(field_, suffix, parser) for suffix in ("min", "max"))
         return lowest if low is None else low, greatest if high is None else high
 
     def number(
-        self, field_: Field, lowest: int, greatest: int, default: tuple[int, int] | None = None
+        self,
+        field_: GeneratedField,
+        lowest: int,
+        greatest: int,
+        default: tuple[int, int] | None = None,
     ) -> Node:
         """Return random integers between the options ``min`` and ``max``."""
 
         def bounded(text: str) -> int:
             if not lowest <= (value := long(text)) <= greatest:
-                raise refused(f"an integer from {lowest} to {greatest}", text)
+                raise invalid_value(f"an integer from {lowest} to {greatest}", text)
             return value
 
         low, high = self.bounds(field_, bounded, *(default or (lowest, greatest)))
@@ -356,17 +364,17 @@ class Rows:
             raise _empty(field_, low, high)
         return self.integer(field_, low, high)
 
-    def floating(self, field_: Field, lowest: float, greatest: float) -> Node:
+    def floating(self, field_: GeneratedField, lowest: float, greatest: float) -> Node:
         low, high = self.bounds(field_, _finite(greatest), lowest, greatest)
         if low >= high:
             raise _empty(field_, low, high)
         return self.uniform(field_, low, high)
 
-    def uniform(self, field_: Field, low: float, high: float) -> Node:
+    def uniform(self, field_: GeneratedField, low: float, high: float) -> Node:
         return inline("{u} * {high} + (1 - {u}) * {low}", u=self.unit(field_, "value"),
                       high=_double(high), low=_double(low))  # fmt: skip
 
-    def decimal(self, field_: Field, type_: DecimalType) -> Node:
+    def decimal(self, field_: GeneratedField, type_: DecimalType) -> Node:
         low, high = self.bounds(field_, double, 4.9e-324, MAX_DOUBLE)
         largest = 10.0 ** (type_.precision - type_.scale) - 10.0**-type_.scale
         low, high = max(-largest, low), min(largest, high)
@@ -376,7 +384,7 @@ class Rows:
 
     # --- random strings and collections ----------------------------------------------------
 
-    def chunks(self, field_: Field, length: int, unit: int) -> Node:
+    def chunks(self, field_: GeneratedField, length: int, unit: int) -> Node:
         """Return random strings of hexadecimal digits (unit 16) or bytes (unit 8) of a length."""
         count = max(1, -(-length // unit))
         if count <= MAX_INLINE:
@@ -389,7 +397,7 @@ class Rows:
         text = call("array_join", call("transform", positions, Lambda((position,), chunk)), "")
         return text if unit == 16 else call("unhex", text)
 
-    def text(self, field_: Field, type_: DataType) -> Node:
+    def text(self, field_: GeneratedField, type_: DataType) -> Node:
         """Return random strings of hexadecimal digits, or bytes, of the length of the option."""
         is_text = isinstance(type_, CharType | VarCharType)
         if isinstance(type_, CharType | BinaryType):
@@ -403,7 +411,7 @@ class Rows:
         value = call("substring", value, 1, size)
         return call("lower", value) if is_text else value
 
-    def length(self, field_: Field, type_: DataType) -> tuple[int, bool]:
+    def length(self, field_: GeneratedField, type_: DataType) -> tuple[int, bool]:
         limit: int = type_.length  # type: ignore[attr-defined]
         given: int | None = self.get(field_, "length")
         length = (100 if limit == MAX_LENGTH else limit) if given in (None, MAX_LENGTH) else given
@@ -411,17 +419,17 @@ class Rows:
         lowest = 2 if varies else 1 if isinstance(type_, VarCharType) else 0
         if not lowest <= length <= limit:
             with at(f"option 'fields.{field_.name}.length'"):
-                raise refused(f"a length from {lowest} to {limit}", str(length))
+                raise invalid_value(f"a length from {lowest} to {limit}", str(length))
         return length, varies
 
-    def elements(self, field_: Field) -> int:
+    def elements(self, field_: GeneratedField) -> int:
         length: int | None = self.get(field_, "length")
         if length is not None and length < 0:
             with at(f"option 'fields.{field_.name}.length'"):
-                raise refused("a length of at least 0", str(length))
+                raise invalid_value("a length of at least 0", str(length))
         return 3 if length is None else length
 
-    def array(self, field_: Field, name: str, type_: DataType, length: int) -> Node:
+    def array(self, field_: GeneratedField, name: str, type_: DataType, length: int) -> Node:
         """Return arrays of random values."""
         if length == 0:  # the options are checked nevertheless
             self.value(field_.part(name), type_)
@@ -430,7 +438,7 @@ class Rows:
         value = self.value(field_.part(name, position), type_)
         return call("transform", call("sequence", 1, length), Lambda((position,), value))
 
-    def keys(self, field_: Field, name: str, type_: DataType, length: int) -> Node:
+    def keys(self, field_: GeneratedField, name: str, type_: DataType, length: int) -> Node:
         if self.get(field_.part(name), "null-rate") if not isinstance(type_, _NEVER_NULL) else 0:
             raise SchemaError(
                 f"option 'fields.{field_.name}.{name}.null-rate': "
@@ -439,23 +447,25 @@ class Rows:
             )
         return self.array(field_, name, type_, length)
 
-    def mapping(self, field_: Field, type_: MapType) -> Node:
+    def mapping(self, field_: GeneratedField, type_: MapType) -> Node:
         length = self.elements(field_)
         keys = self.keys(field_, "key", type_.key_type, length)
         values = self.array(field_, "value", type_.value_type, length)
         return call("map_from_arrays", keys, values)
 
-    def multiset(self, field_: Field, type_: MultisetType) -> Node:
+    def multiset(self, field_: GeneratedField, type_: MultisetType) -> Node:
         length = self.elements(field_)
         keys = self.keys(field_, "element", type_.element_type, length)
         if length == 0:
             return call("map_from_arrays", keys, Cast(call("array"), "ARRAY<INT>"))
         position = Variable()
-        count = self.integer(Field(field_.name, (*field_.indexes, position)), 0, 10, "count")
+        count = self.integer(
+            GeneratedField(field_.name, (*field_.indexes, position)), 0, 10, "count"
+        )
         counts = Lambda((position,), Cast(count, "INT"))
         return call("map_from_arrays", keys, call("transform", call("sequence", 1, length), counts))
 
-    def row(self, field_: Field, type_: RowType) -> Node:
+    def row(self, field_: GeneratedField, type_: RowType) -> Node:
         arguments: list[Node | str] = []
         for one in type_.fields:
             arguments += [one.name, self.value(field_.part(one.name), one.data_type)]
@@ -463,7 +473,9 @@ class Rows:
 
     # --- time ------------------------------------------------------------------------------
 
-    def timestamp(self, field_: Field, type_: TimestampType | LocalZonedTimestampType) -> Node:
+    def timestamp(
+        self, field_: GeneratedField, type_: TimestampType | LocalZonedTimestampType
+    ) -> Node:
         """Return the current instant, less a random time up to the option ``max-past``."""
         past = self.get(field_, "max-past") // 1_000_000
         instant: Node = _now_millis()
@@ -503,7 +515,7 @@ _SEQUENCES: dict[type[DataType], tuple[int, int] | None] = {
 }
 
 #: Type -> what generates its random values, as a value of its physical type before the cast.
-_RANDOM: dict[type[DataType], Callable[[Rows, Field, Any], Node]] = {
+_RANDOM: dict[type[DataType], Callable[[RowGenerator, GeneratedField, Any], Node]] = {
     BooleanType: lambda rows, at_, _: inline("{bits} < 0", bits=rows.bits(at_, "value")),
     TinyIntType: lambda rows, at_, _: rows.number(at_, -(2**7), 2**7 - 1),
     SmallIntType: lambda rows, at_, _: rows.number(at_, -(2**15), 2**15 - 1),
@@ -542,7 +554,7 @@ def _typed(node: Node, type_: DataType) -> Node:
     return Cast(node, sql_type(type_))
 
 
-def _whole(type_: DataType) -> tuple[int, int]:
+def _integer_range(type_: DataType) -> tuple[int, int]:
     """Return the range of integers of 32 bits that a DECIMAL holds."""
     digits = type_.precision - type_.scale  # type: ignore[attr-defined]
     return max(-MAX_INT - 1, 1 - 10**digits), min(MAX_INT, 10**digits - 1)
@@ -552,7 +564,7 @@ def _finite(greatest: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         value = double(text)
         if not -greatest <= value <= greatest:
-            raise refused(f"a number from {-greatest} to {greatest}", text)
+            raise invalid_value(f"a number from {-greatest} to {greatest}", text)
         return value
 
     return parse
@@ -583,7 +595,7 @@ def _not_generated(problem: str) -> UnsupportedError:
     )
 
 
-def _empty(field_: Field, low: object, high: object) -> SchemaError:
+def _empty(field_: GeneratedField, low: object, high: object) -> SchemaError:
     return SchemaError(
         f"options 'fields.{field_.name}.min' and 'fields.{field_.name}.max': "
         f"no value lies between {low} and {high}",

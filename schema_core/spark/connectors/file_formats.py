@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 TEXT = VarCharType(MAX_LENGTH)
 
 
-class Codec(Protocol):
+class FileCodec(Protocol):
     """Translates between the columns of a table and those that Spark reads and writes."""
 
     def require(self, fields: Sequence[RowField], options: Options) -> None:
@@ -95,7 +95,7 @@ class Format:
     known: Callable[[Node, DataType, Options], Node] = lambda node, _type, _options: node
     refused_in_names: tuple[str, ...] = ()
     source: str | None = None
-    codec: Codec | None = None
+    codec: FileCodec | None = None
 
     @property
     def is_typed(self) -> bool:
@@ -209,7 +209,7 @@ def parsed(
     `place` is where the string is from, for the message.
     """
     lenient = bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
-    hint = f"set '{lenient_key(options)}' = 'true' to read NULL there"
+    hint = f"set '{ignore_errors_key(options)}' = 'true' to read NULL there"
     if place is not None and options.get("format") == "csv" and not HEADER.of(options):
         hint = f"if the first line names the columns, set '{HEADER.key}' = 'true'; or {hint}"
     if isinstance(type_, CharType | VarCharType):
@@ -232,7 +232,7 @@ def parsed(
     return let(node, body)
 
 
-def lenient_key(options: Options) -> str:
+def ignore_errors_key(options: Options) -> str:
     """Return the option that makes fields NULL which cannot be parsed."""
     return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 

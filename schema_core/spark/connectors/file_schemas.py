@@ -18,7 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from schema_core.caching import Entries
+from schema_core.caching import GenerationalCache
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.lazy_dataclass import dataclass
@@ -79,7 +79,7 @@ class Footer:
 
 
 #: The footers of files that have not changed since, bounded by their bytes.
-_KEPT: Entries[Footer] = Entries(f"{__name__}.Footer", 16_000_000)
+_KEPT: GenerationalCache[Footer] = GenerationalCache(f"{__name__}.Footer", 16_000_000)
 
 #: The package of the formats in Spark.
 SOURCES = "org.apache.spark.sql.execution.datasources"
@@ -324,7 +324,7 @@ def _read_local(
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SchemaMismatch:
     """A declared column or field that a file lacks, or has in an incompatible type."""
 
     name: str
@@ -354,7 +354,7 @@ def _problems(
             yield _problem(one, _shown(uri), everywhere)
 
 
-def _problem(one: Difference, file: str, everywhere: bool) -> ExternalError:
+def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
     declared = _type(one.declared)
     if one.found is not None:
         found = _type(one.found)
@@ -388,7 +388,7 @@ def _type(type_: SparkType) -> str:
 
 def differences(
     declared: StructType, found: StructType, form: str, prefix: str = ""
-) -> Iterator[Difference]:
+) -> Iterator[SchemaMismatch]:
     """Yield every declared field that is missing or has an incompatible type, at any depth."""
     from pyspark.sql.types import StructField, StructType
 
@@ -402,7 +402,7 @@ def differences(
         if field.name in types:
             yield from _compared(field.dataType, types[field.name], form, name)
         else:
-            yield Difference(name, field.dataType, None, field.nullable, tuple(types))
+            yield SchemaMismatch(name, field.dataType, None, field.nullable, tuple(types))
 
 
 def _is_by_position(found: StructType, form: str) -> bool:
@@ -411,7 +411,9 @@ def _is_by_position(found: StructType, form: str) -> bool:
     return form == "orc" and bool(names) and all(name.startswith("_col") for name in names)
 
 
-def _compared(declared: SparkType, found: SparkType, form: str, name: str) -> Iterator[Difference]:
+def _compared(
+    declared: SparkType, found: SparkType, form: str, name: str
+) -> Iterator[SchemaMismatch]:
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     match declared, found:
@@ -423,7 +425,7 @@ def _compared(declared: SparkType, found: SparkType, form: str, name: str) -> It
             yield from _compared(declared.keyType, found.keyType, form, f"{name}.key")
             yield from _compared(declared.valueType, found.valueType, form, f"{name}.value")
         case _ if not is_exact(declared, found, form):
-            yield Difference(name, declared, found)
+            yield SchemaMismatch(name, declared, found)
 
 
 #: Spark type of a file -> the types in which every format reads the same values.

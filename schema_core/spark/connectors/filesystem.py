@@ -20,7 +20,7 @@ from schema_core.catalog.table_changes import print_path
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
-from schema_core.environment.options import ConfigOption, duration, integer, refused
+from schema_core.environment.options import ConfigOption, duration, integer, invalid_value
 from schema_core.environment.planner import fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.formats.exact_types import TYPE_KEY
@@ -33,12 +33,12 @@ from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.api_mode import functions_of
 from schema_core.spark.commit import (
     Batch,
+    CommitFileKind,
     Definition,
     Directory,
     FileStage,
-    Kind,
+    OverwriteScope,
     PartitionValues,
-    Scope,
     clean,
     is_uncommitted,
     last_batch,
@@ -62,7 +62,7 @@ from schema_core.spark.connectors.csv_files import (
     FILE_METADATA,
     NULL,
     CsvColumn,
-    Dialect,
+    CsvDialect,
     csv_line,
     csv_value,
     dialect_of,
@@ -179,7 +179,7 @@ FORMAT = ConfigOption(
 def _directory_name(text: str) -> str:
     """Parse the name of a directory that readers do not skip."""
     if not text or text.endswith(COPYING) or "\0" in text:
-        raise refused("the name of a directory that readers do not skip", text)
+        raise invalid_value("the name of a directory that readers do not skip", text)
     return text
 
 
@@ -278,7 +278,7 @@ class FilesystemConnector:
             ExternalError: with code `files-not-found` where there is no such directory.
         """
         self._listed = None
-        layout = Layout(context)
+        layout = FileLayout(context)
         system, root = located(context.session, layout.path)
         # a relative path may be another one for the next query
         reused = isinstance(system, LocalFiles) and not is_relative(PATH.of(layout.options) or "")
@@ -288,7 +288,7 @@ class FilesystemConnector:
         frame = self._frame(context, layout, system, root)
         if state is None or state_of(root) != state:
             return frame
-        if not any(Directory(system, root).named(Kind.PENDING, Kind.COMMIT)):
+        if not any(Directory(system, root).named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
             self._listed = root, state
         return frame
 
@@ -297,7 +297,7 @@ class FilesystemConnector:
         return self._listed is not None and state_of(self._listed[0]) == self._listed[1]
 
     def _frame(
-        self, context: ReadContext, layout: Layout, system: FileSystem, root: str
+        self, context: ReadContext, layout: FileLayout, system: FileSystem, root: str
     ) -> DataFrame:
         session = context.session
         _require_directory(layout.path, system, root)
@@ -364,13 +364,13 @@ class FilesystemConnector:
             UnsupportedError: with code `streaming-not-supported` for a path with characters that
                 Spark's source takes for a pattern, and for a file that has a column by two names.
         """
-        layout = Layout(context, streams=True)
+        layout = FileLayout(context, streams=True)
         session = context.session
         system, root = located(session, layout.path)
         _require_directory(layout.path, system, root)
         recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
-            present = Layout(context).reader(session).load(layout.path).inputFiles()
+            present = FileLayout(context).reader(session).load(layout.path).inputFiles()
             form = layout.form.identifier
             checked = check_files(session, present, form, layout.inner(), layout.former)
             _require_one_name(layout, checked)
@@ -387,7 +387,7 @@ class FilesystemConnector:
 
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid record of csv files that Spark's reader refused."""
-        layout = Layout(context, is_exact=True)
+        layout = FileLayout(context, is_exact=True)
         if layout.form is not CSV or not _is_of_a_record(error):
             return None
         try:
@@ -415,7 +415,7 @@ class FilesystemConnector:
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
-        layout = Layout(context)
+        layout = FileLayout(context)
         if layout.form is CSV:
             layout.require_scalars()
         if context.batch is not None:
@@ -426,7 +426,7 @@ class FilesystemConnector:
         held = old if context.creates else new
         if context.creates:
             owns = replaced is not None and _path_of(session, replaced) == root
-            scope = Scope(everything=owns, empty=not owns)
+            scope = OverwriteScope(everything=owns, empty=not owns)
         else:
             scope = _scope(context, layout)
         changed = new if old not in (None, new) else None
@@ -449,13 +449,13 @@ class FilesystemConnector:
 
     def last_batch(self, context: WriteContext, job: str) -> int | None:
         """Return the number of the last micro-batch of a job whose files are committed."""
-        directory = Directory(*located(context.session, Layout(context).path))
+        directory = Directory(*located(context.session, FileLayout(context).path))
         recover(directory, definition_of(context.identifier, context.table))
         return last_batch(directory, job)
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the directory has files, and none of the job that it has not committed."""
-        directory = Directory(*located(context.session, Layout(context).path))
+        directory = Directory(*located(context.session, FileLayout(context).path))
         recover(directory, definition_of(context.identifier, context.table))
         if is_uncommitted(directory, job):
             return False
@@ -463,14 +463,14 @@ class FilesystemConnector:
 
     def recover(self, context: WriteContext) -> None:
         """Complete the commits of killed jobs, and remove their uncommitted files."""
-        directory = Directory(*located(context.session, Layout(context).path))
+        directory = Directory(*located(context.session, FileLayout(context).path))
         clean(directory, definition_of(context.identifier, context.table), created=context.creates)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
         stage = context.stage
         assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes what `stage` returned
-        layout = Layout(context)
+        layout = FileLayout(context)
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
         frame = select(frame, (layout.written(*one) for one in types.items()))
@@ -516,7 +516,7 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
             )
 
 
-def _require_one_name(layout: Layout, checked: CheckedFiles) -> None:
+def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
     """Refuse to read files as a stream that have a column or field by several of its names.
 
     One of these is of another column, which was dropped. A stream reads files by all names at once,
@@ -661,15 +661,15 @@ def _path(options: Mapping[str, str], session: SparkSession) -> str:
     return absolute(session, (PATH.of(options) or "").removeprefix("file://"))
 
 
-def _scope(context: WriteContext, layout: Layout) -> Scope:
+def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
     """Return the files that an INSERT replaces."""
     overwrite, partition = context.overwrite, context.partition or {}
     keys = layout.partitions
     if not overwrite or not keys:
-        return Scope(everything=overwrite)
+        return OverwriteScope(everything=overwrite)
     canonical = partial(_canonical, context, layout)
     if set(partition) != set(keys):
-        return Scope(partitions=len(keys), canonical=canonical)
+        return OverwriteScope(partitions=len(keys), canonical=canonical)
     types = context.physical_columns
     given = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
@@ -678,11 +678,11 @@ def _scope(context: WriteContext, layout: Layout) -> Scope:
     stored = [layout.written(key, types[key]) for key in keys]
     row = select(select(context.session.range(1), given), stored).first()
     fixed = tuple(map(str, row or ()))
-    return Scope(partitions=len(keys), fixed=fixed, canonical=canonical)
+    return OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
 
 
 def _canonical(
-    context: WriteContext, layout: Layout, places: Collection[PartitionValues]
+    context: WriteContext, layout: FileLayout, places: Collection[PartitionValues]
 ) -> Mapping[PartitionValues, PartitionValues]:
     """Return the values in the names of directories as a job writes them.
 
@@ -699,7 +699,7 @@ def _canonical(
 
 
 def _canonical_of_column(
-    context: WriteContext, layout: Layout, key: str, texts: Collection[str]
+    context: WriteContext, layout: FileLayout, key: str, texts: Collection[str]
 ) -> Mapping[str, str]:
     """Return the values of a partition column as they are written, where they may differ.
 
@@ -740,13 +740,13 @@ def field_names(type_: DataType) -> Iterator[str]:
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
     """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
-    metadata = {one.name: _noted(one) for one in fields}
+    metadata = {one.name: _column_metadata(one) for one in fields}
     known = {one.name: one.metadata for one in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in known}
     return frame if known == wanted else with_metadata(frame, wanted)
 
 
-def _noted(field: RowField) -> dict[str, Any]:
+def _column_metadata(field: RowField) -> dict[str, Any]:
     """Return the metadata of a column: its comment, and its type where Spark's type differs.
 
     Nested types are always kept: files do not store whether an element is NOT NULL.
@@ -788,7 +788,7 @@ def format_of(options: Mapping[str, str]) -> Format:
     return offered
 
 
-class Layout:
+class FileLayout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
     def __init__(
@@ -944,7 +944,7 @@ class Layout:
         value = call("nullif", call("nullif", value, default), SPARK_NULL)
         return to_physical(convert(value, TEXT, type_, PARTITION_ZONE), type_)
 
-    def _native(self, session: SparkSession, dialect: Dialect) -> DataFrame | None:
+    def _native(self, session: SparkSession, dialect: CsvDialect) -> DataFrame | None:
         """The records of csv files in Spark's reader, or None if it would read other values."""
         null = NULL.of(self.options)
 

@@ -18,9 +18,9 @@ from schema_core.environment.options import (
     boolean,
     choice,
     integer,
+    invalid_value,
     long,
     nanoseconds,
-    refused,
 )
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark
@@ -59,7 +59,7 @@ from schema_core.spark.connectors.jdbc_dialects import (
     STRINGS,
     TIMES,
     DatabaseColumn,
-    Dialect,
+    JdbcDialect,
     Merge,
     Selected,
     accepts,
@@ -102,7 +102,7 @@ def _at_least(lowest: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         value = integer(text)
         if value < lowest:
-            raise refused(f"an integer of at least {lowest}", text)
+            raise invalid_value(f"an integer of at least {lowest}", text)
         return value
 
     return parse
@@ -112,7 +112,7 @@ def _seconds(text: str) -> int:
     """Parse a duration of at least a second, in seconds."""
     length = nanoseconds(text)
     if length < 10**9:
-        raise refused("a duration of at least 1 s", text)
+        raise invalid_value("a duration of at least 1 s", text)
     return length // 10**9
 
 
@@ -174,7 +174,7 @@ class JdbcConnector(
 
     def __init__(self) -> None:
         #: What `read` selects.
-        self._scan: Scan | None = None
+        self._scan: JdbcScan | None = None
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the columns of a table, as Spark's JDBC source reads them.
@@ -190,7 +190,7 @@ class JdbcConnector(
         table.check_types(context.columns)
         with table.database.connection() as connection:
             found = table.resolve(connection, context.columns)
-        self._scan = scan = Scan(table, found)
+        self._scan = scan = JdbcScan(table, found)
         return table.load(context, scan)
 
     def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
@@ -291,7 +291,7 @@ class DatabaseTable:
         self.options: Mapping[str, str] = options
         self.catalog_path: str = context.identifier.as_summary_string()
         url = URL.of(options) or ""
-        self.dialect: Dialect = dialect_of(url)
+        self.dialect: JdbcDialect = dialect_of(url)
         check_options(options)
         settings = {
             key.removeprefix("properties."): value
@@ -415,7 +415,7 @@ class DatabaseTable:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def load(self, context: ReadContext, scan: Scan) -> DataFrame:
+    def load(self, context: ReadContext, scan: JdbcScan) -> DataFrame:
         """Return the rows of the table, each column with the Spark type of its declared type."""
         reader: DataFrameReader = context.session.read
         settings = {**self._reading(), "customSchema": scan.schema}
@@ -468,7 +468,7 @@ class DatabaseTable:
 
 
 def find_column(
-    dialect: Dialect, table: str, columns: Mapping[str, DatabaseColumn], name: str
+    dialect: JdbcDialect, table: str, columns: Mapping[str, DatabaseColumn], name: str
 ) -> DatabaseColumn:
     """Return the column of the database for a declared name, in its case or that of the database.
 
@@ -486,7 +486,7 @@ def find_column(
 
 
 def check_column(
-    dialect: Dialect, column: DatabaseColumn, type_: DataType, *, writes: bool = False
+    dialect: JdbcDialect, column: DatabaseColumn, type_: DataType, *, writes: bool = False
 ) -> None:
     """Refuse a declared type whose values the column of the database does not have or would round.
 
@@ -573,7 +573,7 @@ def check_options(options: Mapping[str, str]) -> None:
 # --- the query of a scan -------------------------------------------------------------------------
 
 
-class Scan:
+class JdbcScan:
     """The query of the columns of a table, and the conversion of its rows.
 
     Args:

@@ -18,7 +18,12 @@ from schema_core.errors import SchemaError
 from schema_core.extras import needs
 from schema_core.spark.api_mode import not_over_connect
 from schema_core.spark.connectors.jdbc_connection import Connection, database_error
-from schema_core.spark.connectors.jdbc_dialects import POSTGRESQL, SQLITE, DatabaseColumn, Dialect
+from schema_core.spark.connectors.jdbc_dialects import (
+    POSTGRESQL,
+    SQLITE,
+    DatabaseColumn,
+    JdbcDialect,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -43,7 +48,7 @@ _OF_READS: Final = frozenset({"driver", "url", "reWriteBatchedInserts", "default
 
 
 def client_connection(
-    dialect: Dialect, settings: Mapping[str, str], timeout: int
+    dialect: JdbcDialect, settings: Mapping[str, str], timeout: int
 ) -> ClientConnection:
     """Return a connection of this process to a database.
 

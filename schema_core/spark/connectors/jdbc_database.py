@@ -24,7 +24,7 @@ from schema_core.spark.connectors.jdbc_connection import (
     database_error,
     one_line,
 )
-from schema_core.spark.connectors.jdbc_dialects import DatabaseColumn, Dialect
+from schema_core.spark.connectors.jdbc_dialects import DatabaseColumn, JdbcDialect
 from schema_core.spark.jvm import has_class, java_class
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Database:
     """
 
     session: SparkSession
-    dialect: Dialect
+    dialect: JdbcDialect
     settings: Mapping[str, str] = field(repr=False)
     timeout: int = 60
 

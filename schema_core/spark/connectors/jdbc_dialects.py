@@ -153,7 +153,7 @@ def _plain(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class JdbcDialect:
     """A dialect of SQL.
 
     Attributes:
@@ -308,7 +308,7 @@ class Dialect:
 _PG_STRINGS = frozenset({"text", "varchar", "name"})
 
 
-def type_name(dialect: Dialect, name: str) -> str:
+def type_name(dialect: JdbcDialect, name: str) -> str:
     """Return the name of a type as SQL: drivers do not quote the names of users' types.
 
     >>> type_name(POSTGRESQL, "uuid"), type_name(POSTGRESQL, "my mood")
@@ -373,7 +373,7 @@ _SQLITE_STORAGE: Mapping[type[DataType], str] = {
 
 # --- the dialects --------------------------------------------------------------------------------
 
-POSTGRESQL = Dialect(
+POSTGRESQL = JdbcDialect(
     "PostgreSQL",
     ("jdbc:postgresql:",),
     "org.postgresql.Driver",
@@ -385,7 +385,7 @@ POSTGRESQL = Dialect(
     text="text",
     column_types=_PG_COLUMNS,
 )
-SQLITE = Dialect(
+SQLITE = JdbcDialect(
     "SQLite",
     ("jdbc:sqlite:",),
     "org.sqlite.JDBC",
@@ -405,7 +405,7 @@ SQLITE = Dialect(
     missing="no such table",
     taken="already exists",
 )
-MYSQL = Dialect(
+MYSQL = JdbcDialect(
     "MySQL",
     ("jdbc:mysql:",),
     "com.mysql.cj.jdbc.Driver",
@@ -415,7 +415,7 @@ MYSQL = Dialect(
     upsert=on_duplicate_key,
     transactional_ddl=False,
 )
-ORACLE = Dialect(
+ORACLE = JdbcDialect(
     "Oracle",
     ("jdbc:oracle:",),
     "oracle.jdbc.OracleDriver",
@@ -426,7 +426,7 @@ ORACLE = Dialect(
     transactional_ddl=False,
     limit="FETCH FIRST {n} ROWS ONLY",
 )
-SQL_SERVER = Dialect(
+SQL_SERVER = JdbcDialect(
     "SQL Server",
     ("jdbc:sqlserver:",),
     "com.microsoft.sqlserver.jdbc.SQLServerDriver",
@@ -436,7 +436,7 @@ SQL_SERVER = Dialect(
     limit="ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH FIRST {n} ROWS ONLY",
     create="SELECT * INTO {table} FROM ({query}) q",
 )
-DB2 = Dialect(
+DB2 = JdbcDialect(
     "Db2",
     ("jdbc:db2:",),
     "com.ibm.db2.jcc.DB2Driver",
@@ -450,7 +450,7 @@ DB2 = Dialect(
 DIALECTS = (POSTGRESQL, SQLITE, MYSQL, ORACLE, SQL_SERVER, DB2)
 
 
-def dialect_of(url: str) -> Dialect:
+def dialect_of(url: str) -> JdbcDialect:
     """Return the dialect of a JDBC URL.
 
     Raises:
@@ -493,7 +493,7 @@ _ACCEPTED: Mapping[type[DataType], frozenset[int]] = {
 _PG_CODES = {"timestamptz": 2014, "timetz": 2013, "_timestamptz": 0, "_timetz": 0, "money": 0}
 
 
-def accepts(dialect: Dialect, column: DatabaseColumn, type_: DataType) -> bool:
+def accepts(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
     """Return whether the values of a column can be read as a type without a change.
 
     >>> big = DatabaseColumn("a", "int8", -5, 19, 0)
@@ -527,7 +527,7 @@ def _accepts_elements(column: DatabaseColumn, type_: DataType) -> bool:
     return not isinstance(type_, DecimalType) or code != 2 or _fits(column, type_)
 
 
-def rounds(dialect: Dialect, column: DatabaseColumn, type_: DataType) -> bool:
+def rounds(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
     """Return whether the database would round values of a type when they are stored in a column."""
     if not dialect.typed:
         return False

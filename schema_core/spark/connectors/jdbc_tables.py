@@ -14,7 +14,7 @@ from schema_core.types import DataType
 
 if TYPE_CHECKING:
     from schema_core.schema.resolved import ResolvedSchema
-    from schema_core.spark.connectors.jdbc_dialects import Dialect
+    from schema_core.spark.connectors.jdbc_dialects import JdbcDialect
 
 #: What the names of the tables of this library begin with.
 PREFIX: Final = "schema_core_"
@@ -114,7 +114,7 @@ def abandoned(
 
 
 def create_statement(
-    dialect: Dialect, table: str, columns: dict[str, DataType], schema: ResolvedSchema
+    dialect: JdbcDialect, table: str, columns: dict[str, DataType], schema: ResolvedSchema
 ) -> str:
     """Return CREATE TABLE with the columns and the primary key of a schema.
 

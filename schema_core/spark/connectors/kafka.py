@@ -92,7 +92,7 @@ METADATA: Mapping[str, tuple[DataType, Node]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class MessageLayout:
     """Which columns the key and the value of a message hold.
 
     Attributes:
@@ -108,7 +108,7 @@ class Layout:
     value_format: MessageFormat
 
     @classmethod
-    def of(cls, context: TableContext, fields: Sequence[str] | None = None) -> Layout:
+    def of(cls, context: TableContext, fields: Sequence[str] | None = None) -> MessageLayout:
         """Return the layout of a table; `fields` are the columns of the key of `upsert-kafka`.
 
         Raises:
@@ -217,11 +217,11 @@ class KafkaConnector(ConnectorBase):
         given = options_of.GUARANTEE.of(options)
         return DeliveryGuarantee.NONE if given == "none" else DeliveryGuarantee.AT_LEAST_ONCE
 
-    def layout(self, context: TableContext) -> Layout:
+    def layout(self, context: TableContext) -> MessageLayout:
         """Return the layout of the messages; a key column may not be a PRIMARY KEY."""
         if context.table.resolved_schema.primary_key is not None:
             raise invalid("a table of the connector 'kafka' cannot have a PRIMARY KEY")
-        return Layout.of(context)
+        return MessageLayout.of(context)
 
     def scan(self, context: ReadContext) -> dict[str, str]:
         """Return the options of Spark's source."""
@@ -280,7 +280,7 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
     identifier = "upsert-kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.UPSERT
 
-    def layout(self, context: TableContext) -> Layout:
+    def layout(self, context: TableContext) -> MessageLayout:
         """Return the layout of the messages; their key has the columns of the PRIMARY KEY.
 
         Raises:
@@ -292,7 +292,7 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         for option in (KEY_FORMAT, options_of.VALUE_FORMAT):
             if option.key not in context.options:
                 raise invalid(f"{option.key!r} must be set")
-        return Layout.of(context, key.columns)
+        return MessageLayout.of(context, key.columns)
 
     def scan(self, context: ReadContext) -> dict[str, str]:
         """Return the options of Spark's source: all messages up to the bound."""
@@ -364,7 +364,7 @@ def _has_kafka(session: SparkSession) -> bool:
 # --- messages ------------------------------------------------------------------------------------
 
 
-def decoded(records: DataFrame, layout: Layout, context: ReadContext) -> DataFrame:
+def decoded(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
     """Return the rows of messages with the columns of Spark's Kafka source.
 
     Raises:
@@ -393,7 +393,7 @@ def _metadata(key: str) -> NamedNode:
     return METADATA[key][1], metadata_column(key)
 
 
-def parts_of_messages(layout: Layout, context: WriteContext) -> list[NamedNode]:
+def parts_of_messages(layout: MessageLayout, context: WriteContext) -> list[NamedNode]:
     """Return the columns of Spark's Kafka sink.
 
     Raises:

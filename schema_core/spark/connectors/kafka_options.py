@@ -15,10 +15,10 @@ from schema_core.environment.options import (
     ConfigOption,
     choice,
     integer,
+    invalid_value,
     long,
     nanoseconds,
     positive,
-    refused,
     string_list,
 )
 from schema_core.errors import SchemaError, UnsupportedError
@@ -74,7 +74,9 @@ def specific_offsets(text: str) -> dict[str, int]:
     for part in text.removesuffix(";").split(";"):
         pair = re.fullmatch(r"\s*partition:(\d{1,9}),offset:(\d{1,18})\s*", part)
         if pair is None:
-            raise refused("offsets such as partition:0,offset:42;partition:1,offset:300", text)
+            raise invalid_value(
+                "offsets such as partition:0,offset:42;partition:1,offset:300", text
+            )
         found[str(int(pair[1]))] = int(pair[2])
     return found
 

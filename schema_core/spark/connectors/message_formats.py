@@ -18,7 +18,7 @@ from schema_core.spark.compiler.tree import Cast, Element, Field, Literal, Node,
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connectors.csv_files import (
     CsvColumn,
-    Dialect,
+    CsvDialect,
     FileReader,
     UnreadableRecordError,
     csv_line,
@@ -189,7 +189,7 @@ def _refused(problem: str) -> UnsupportedError:
     )
 
 
-def csv_record(value: bytes | None, dialect: Dialect) -> list[str | None] | None:
+def csv_record(value: bytes | None, dialect: CsvDialect) -> list[str | None] | None:
     """Return the fields of a message in csv, or None for one that is skipped.
 
     Raises:

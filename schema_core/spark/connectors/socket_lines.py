@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.environment.connector import Boundedness
-from schema_core.environment.options import ConfigOption, integer, refused
+from schema_core.environment.options import ConfigOption, integer, invalid_value
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
@@ -30,7 +30,7 @@ MAX_PORT = 65_535
 def _port(text: str) -> int:
     number = integer(text)
     if not 1 <= number <= MAX_PORT:
-        raise refused(f"an integer from 1 to {MAX_PORT}", text)
+        raise invalid_value(f"an integer from 1 to {MAX_PORT}", text)
     return number
 
 

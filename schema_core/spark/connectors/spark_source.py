@@ -18,7 +18,14 @@ from schema_core.errors import (
 )
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.spark.api_mode import checkpointed
-from schema_core.spark.commit import Directory, FileStage, Scope, clean, is_uncommitted, recover
+from schema_core.spark.commit import (
+    Directory,
+    FileStage,
+    OverwriteScope,
+    clean,
+    is_uncommitted,
+    recover,
+)
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connectors import ConnectorBase, SupportsOverwrite, SupportsPartitioning
 from schema_core.spark.connectors.file_formats import exact
@@ -137,10 +144,10 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         directory, old = _directory(context), context.replaced
         new = definition_of(context.identifier, context.table)
         held = definition_of(context.identifier, old) if old is not None else None
-        scope = Scope(empty=True)
+        scope = OverwriteScope(empty=True)
         if old is not None and _has_source(old):
             owns = _located(context.session, old).root == directory.root
-            scope = Scope(everything=owns, empty=not owns)
+            scope = OverwriteScope(everything=owns, empty=not owns)
         changed = new if held not in (None, new) else None
         stage = FileStage(directory, scope, held=held, definition=changed, id=context.job)
         stage.check()

@@ -43,8 +43,8 @@ from schema_core.spark.compiler.value_types import (
     INTEGERS,
     INTERVALS,
     NUMBERS,
-    coarse,
     sql_type,
+    truncated_to_micros,
 )
 from schema_core.types import (
     MAX_LENGTH,
@@ -74,8 +74,8 @@ from schema_core.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
-    """A cast between two types; with `try_` an invalid string becomes NULL."""
+class CastContext:
+    """The types and the time zone of a cast; with `try_` an invalid string becomes NULL."""
 
     source: DataType
     target: DataType
@@ -100,9 +100,9 @@ def convert(
     source, target = _plain(source), _plain(target)
     if source.nullable() == target.nullable():
         return node
-    conversion = Conversion(source, target, zone, try_)
+    context = CastContext(source, target, zone, try_)
     for step in STEPS:
-        converted = step(node, conversion)
+        converted = step(node, context)
         if converted is not None:
             return converted
     raise unsupported(
@@ -114,10 +114,10 @@ def _plain(type_: DataType) -> DataType:
     return type_.source_type if isinstance(type_, DistinctType) else type_
 
 
-Step: TypeAlias = Callable[[Node, Conversion], "Node | None"]
+Step: TypeAlias = Callable[[Node, CastContext], "Node | None"]
 
 
-def from_null(node: Node, cast: Conversion) -> Node | None:
+def from_null(node: Node, cast: CastContext) -> Node | None:
     """Cast NULL, which is NULL in every type."""
     return Cast(NULL, sql_type(cast.target)) if isinstance(cast.source, NullType) else None
 
@@ -125,7 +125,7 @@ def from_null(node: Node, cast: Conversion) -> Node | None:
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def between_numbers(node: Node, cast: Conversion) -> Node | None:
+def between_numbers(node: Node, cast: CastContext) -> Node | None:
     """Cast between numbers: integers wrap, a DECIMAL rounds half up or is NULL if it overflows."""
     source, target = cast.source, cast.target
     if not (isinstance(source, NUMBERS) and isinstance(target, NUMBERS)):
@@ -143,7 +143,7 @@ def between_numbers(node: Node, cast: Conversion) -> Node | None:
     return Cast(node, sql_type(target))
 
 
-def with_booleans(node: Node, cast: Conversion) -> Node | None:
+def with_booleans(node: Node, cast: CastContext) -> Node | None:
     """Cast numbers to BOOLEAN (TRUE unless 0) and back (TRUE is 1)."""
     if isinstance(cast.source, BooleanType) and isinstance(cast.target, NUMBERS):
         return Cast(node, sql_type(cast.target))
@@ -155,7 +155,7 @@ def with_booleans(node: Node, cast: Conversion) -> Node | None:
 # --- strings -----------------------------------------------------------------------------------
 
 
-def to_string(node: Node, cast: Conversion) -> Node | None:
+def to_string(node: Node, cast: CastContext) -> Node | None:
     """Cast anything to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
@@ -179,7 +179,7 @@ def fit(node: Node, source: DataType, target: LengthType) -> Node:
     return call("left", node, target.length)
 
 
-def _strict(node: Node, cast: Conversion, parse: Callable[[Node], Node]) -> Node:
+def _strict(node: Node, cast: CastContext, parse: Callable[[Node], Node]) -> Node:
     """Return a string parsed by `parse`, NULL for an invalid one; that fails unless TRY_CAST."""
     if cast.try_:
         return let(node, parse)
@@ -195,7 +195,7 @@ def _strict(node: Node, cast: Conversion, parse: Callable[[Node], Node]) -> Node
     )
 
 
-def from_string(node: Node, cast: Conversion) -> Node | None:
+def from_string(node: Node, cast: CastContext) -> Node | None:
     """Parse a string as a number, a truth value or a datetime, strictly."""
     if not isinstance(cast.source, CHARACTERS):
         return None
@@ -279,37 +279,37 @@ def _decimal_of_string(node: Node, target: DecimalType) -> Node:
     def body(v: Node, found: Node) -> Node:
         return inline(
             f"if({is_found}, {{found}}, if({{v}} IS NULL, NULL,"
-            " if({v} IN ('0', '0.0', '0.00'), {zero}, {odd})))",
+            " if({v} IN ('0', '0.0', '0.00'), {zero}, {parsed})))",
             found=found,
             v=v,
             zero=Cast(Literal(0), type_),
-            odd=rarely(v, lambda one: _odd_decimal(one, target)),
+            parsed=rarely(v, lambda one: _decimal_by_parser(one, target)),
         )
 
-    return let(node, lambda v: let(_usual_decimal(v, target), lambda found: body(v, found)))
+    return let(node, lambda v: let(_decimal_by_spark(v, target), lambda found: body(v, found)))
 
 
-def _usual_decimal(v: Node, target: DecimalType) -> Node:
-    """Return what Spark casts as Flink does, without odd blanks or digits, else NULL.
+def _decimal_by_spark(v: Node, target: DecimalType) -> Node:
+    """Return what Spark casts as Flink does, without unusual blanks or digits, else NULL.
 
     A short string that Spark casts to 0 may be another number for Flink, or none.
     """
-    usual = Cast(v, sql_type(target))
+    cast = Cast(v, sql_type(target))
     trimmed = inline("{v} >= '!' AND {last} > {blank}", v=v, last=byte_of(v, -1), blank=byte(" "))
     if target.precision > SHORT:
-        return inline("if({trimmed}, {usual}, NULL)", trimmed=trimmed, usual=usual)
+        return inline("if({trimmed}, {cast}, NULL)", trimmed=trimmed, cast=cast)
     return inline(
         "if({trimmed} AND length({v}) = octet_length({v})"
         " AND ({v} >= '1' OR {v} >= '-1' AND {v} < '-:'"
-        " OR startswith({v}, '0.') AND octet_length({v}) <= {integers}), {usual}, NULL)",
+        " OR startswith({v}, '0.') AND octet_length({v}) <= {integers}), {cast}, NULL)",
         trimmed=trimmed,
         v=v,
-        usual=usual,
+        cast=cast,
         integers=target.precision - target.scale + 3,
     )
 
 
-def _odd_decimal(v: Node, target: DecimalType) -> Node:
+def _decimal_by_parser(v: Node, target: DecimalType) -> Node:
     """Parse any string as a decimal; leading zeros count as digits of a short one."""
     type_ = sql_type(target)
     strict = inline(
@@ -349,7 +349,7 @@ def _odd_decimal(v: Node, target: DecimalType) -> Node:
 # --- bytes -------------------------------------------------------------------------------------
 
 
-def to_bytes(node: Node, cast: Conversion) -> Node | None:
+def to_bytes(node: Node, cast: CastContext) -> Node | None:
     """Cast strings and bytes to bytes, cut or padded with zeroes."""
     if not (isinstance(cast.target, BYTES) and isinstance(cast.source, (*BYTES, *CHARACTERS))):
         return None
@@ -361,7 +361,7 @@ def to_bytes(node: Node, cast: Conversion) -> Node | None:
 # --- datetimes ---------------------------------------------------------------------------------
 
 
-def between_datetimes(node: Node, cast: Conversion) -> Node | None:
+def between_datetimes(node: Node, cast: CastContext) -> Node | None:
     """Cast between dates, times and timestamps."""
     source, target = cast.source, cast.target
     if not isinstance(source, DateType | TimeType | AnyTimestampType):
@@ -371,7 +371,7 @@ def between_datetimes(node: Node, cast: Conversion) -> Node | None:
     return None
 
 
-def between_intervals(node: Node, cast: Conversion) -> Node | None:
+def between_intervals(node: Node, cast: CastContext) -> Node | None:
     """Cast intervals of one kind, and numbers, which are months or milliseconds."""
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
@@ -390,12 +390,15 @@ def between_intervals(node: Node, cast: Conversion) -> Node | None:
 Inner: TypeAlias = Callable[[Node, int], Node]
 
 
-def nested(node: Node, cast: Conversion) -> Node | None:
+def nested(node: Node, cast: CastContext) -> Node | None:
     """Cast collections and rows, element by element."""
     source, target = cast.source, cast.target
 
     def inner(value: Node, index: int) -> Node:
-        pair = coarse(source.children()[index]), coarse(target.children()[index])
+        pair = (
+            truncated_to_micros(source.children()[index]),
+            truncated_to_micros(target.children()[index]),
+        )
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
     if _fails_in_flink(source, target):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from schema_core.lazy_regex import regex
-from schema_core.spark.compiler.functions.nanoseconds import joined, nanos, whole
+from schema_core.spark.compiler.functions.nanoseconds import joined, micros_of, nanos
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Call,
@@ -28,7 +28,12 @@ from schema_core.spark.compiler.tree import (
     rarely,
 )
 from schema_core.spark.compiler.udfs.zones import standard_offset
-from schema_core.spark.compiler.value_types import MAX_PRECISION, coarse, is_fine, sql_type
+from schema_core.spark.compiler.value_types import (
+    MAX_PRECISION,
+    is_fine,
+    sql_type,
+    truncated_to_micros,
+)
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -125,7 +130,7 @@ def instant(node: Node, zone: str) -> Node:
 def clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
     if is_fine(type_):
-        node = whole(node)
+        node = micros_of(node)
     match type_:
         case LocalZonedTimestampType():
             return local(node, zone)
@@ -138,7 +143,7 @@ def clock(node: Node, type_: DataType, zone: str) -> Node:
 def clock_millis(node: Node, type_: DataType, zone: str) -> Node:
     """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
     if isinstance(type_, LocalZonedTimestampType) and zone == "UTC":
-        return call("unix_millis", whole(node) if is_fine(type_) else node)
+        return call("unix_millis", micros_of(node) if is_fine(type_) else node)
     return millis(clock(node, type_, zone))
 
 
@@ -158,7 +163,7 @@ def util_local(node: Node, zone: str) -> Node:
 def util_clock(node: Node, type_: DataType, zone: str) -> Node:
     """Return `clock`, but of an instant by java.util."""
     if isinstance(type_, LocalZonedTimestampType):
-        return util_local(whole(node) if is_fine(type_) else node, zone)
+        return util_local(micros_of(node) if is_fine(type_) else node, zone)
     return clock(node, type_, zone)
 
 
@@ -194,9 +199,9 @@ def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
         if is_fine(source):
             unit = 10 ** (9 - target.precision)
             beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
-        return joined(convert(node, source, coarse(target), zone), beyond)
+        return joined(convert(node, source, truncated_to_micros(target), zone), beyond)
     if is_fine(source):
-        return convert(whole(node), coarse(source), target, zone)
+        return convert(micros_of(node), truncated_to_micros(source), target, zone)
     match source, target:
         case DateType(), TimestampType():
             return Cast(node, "TIMESTAMP_NTZ")

@@ -15,7 +15,13 @@ from schema_core.expressions.typed import Ref
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
 from schema_core.spark.compiler.tree import Cast, Field, Node, fail, let, unsupported
-from schema_core.spark.compiler.value_types import MAX_PRECISION, MICROS, NANOS, coarse, is_fine
+from schema_core.spark.compiler.value_types import (
+    MAX_PRECISION,
+    MICROS,
+    NANOS,
+    is_fine,
+    truncated_to_micros,
+)
 from schema_core.types import DataType, TimestampType
 
 #: Functions whose rules take and return the structs.
@@ -53,7 +59,7 @@ DURATIONS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY"})
 SHIFTS = frozenset({"+", "-", "TIMESTAMPADD"})
 
 
-def whole(node: Node) -> Node:
+def micros_of(node: Node) -> Node:
     """Return the timestamp of a struct, in microseconds."""
     return Field(node, MICROS)
 
@@ -81,7 +87,7 @@ def as_stored(node: Node, type_: DataType) -> Node:
     return let(
         node,
         lambda v: inline(
-            "if({n} <> 0, {problem}, {at})", n=nanos(v), problem=fail(problem), at=whole(v)
+            "if({n} <> 0, {problem}, {at})", n=nanos(v), problem=fail(problem), at=micros_of(v)
         ),
     )
 
@@ -100,15 +106,15 @@ def translated(translate: Translate, called: TranslatedCall) -> Node:
         require_micros(*called.types, called.type)
     call = replace(
         called.call,
-        type=coarse(called.type),
+        type=truncated_to_micros(called.type),
         arguments=tuple(
-            Ref("", coarse(one.type)) if place in places else one
+            Ref("", truncated_to_micros(one.type)) if place in places else one
             for place, one in enumerate(called.call.arguments)
         ),
     )
     is_local = isinstance(called.types[places[0]], TimestampType)
     is_up = name in {"CEIL", "CEILING"} and is_local and called.keyword(1) in DURATIONS
-    part = _rounded_up if is_up else whole
+    part = _rounded_up if is_up else micros_of
     node = translate(replace(_changed(called, places, part), call=call))
     if not is_fine(called.type):
         return node
@@ -128,7 +134,7 @@ def _changed(
 def _rounded_up(node: Node) -> Node:
     """Return the first microsecond that is not before a timestamp."""
     up = "make_dt_interval(0, 0, 0, if({n} > 0, 0.000001, 0))"
-    return inline(f"{{at}} + {up}", at=whole(node), n=nanos(node))
+    return inline(f"{{at}} + {up}", at=micros_of(node), n=nanos(node))
 
 
 def require_micros(*types: DataType) -> None:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from schema_core.expressions.date_patterns import (
+    DatePatternError,
     Part,
-    PatternError,
     parse_simple_pattern,
     parse_time_pattern,
 )
@@ -85,7 +85,7 @@ def time_pattern(node: Node) -> NumericPattern | None:
 def _numeric(text: str, parse: Callable[[str], tuple[Part, ...]]) -> NumericPattern | None:
     try:
         parts = parse(text)
-    except PatternError:
+    except DatePatternError:
         return None
     letters = [part.letter for part in parts if part.letter != "'"]
     if not letters or len(set(letters)) < len(letters):

@@ -73,7 +73,7 @@ def quotient(
                 values, lambda one: corrected(*(Field(one, name) for name in ("found", "x", "y")))
             )
         else:
-            bind = _bind(found, interpreted if left[0] == MAX_PRECISION else rarely)
+            bind = _lambda_free(found, interpreted if left[0] == MAX_PRECISION else rarely)
             exact = bind(found, lambda one: corrected(one, x, y))
         return call("if", _is_beyond(x, left, limit), exact, found)
 
@@ -83,7 +83,7 @@ def quotient(
     return body(a, b) if are_aggregates else let_all([a, b], body)
 
 
-def _bind(node: Node, bind: Binding) -> Binding:
+def _lambda_free(node: Node, bind: Binding) -> Binding:
     """Return `bind`, or `let` where a sub-query is used, which no lambda may contain."""
     return let if node.facts & Fact.SUBQUERY else bind
 
@@ -159,6 +159,6 @@ def _corrected(found: Node, a: Node, left: Digits, b: Node, right: Digits, resul
         units = _magnitude(found, scale)
         return bind(lack, lambda one: bind(units, lambda n: of_lack(divisor, one, n)))
 
-    bind = _bind(found, rarely)
+    bind = _lambda_free(found, rarely)
     corrected = bind(_magnitude(b, right[1]), of_divisor)
     return inline("if({q} IS NULL, NULL, {corrected})", q=found, corrected=corrected)

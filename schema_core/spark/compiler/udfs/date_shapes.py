@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 from schema_core.expressions.date_patterns import (
     DAYS,
     MONTHS,
+    DatePatternError,
     Part,
-    PatternError,
     parse_simple_pattern,
     parse_time_pattern,
 )
@@ -225,7 +225,7 @@ def _shape(
     """
     try:
         parts = parse(pattern)
-    except PatternError:
+    except DatePatternError:
         return None
     pieces: list[str] = []
     fields: list[tuple[str, Convert]] = []

@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 from schema_core.expressions.date_patterns import (
     DAYS,
     MONTHS,
+    DatePatternError,
     Part,
-    PatternError,
     parse_simple_pattern,
     parse_time_pattern,
 )
@@ -125,7 +125,7 @@ class PatternLanguage:
         """
         try:
             return self.parts(pattern)
-        except PatternError as error:
+        except DatePatternError as error:
             raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
 
     def format(self, value: LocalDateTime, pattern: str) -> str:
@@ -698,7 +698,7 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
                 raise MismatchError  # noqa: TRY301 - as any other mismatch
             found = parser.found
         nanos = _strict_nanos(found)
-    except PatternError:
+    except DatePatternError:
         return None
     except MismatchError:
         nanos = _standard_nanos(text)

@@ -15,7 +15,7 @@ from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 
-class PatternError(ValueError):
+class RegexError(ValueError):
     """A pattern that Java rejects."""
 
 
@@ -44,7 +44,7 @@ class PatternParser:
     def need(self, shape: str, problem: str) -> re.Match[str]:
         match = self.take(shape)
         if match is None:
-            raise PatternError(f"{problem} at position {self.position}")
+            raise RegexError(f"{problem} at position {self.position}")
         return match
 
 
@@ -54,7 +54,7 @@ def parse_pattern(pattern: str) -> PatternParser | None:
     parser = PatternParser(pattern)
     try:
         _alternatives(parser, depth=0)
-    except (PatternError, RecursionError):
+    except (RegexError, RecursionError):
         return None
     return parser if parser.position == len(pattern) else None
 
@@ -102,7 +102,7 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
 def _alternatives(parser: PatternParser, depth: int) -> None:
     """Parse alternatives, up to a closing parenthesis or the end."""
     if depth > 200:
-        raise PatternError("groups are nested too deeply")
+        raise RegexError("groups are nested too deeply")
     start, bars = parser.groups, False
     while parser.position < len(parser.text) and parser.next != ")":
         if parser.next == "|":
@@ -129,7 +129,7 @@ def _atom(parser: PatternParser, depth: int) -> bool:
         case "\\":
             _escape(parser, in_class=False)
         case "*" | "+" | "?":
-            raise PatternError(f"nothing to repeat at {parser.position}")
+            raise RegexError(f"nothing to repeat at {parser.position}")
         case "{":
             return True
         case _:
@@ -143,7 +143,7 @@ def _quantifier(parser: PatternParser) -> int:
         counts = parser.need(r"\{(\d+)(,(\d*))?\}", "invalid quantifier")
         least, greatest = int(counts[1]), int(counts[3]) if counts[3] else None
         if least >= 2**31 or (greatest is not None and not least <= greatest < 2**31):
-            raise PatternError("invalid quantifier")
+            raise RegexError("invalid quantifier")
         parser.take(r"[?+]")
         return least
     found = parser.take(r"([*+?])[?+]?")
@@ -162,7 +162,7 @@ def _group(parser: PatternParser, depth: int) -> bool:
             return False
     elif name := parser.take(r"\?<([a-zA-Z][a-zA-Z0-9]*)>"):
         if name[1] in parser.names:
-            raise PatternError(f"duplicate group name {name[1]!r}")
+            raise RegexError(f"duplicate group name {name[1]!r}")
         parser.names.add(name[1])
         parser.groups += 1
     elif parser.next == "?":
@@ -199,7 +199,7 @@ def _escape(parser: PatternParser, *, in_class: bool) -> None:
         return
     if back := parser.take(r"k<([a-zA-Z][a-zA-Z0-9]*)>"):
         if in_class or back[1] not in parser.names:
-            raise PatternError(f"there is no group {back[1]!r}")
+            raise RegexError(f"there is no group {back[1]!r}")
         return
     if parser.take(r"N\{[^}]+\}"):
         return
@@ -212,18 +212,18 @@ def _property(name: str) -> None:
     if _CATEGORIES.fullmatch(plain):
         return
     if not re.match(r"(?:Is|In|script=|sc=|block=|blk=)", name) or not _PROPERTIES.fullmatch(name):
-        raise PatternError(f"there is no property {name!r}")
+        raise RegexError(f"there is no property {name!r}")
 
 
 def _class(parser: PatternParser, depth: int) -> None:
     """Parse a character class after its opening bracket."""
     if depth > 200:
-        raise PatternError("character classes are nested too deeply")
+        raise RegexError("character classes are nested too deeply")
     parser.take(r"\^")
     first = True
     while first or parser.next != "]":
         if parser.position >= len(parser.text):
-            raise PatternError("unclosed character class")
+            raise RegexError("unclosed character class")
         if parser.next == "[":
             parser.position += 1
             _class(parser, depth + 1)
@@ -242,7 +242,7 @@ def _range(parser: PatternParser, depth: int) -> None:
         return
     high = _character(parser)
     if low is None or high is None or low > high:
-        raise PatternError("empty character range")
+        raise RegexError("empty character range")
 
 
 def _character(parser: PatternParser) -> str | None:
