@@ -1,4 +1,4 @@
-"""Trial repairs of tokens that cannot be parsed: the edit with which they can be."""
+"""Speculative repairs of tokens that cannot be parsed: the edit with which they can be."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from schema_core.tokenizer import Token
 #: How many tokens before an error a missing comma is searched.
 REACH = 6
 
-#: Maximum number of trial parses for one error, and of tokens that they parse in total.
-MAX_TRIALS = 32
-MAX_TRIED_TOKENS = 100_000
+#: Maximum number of speculative parses for one error, and of tokens that they parse in total.
+MAX_ATTEMPTS = 32
+MAX_SPECULATIVE_TOKENS = 100_000
 
 #: Parses tokens; returns the index of the token that cannot be parsed, or None.
 Failure: TypeAlias = Callable[[Sequence[Token]], int | None]
@@ -25,13 +25,13 @@ _CONTINUES = frozenset({"+", "-", "(", "*"})
 
 
 class Repairs:
-    """Trial parses of `tokens`, which cannot be parsed at `index`, after small edits."""
+    """Speculative parses of `tokens`, which cannot be parsed at `index`, after small edits."""
 
     def __init__(self, failure: Failure, tokens: Sequence[Token], index: int) -> None:
         self.tokens = tokens
         self.index = index
         self._failure = failure
-        self._left = min(MAX_TRIALS, MAX_TRIED_TOKENS // max(len(tokens), 1))
+        self._left = min(MAX_ATTEMPTS, MAX_SPECULATIVE_TOKENS // max(len(tokens), 1))
 
     def failure(self, tokens: Sequence[Token]) -> int | None:
         """Return the index of the token that cannot be parsed; the first one without a budget."""
@@ -64,10 +64,10 @@ class Repairs:
         for place in sorted(places, key=lambda place: tokens[place].key in _CONTINUES):
             if tokens[place].key in _NEVER_FIRST or tokens[place - 1].key in _NEVER_LAST:
                 continue
-            trial = _with(tokens, place, ",", "symbol")
-            failed = self.failure(trial)
+            edited = _with(tokens, place, ",", "symbol")
+            failed = self.failure(edited)
             if failed is None or (
-                failed > index + 1 and self._left > 0 and self._missing_comma(trial, failed)
+                failed > index + 1 and self._left > 0 and self._missing_comma(edited, failed)
             ):
                 return place
         return None

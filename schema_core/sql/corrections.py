@@ -1,4 +1,4 @@
-"""Hints for syntax errors that a trial parse confirms: the edit that makes a statement valid."""
+"""Hints for syntax errors that a speculative parse confirms: the edit that makes the text valid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Correction:
-    """A syntax error, the tokens of its statement, and the trial parses of its edits."""
+    """A syntax error, the tokens of its statement, and the speculative parses of its edits."""
 
     def __init__(
         self, cursor: Cursor, tokens: list[Token], error: ParseError, failure: Failure
@@ -42,9 +42,9 @@ class Correction:
         later = self.tokens[self.index :]
         stop = next((token.start for token in later if token.key == ";"), later[-1].stop)
 
-        def failure_here(trial: Sequence[Token]) -> int | None:
-            failed = failure(trial)
-            return None if failed is None or trial[failed].start > stop else failed
+        def failure_here(speculative: Sequence[Token]) -> int | None:
+            failed = failure(speculative)
+            return None if failed is None or speculative[failed].start > stop else failed
 
         return failure_here
 
@@ -78,7 +78,7 @@ _EXPECTED = regex(r"expected (.*), found .*", re.DOTALL)
 def corrected_hint(
     cursor: Cursor, tokens: list[Token], error: ParseError, failure: Failure
 ) -> str | None:
-    """Return the hint of an error, improved by trial parses unless it is certain."""
+    """Return the hint of an error, improved by speculative parses unless it is certain."""
     if error.hint is not None and not UNCERTAIN.match(error.hint):
         return error.hint
     correction = Correction(cursor, tokens, error, failure)

@@ -101,7 +101,7 @@ _VARIABLE = regex(r"\$\{(\w+)\}")
 MIN_LENGTH = 3
 MIN_SIMILARITY = 0.75
 
-#: Maximum number of keywords that a word is compared with by a trial parse.
+#: Maximum number of keywords that a word is compared with by a speculative parse.
 MAX_CANDIDATES = 3
 
 
@@ -250,7 +250,7 @@ def _by(cursor: Cursor, expected: str) -> str | None:
     return f"write {cursor.key} BY" if is_alone and not is_name else None
 
 
-#: Hints that a trial parse can refute; all others are certain.
+#: Hints that a speculative parse can refute; all others are certain.
 UNCERTAIN = regex(
     "did you mean |the parenthesis at |join strings with |quote a reserved word |remove the comma |"
     "write >="

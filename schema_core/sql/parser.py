@@ -194,7 +194,7 @@ T = TypeVar("T")
 
 
 def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
-    """Parse with a grammar, and improve the hint of a syntax error by trial repairs.
+    """Parse with a grammar, and improve the hint of a syntax error by speculative repairs.
 
     The hint names an edit, such as a missing comma, if the statement can be parsed with it.
     """
@@ -210,17 +210,17 @@ def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
 
 
 def _failure(
-    cursor: QueryCursor, grammar: Callable[[QueryCursor], object], trial: Sequence[Token]
+    cursor: QueryCursor, grammar: Callable[[QueryCursor], object], speculative: Sequence[Token]
 ) -> int | None:
     """Return the index of the token at which a grammar fails, or None."""
-    inner = QueryCursor(cursor.text, query, trial)
+    inner = QueryCursor(cursor.text, query, speculative)
     try:
         grammar(inner)
     except ParseError as found:
         if found.code != ParseError.default_code:  # a rule beyond the grammar
             return None
         place = inner.index if found.span is None else found.span.start
-        return next((i for i, token in enumerate(trial) if token.start >= place), inner.index)
+        return next((i for i, token in enumerate(speculative) if token.start >= place), inner.index)
     return None
 
 

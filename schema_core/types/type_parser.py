@@ -221,17 +221,17 @@ class TypeStringCursor:
     last word is empty.
     """
 
-    __slots__ = ("depth", "index", "text", "trial", "words")
+    __slots__ = ("depth", "index", "speculative", "text", "words")
 
-    def __init__(self, text: str, trial: Sequence[Token] | None = None) -> None:
+    def __init__(self, text: str, speculative: Sequence[Token] | None = None) -> None:
         self.text = text
-        #: the tokens, if they are not those of the text
-        self.trial = trial
+        #: the tokens of a speculative parse, if they are not those of the text
+        self.speculative = speculative
         self.words: list[str]
-        if trial is None:
+        if speculative is None:
             self.words = _TOKEN.findall(text)
         else:
-            self.words = [text[one.start : one.stop] or one.key for one in trial[:-1]]
+            self.words = [text[one.start : one.stop] or one.key for one in speculative[:-1]]
         self.words.append("")
         self.index = 0
         self.depth = 0
@@ -256,7 +256,7 @@ class TypeStringCursor:
 
     def cursor(self) -> Cursor:
         """Return the same position in tokens."""
-        cursor = Cursor(self.text, self.trial or list(tokens(self.text)))
+        cursor = Cursor(self.text, self.speculative or list(tokens(self.text)))
         cursor.index = self.index
         return cursor
 
@@ -330,8 +330,8 @@ def _whole_type(words: TypeStringCursor) -> DataType:
 def _missing_comma(cursor: Cursor) -> str | None:
     """Return the hint for a missing comma: with it everything can be parsed."""
 
-    def failure(trial: Sequence[Token]) -> int | None:
-        inner = TypeStringCursor(cursor.text, trial)
+    def failure(speculative: Sequence[Token]) -> int | None:
+        inner = TypeStringCursor(cursor.text, speculative)
         try:
             _whole_type(inner)
         except ParseError as error:

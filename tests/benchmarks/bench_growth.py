@@ -300,7 +300,7 @@ def parsed(text: str) -> object:
     return parse_statements(text)
 
 
-#: Mistakes whose hints trial parses search.
+#: Mistakes whose hints speculative parses search.
 MISTAKES = {
     "comma missing at the end": ("SELECT ", "a{}", ", ", " b c FROM t"),
     "commas missing": ("SELECT ", "a{} b{} c{}", " ", " FROM t"),
