@@ -189,7 +189,7 @@ CALLED: dict[str, tuple[str, tuple[int, ...]]] = {
 }
 
 
-#: Functions that Flink leaves its own operators for when their names are in back-ticks.
+#: Functions that Flink leaves its own operators for when their names are in backticks.
 SPECIAL = RESERVED | KNOWN | frozenset(SPECIAL_FORMS) | {"MAP"}
 
 #: How many expressions are drawn over the same columns.

@@ -332,7 +332,7 @@ def parse_path(text: str) -> UnresolvedPath:
     schema_core.errors.ParseError: unexpected '-' after the path
         my-table
           ^
-      hint: quote names with other characters than letters, digits, _ and $ with back-ticks
+      hint: quote names with other characters than letters, digits, _ and $ with backticks
     """
     check_size(text)
     cursor = Cursor(text, tokenize(text))
@@ -342,6 +342,6 @@ def parse_path(text: str) -> UnresolvedPath:
     if (token := _token(cursor)).kind != "end":
         raise cursor.fail(
             f"unexpected {token.display} after the path",
-            hint="quote names with other characters than letters, digits, _ and $ with back-ticks",
+            hint="quote names with other characters than letters, digits, _ and $ with backticks",
         )
     return UnresolvedPath(parts)

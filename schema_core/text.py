@@ -41,7 +41,7 @@ class Span(NamedTuple):
 
 
 def quote_identifier(name: str) -> str:
-    """Quote a name with back-ticks; inner back-ticks are doubled.
+    """Quote a name with backticks; inner backticks are doubled.
 
     >>> print(quote_identifier("user`s"))
     `user``s`

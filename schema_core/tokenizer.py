@@ -20,7 +20,7 @@ class Token(NamedTuple):
 
     `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol
     itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
-    the decoded content: a name without its back-ticks, a string without its quotes.
+    the decoded content: a name without its backticks, a string without its quotes.
     """
 
     kind: str

@@ -14,7 +14,7 @@ from schema_core.query.relation import Relation, Scan
 
 
 def scans_in(query: Relation) -> Iterator[Scan]:
-    """Yield the scans of a query, those of its sub-queries included."""
+    """Yield the scans of a query, those of its subqueries included."""
     rest: list[Any] = [query]
     while rest:
         relation = rest.pop()

@@ -413,7 +413,7 @@ def last(flags: Iterable[bool]) -> bool:
 #: An operator, or a function that Flink converts to one.
 operation: partial[Function] = partial(Function, two_phase_type=True)
 
-#: A function of the Table API that Flink exposes in SQL: its rules, its name in back-ticks.
+#: A function of the Table API that Flink exposes in SQL: its rules, its name in backticks.
 bridged: partial[Function] = partial(Function, rules=Rules.TABLE_API, quoted=True)
 
 #: An aggregate function of the Table API.

@@ -140,7 +140,7 @@ class Function:
         many_rows: Whether a subquery among the arguments is a list of values, not a scalar.
         two_phase_type: Whether Flink infers the type again after it has converted the call to its
             own representation, where the NULL of an aggregate on empty input is lost.
-        quoted: Whether Flink prints the name in back-ticks.
+        quoted: Whether Flink prints the name in backticks.
         path: The full name of a registered user-defined function.
         declared: The signature of a user-defined function.
         rewrite: Rewrites the call before it is typed.

@@ -86,7 +86,7 @@ def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -
         raise SchemaError(
             f"{call.name} OVER a window is not allowed in {clause}",
             code="misplaced-window",
-            hint="compute it in a sub-query first, or use QUALIFY",
+            hint="compute it in a subquery first, or use QUALIFY",
             span=call.span,
         )
 

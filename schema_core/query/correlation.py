@@ -1,4 +1,4 @@
-"""Correlated sub-queries: which columns of the enclosing blocks a query reads."""
+"""Correlated subqueries: which columns of the enclosing blocks a query reads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def operands(typed: Typed) -> tuple[Typed, ...]:
 
 
 def subexpressions(typed: Typed) -> Iterator[Typed]:
-    """Yield an expression and all that is below it, but not what its sub-queries consist of."""
+    """Yield an expression and all that is below it, but not what its subqueries consist of."""
     rest = [typed]
     while rest:
         one = rest.pop()
@@ -68,12 +68,12 @@ def subexpressions(typed: Typed) -> Iterator[Typed]:
 
 
 def subqueries_in(typed: Typed) -> list[Subquery]:
-    """Return the sub-queries of an expression, without those within them."""
+    """Return the subqueries of an expression, without those within them."""
     return [one for one in subexpressions(typed) if isinstance(one, Subquery)]
 
 
 def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
-    """Yield the columns that an expression reads, sub-queries included, outside of `keys`."""
+    """Yield the columns that an expression reads, subqueries included, outside of `keys`."""
     rest = [typed]
     while rest:
         one = rest.pop()
@@ -165,10 +165,10 @@ def is_aggregate(typed: Typed) -> bool:
 
 
 def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:
-    """Yield the sub-queries in an expression over groups that are computed once for each group.
+    """Yield the subqueries in an expression over groups that are computed once for each group.
 
     Those within aggregates are computed for each row, those within the keys before the rows are
-    grouped. The flag is set for a sub-query that is used as a value, not as rows.
+    grouped. The flag is set for a subquery that is used as a value, not as rows.
     """
     rest = [(typed, True)]
     while rest:

@@ -197,7 +197,7 @@ def _expression(expression: Expression, scope: SelectScope) -> Expression:
 
 
 def _change(scope: SelectScope) -> Change:
-    """Return the function that expands names, sub-queries and calls in a scope."""
+    """Return the function that expands names, subqueries and calls in a scope."""
 
     def change(node: Expression) -> Expression | None:
         match node:

@@ -15,7 +15,7 @@ The tree follows SQL block by block, so that an engine's SQL can be generated fr
   list) or expressions over the source of the block below.
 * `With` keeps common tables by name; `CommonScan` reads one. Names hide as in SQL.
 * Named windows are put in where they are used; nothing refers to a WINDOW clause.
-* Sub-queries in expressions are `typed.Select` nodes, whose `rows` is a relation of this module.
+* Subqueries in expressions are `typed.Select` nodes, whose `rows` is a relation of this module.
 
 Names of columns follow the scoping of SQL and may be repeated; `result_columns` makes the names of
 a result unique as Flink does.

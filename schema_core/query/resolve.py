@@ -195,7 +195,7 @@ class RepetitionCounter:
             raise SchemaError(
                 f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select list",
                 code="too-wide",
-                hint="compute the large expression in a sub-query and order by its columns",
+                hint="compute the large expression in a subquery and order by its columns",
                 span=span,
             )
 

@@ -78,7 +78,7 @@ def map_of_rows(args: ArgumentTypes) -> DataType:
 
 
 def _without_rows(args: ArgumentTypes) -> DataType | None:
-    """Return the least restrictive type of arguments without rows, aggregates and sub-queries."""
+    """Return the least restrictive type of arguments without rows, aggregates and subqueries."""
     parts = (part for tree in args.trees for part in walk(tree))
     if any(map(_reads_rows, parts)):
         return None
@@ -139,7 +139,7 @@ IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
 #: Returns the input and the output columns of a model.
 Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
 
-#: Resolves a query in a scope. Scopes resolve their sub-queries by it.
+#: Resolves a query in a scope. Scopes resolve their subqueries by it.
 Resolve: TypeAlias = Callable[["Query", "ScopeChain"], "Relation"]
 
 
@@ -339,7 +339,7 @@ class SelectScope:
         return found
 
     def subquery(self, query: Query, span: Span) -> Relation:
-        """Resolve a sub-query of an expression, which sees the columns of this SELECT."""
+        """Resolve a subquery of an expression, which sees the columns of this SELECT."""
         return replace(self.chain, outer=self).resolve(query)
 
 

@@ -1,4 +1,4 @@
-"""Resolution of FROM clauses: tables, sub-queries, joins, UNNEST and MATCH_RECOGNIZE."""
+"""Resolution of FROM clauses: tables, subqueries, joins, UNNEST and MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 

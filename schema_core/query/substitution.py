@@ -24,7 +24,7 @@ RELATIONS: Final = get_args(Relation)
 
 
 def substituted(relation: Relation, change: Callable[[Relation], Relation | None]) -> Relation:
-    """Return a relation with parts replaced, those of its sub-queries in expressions excepted.
+    """Return a relation with parts replaced, those of its subqueries in expressions excepted.
 
     Chains of joins and set operations are long: they are not followed recursively to the left.
 
@@ -60,9 +60,9 @@ def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | Non
 
 
 def without_common_tables(query: Relation) -> Relation:
-    """Return a query that reads each common table in place, as a sub-query in FROM.
+    """Return a query that reads each common table in place, as a subquery in FROM.
 
-    A common table that a sub-query in an expression reads stays in the WITH clause.
+    A common table that a subquery in an expression reads stays in the WITH clause.
     """
 
     def change(relation: Relation) -> Relation | None:
@@ -99,7 +99,7 @@ def _inlined(query: With) -> Relation:
 
 
 def _common_tables_in(relations: Iterable[Relation]) -> set[str]:
-    """Return the names of the common tables that are read, also by sub-queries in expressions."""
+    """Return the names of the common tables that are read, also by subqueries in expressions."""
     found = set()
     rest = list(relations)
     while rest:

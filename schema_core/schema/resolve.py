@@ -78,7 +78,7 @@ class SchemaResolver(AbstractSchemaResolver):
     """Resolves schemas in streaming or batch mode (FLIP-164).
 
     `supports_metadata` False refuses metadata columns. `functions` looks up functions by path,
-    `types` user-defined types by path, and `subqueries` types sub-queries. Without all three a
+    `types` user-defined types by path, and `subqueries` types subqueries. Without all three a
     resolved schema depends only on the unresolved one, and is cached.
     """
 

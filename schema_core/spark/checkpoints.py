@@ -90,7 +90,7 @@ class JobDescription:
 
 
 #: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
-#: the syntax of sub-queries, which are in the tree.
+#: the syntax of subqueries, which are in the tree.
 _IRRELEVANT = frozenset({"columns", "schema", "subquery"})
 #: Class -> its name in digests, if that differs: the digests of existing checkpoints stay the same.
 _NAMES_IN_DIGESTS: dict[type, str] = {SourceTable: "Table"}

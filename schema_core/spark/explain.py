@@ -119,7 +119,7 @@ def _kept(query: Relation) -> list[str]:
 
 
 def _relations(query: Relation) -> Iterator[Relation]:
-    """Yield a query and all relations in it, sub-queries included."""
+    """Yield a query and all relations in it, subqueries included."""
     rest = [query]
     while rest:
         one = rest.pop()
@@ -139,7 +139,7 @@ def _called(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
 
 
 def _parts(expressions: Iterable[Typed]) -> Iterator[Typed]:
-    """Yield expressions with everything below them, except for the rows of sub-queries."""
+    """Yield expressions with everything below them, except for the rows of subqueries."""
     rest = list(expressions)
     while rest:
         one = rest.pop()

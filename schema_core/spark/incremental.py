@@ -483,7 +483,7 @@ class _StreamAnalysis:
         parts = [part for one in expressions_of(block) for part in subexpressions(one)]
         queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
         if any(True for query in queries for _ in outer_columns(query)):
-            _refuse("a correlated sub-query", found)
+            _refuse("a correlated subquery", found)
         if block.grouping is not None:
             found = self._grouped(block, found, parts)
         elif found.is_updated and len(conjuncts(block.where)) > (kept is not None):
@@ -564,7 +564,7 @@ class _StreamAnalysis:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
         for expression in expressions:
             for one in subqueries_in(expression):
-                _refuse("a sub-query in an expression", self.table(rows_of(one)))
+                _refuse("a subquery in an expression", self.table(rows_of(one)))
 
 
 # --- windows --------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def obstacle(predicate: Typed) -> str | None:
             case Constant():
                 continue
             case Subquery():
-                return "it has a sub-query"
+                return "it has a subquery"
             case _:
                 return "it has more than columns, constants and functions"
     if not reads:
@@ -229,7 +229,7 @@ def _position(ref: Ref) -> int:
 class _DemandAnalysis:
     """The columns that the expressions of a block read, and the demand of each scan.
 
-    What can read a column of a source is visited before that source: expressions and sub-queries
+    What can read a column of a source is visited before that source: expressions and subqueries
     before the sources of their block, and sources from right to left.
     """
 
@@ -289,7 +289,7 @@ class _DemandAnalysis:
     # --- expressions ---------------------------------------------------------------------------
 
     def expressions(self, expressions: Iterable[Typed]) -> None:
-        """Record the columns that expressions read, and visit their sub-queries."""
+        """Record the columns that expressions read, and visit their subqueries."""
         rest = list(expressions)
         while rest:
             one = rest.pop()

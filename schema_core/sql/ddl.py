@@ -269,10 +269,10 @@ def _watermark(cursor: QueryCursor) -> Watermark:
 
 
 def _of_own_row(cursor: QueryCursor) -> Expression:
-    """Parse an expression without sub-queries.
+    """Parse an expression without subqueries.
 
     Raises:
-        ParseError: with code `subquery-not-supported` for one with a sub-query.
+        ParseError: with code `subquery-not-supported` for one with a subquery.
     """
     start = cursor.index
     found = expression(cursor)

@@ -52,7 +52,7 @@ from schema_core.tokenizer import Token
 
 
 class QueryCursor(SqlCursor):
-    """A cursor over SQL that can parse sub-queries.
+    """A cursor over SQL that can parse subqueries.
 
     `parse_query` parses the query at the cursor or, given its first operand, the rest of it. It
     connects the grammar of expressions with that of queries, which depends on it.
@@ -593,7 +593,7 @@ def _case(cursor: QueryCursor) -> Expression:
             "the value of a simple CASE is too large for its number of branches",
             span=value.span,
             code="too-deep",
-            hint="compute the value in a column of a sub-query",
+            hint="compute the value in a column of a subquery",
         )
     if cursor.key == "ELSE":
         cursor.index += 1

@@ -434,7 +434,7 @@ def _word_first(call: Call, name: str, left: int, right: int) -> str:
 
 
 def render_query(node: Subquery) -> str:
-    """Return a sub-query without parentheses."""
+    """Return a subquery without parentheses."""
     return print_query(node.query)
 
 
@@ -774,7 +774,7 @@ def _list(expressions: tuple[Expression, ...]) -> str:
 
 
 def _expression(expression: Expression) -> str:
-    """Return an expression; a sub-query is printed in parentheses."""
+    """Return an expression; a subquery is printed in parentheses."""
     text = print_expression(expression)
     return f"({text})" if isinstance(expression, Subquery) else text
 

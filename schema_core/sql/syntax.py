@@ -511,7 +511,7 @@ Change = Callable[[Expression], Expression | None]
 def parts(expression: Expression) -> Iterator[Expression]:
     """Yield the direct sub-expressions, including those of FILTER, WITHIN GROUP and OVER.
 
-    Sub-queries are not visited.
+    Subqueries are not visited.
     """
     match expression:
         case Named(value=value):

@@ -57,7 +57,7 @@ ODD_NAMES = {
     "dotted": "a.b.c",
     "blank inside": "two words",
     "blank outside": " edge ",
-    "back-tick": "back`tick",
+    "backtick": "back`tick",
     "quotes": 'it\'s "quoted"',
     "slashes": "up/../down\\..",
     "dots": "..",

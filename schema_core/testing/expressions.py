@@ -220,7 +220,7 @@ def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
 # --- syntax trees ---------------------------------------------------------------------------------
 
 
-#: Names as a back-tick can hold them: on one line.
+#: Names as a backtick can hold them: on one line.
 names: st.SearchStrategy[str] = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=8
 )

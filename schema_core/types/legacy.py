@@ -1,7 +1,7 @@
 """Legacy types, from before Flink 1.9: the type information in their strings, and their SQL types.
 
 The grammar is that of Flink's TypeStringUtils: keywords in capitals, ``<>`` and ``()`` alike, names
-with a delimiter in back-ticks. Classes are only names: none is ever loaded.
+with a delimiter in backticks. Classes are only names: none is ever loaded.
 """
 
 from __future__ import annotations
@@ -122,9 +122,9 @@ class Information:
 
 
 def _name(name: str) -> str:
-    """Return a name, quoted with back-ticks if necessary.
+    """Return a name, quoted with backticks if necessary.
 
-    Flink does not quote empty names and names with a back-tick, and cannot parse these again.
+    Flink does not quote empty names and names with a backtick, and cannot parse these again.
     """
     return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
@@ -159,7 +159,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _unquoted(word: str) -> str:
-    """Remove back-ticks, which may occur anywhere in a word."""
+    """Remove backticks, which may occur anywhere in a word."""
     return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), word)
 
 

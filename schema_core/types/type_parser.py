@@ -424,7 +424,7 @@ def _is_name(word: str) -> bool:
 def _name(words: TypeStringCursor) -> str:
     word = words.word
     if not _is_name(word):
-        hint = "quote reserved words with back-ticks" if word.upper() in KEYWORDS else None
+        hint = "quote reserved words with backticks" if word.upper() in KEYWORDS else None
         raise words.fail(f"expected a name, found {words.found}", hint=hint)
     words.index += 1
     return _unquoted(word) if word[0] == "`" else word

@@ -188,7 +188,7 @@ EXPRESSIONS = {
     "escapes": ("e'", "\\\\n", "", "'"),
     "open escapes": ("e'", "\\'", ""),
     "unicode": ("U&'", "\\0041", "", "'"),
-    "back-ticks": ("", "`", ""),
+    "backticks": ("", "`", ""),
     "open comments": ("", "/* ", ""),
     "comments": ("a ", "/* x */", " ", " + 1"),
     "line comments": ("a ", "-- x\n", "", " + 1"),
@@ -427,8 +427,8 @@ SCRIPTS: dict[str, tuple[Callable[[str], object], str, str, str, str]] = {
     "USING": (script, "SELECT 1 FROM t JOIN t AS u USING (", "a", ", ", ")"),
     "tables with commas": (script, "SELECT 1 FROM ", "t AS t{}", ", ", ""),
     "tables of one alias": (script, "SELECT 1 FROM ", "t", ", ", ""),
-    "sub-queries": (script, "SELECT 1 FROM t WHERE ", "a IN (SELECT a FROM t)", " OR ", ""),
-    "sub-queries that exist": (script, "SELECT 1 FROM t WHERE ", "EXISTS (SELECT 1 FROM t AS u WHERE u.a = t.a)", " AND ", ""),
+    "subqueries": (script, "SELECT 1 FROM t WHERE ", "a IN (SELECT a FROM t)", " OR ", ""),
+    "subqueries that exist": (script, "SELECT 1 FROM t WHERE ", "EXISTS (SELECT 1 FROM t AS u WHERE u.a = t.a)", " AND ", ""),
     "nested queries": (script, "", "SELECT * FROM (", "", "t"),
     "common tables": (script, "WITH ", "c{} AS (SELECT a FROM t)", ", ", " SELECT 1"),
     "common tables of one name": (script, "WITH ", "c AS (SELECT a FROM t)", ", ", " SELECT 1"),
@@ -604,7 +604,7 @@ for _name, _parts in {
     SHAPES[f"masking: {_name}"] = of_text(mask_text, *_parts)
 for _name, _parts in {
     "path": ("", "a", "."),
-    "back-ticks": ("", "`", ""),
+    "backticks": ("", "`", ""),
     "open name": ("`", "a", ""),
 }.items():
     SHAPES[f"path: {_name}"] = of_text(parse_path, *_parts)
@@ -833,7 +833,7 @@ CHOSEN = (
     "script: ORDER BY of a large expression",
     "script: aggregates",
     "script: UNION ALL",
-    "script: sub-queries",
+    "script: subqueries",
     "script: common tables that double columns",
     "script: views that read two",
     "to Spark: views that double columns",

@@ -33,7 +33,7 @@ KEYS = tuple(f"properties.{word.upper() if len(word) % 2 else word}" for word in
 
 #: The options that can be parsed, so that their statements are executed.
 PARSED = [name for name in OPTIONS if name not in (
-    "adjacent wrongly", "double quotes", "no quotes", "back-ticks", "back-tick value")]  # fmt: skip
+    "adjacent wrongly", "double quotes", "no quotes", "backticks", "backtick value")]  # fmt: skip
 
 
 def test_every_statement_class_is_covered() -> None:

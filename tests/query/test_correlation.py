@@ -1,4 +1,4 @@
-"""Which columns of enclosing queries a sub-query reads."""
+"""Which columns of enclosing queries a subquery reads."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ TABLES = {
     "t": ", ".join(f"`{name}` {type_}" for name, type_ in COLUMNS.items() if name != "a_bitmap"),
     "u": "id INT NOT NULL, s STRING, d DECIMAL(10, 2), arr ARRAY<INT>, dt DATE, ts TIMESTAMP(3)",
 }
-#: The sub-query that replaces columns of each type in an expression.
+#: The subquery that replaces columns of each type in an expression.
 SUBQUERIES = {
     "an_int": "(SELECT MAX(id) FROM u)",
     "a_decimal": "(SELECT MAX(u.d) FROM u WHERE u.id = t.an_int)",
@@ -46,7 +46,7 @@ def asked(sql: str) -> dict[str, Any]:
 
 
 def with_subqueries(name: str) -> list[dict[str, Any]]:
-    """Calls of a function over sub-queries in the place of columns."""
+    """Calls of a function over subqueries in the place of columns."""
     from schema_core.sql.printer import print_expression
 
     columns = tuple((one, type_) for one, type_ in COLUMNS.items() if one in SUBQUERIES)
@@ -60,7 +60,7 @@ def with_subqueries(name: str) -> list[dict[str, Any]]:
 
 
 def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) -> None:
-    """A sub-query bound to a variable of a lambda was refused by Spark in the middle of a job."""
+    """A subquery bound to a variable of a lambda was refused by Spark in the middle of a job."""
     report = analyse(session, [one for name in NAMES[::2] for one in with_subqueries(name)])
 
     assert [] == report.failures

@@ -29,7 +29,7 @@ def test_explain_shows_how_a_query_is_run(environment: TableEnvironment, tmp_pat
     assert "columns: a, b (2 of 3)" in sections["Scans"]
     assert "filter for Spark (see its plan): `a` > 5" in sections["Scans"]
     assert "= 2: / may fail" in sections["Scans"]
-    assert "it has a sub-query" in sections["Scans"]
+    assert "it has a subquery" in sections["Scans"]
     assert "SELECT" in sections["Spark SQL"]
     assert "GreaterThan(a,5)" in text
 

@@ -158,7 +158,7 @@ def test_buckets_are_not_written(lake: TableEnvironment) -> None:
 
 @pytest.mark.parametrize("by", ["", "PARTITIONED BY (p)"])
 def test_a_table_that_the_query_reads_is_overwritten(lake: TableEnvironment, by: str) -> None:
-    """Also in a sub-query, and with rows that cannot be computed, which leave the old ones."""
+    """Also in a subquery, and with rows that cannot be computed, which leave the old ones."""
     lake.execute_sql(f"CREATE TABLE t (a INT, p INT) {by} " + HIVE.format("parquet"))
     lake.execute_sql("INSERT INTO t VALUES (1, 1), (2, 2)").wait()
     lake.execute_sql("INSERT OVERWRITE t SELECT a + 10, p FROM t").wait()

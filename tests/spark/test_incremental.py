@@ -258,14 +258,14 @@ REFUSED = {
     "SELECT id FROM s UNION ALL VALUES (1)": "UNION ALL with a bounded table",
     "SELECT b.id FROM b, LATERAL (SELECT s.id FROM s WHERE s.id = b.id)": "LATERAL of a query",
     "SELECT s.id FROM s, LATERAL (SELECT w FROM b WHERE b.id < s.id LIMIT 1)": "LATERAL of a query",
-    "SELECT (SELECT COUNT(*) FROM b WHERE b.id < s.id) FROM s": "a correlated sub-query",
-    "SELECT (SELECT MAX(x) FROM UNNEST(s.a) AS t(x)) FROM s": "a correlated sub-query",
-    "SELECT b.id FROM b WHERE id IN (SELECT id FROM s)": "a sub-query in an expression",
+    "SELECT (SELECT COUNT(*) FROM b WHERE b.id < s.id) FROM s": "a correlated subquery",
+    "SELECT (SELECT MAX(x) FROM UNNEST(s.a) AS t(x)) FROM s": "a correlated subquery",
+    "SELECT b.id FROM b WHERE id IN (SELECT id FROM s)": "a subquery in an expression",
     "SELECT b.id FROM b JOIN b AS c ON b.id = c.id AND EXISTS (SELECT 1 FROM s WHERE id = b.id)": (
-        "a sub-query in an expression"
+        "a subquery in an expression"
     ),
     "SELECT id FROM b WHERE id IN (SELECT id FROM b WHERE id > (SELECT MAX(id) FROM s))": (
-        "a sub-query in an expression"
+        "a subquery in an expression"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Groups, windows, joins and sub-queries return the rows that Flink 2.3.0 returned."""
+"""Groups, windows, joins and subqueries return the rows that Flink 2.3.0 returned."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_input_beyond_the_limits_is_refused(text: str, code: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["/*" * 400_000, "'" * 799_999, "`" * 799_999, "/*/" * 200_000, "\0" * 800_000],
-    ids=["comments", "quotes", "back-ticks", "slashes", "zeros"],
+    ids=["comments", "quotes", "backticks", "slashes", "zeros"],
 )
 def test_tokenizing_adversarial_input_is_linear(text: str) -> None:
     assert "end" == sql_tokens(text)[-1].kind

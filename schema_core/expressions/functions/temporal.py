@@ -79,7 +79,7 @@ SECOND_UNITS = (
 def unit_of(tree: Typed) -> str:
     """Return the SQL name of the time unit that a keyword names; empty for other expressions.
 
-    Units that are not SQL keywords are parsed as identifiers, in back-ticks.
+    Units that are not SQL keywords are parsed as identifiers, in backticks.
     """
     name = tree.symbol.word.strip("`").upper() if isinstance(tree, Keyword) else ""
     return ODBC_UNITS.get(name, name)

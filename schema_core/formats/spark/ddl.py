@@ -200,7 +200,7 @@ def _name(cursor: Cursor) -> str:
         raise cursor.fail(f"expected a name, found {token.display}")
     if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
         raise cursor.fail(
-            f"{token.value!r} is not a valid unquoted name", hint="quote it with back-ticks"
+            f"{token.value!r} is not a valid unquoted name", hint="quote it with backticks"
         )
     return cursor.advance().value
 

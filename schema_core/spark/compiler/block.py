@@ -129,7 +129,7 @@ class Block:
     def compiler(
         self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
     ) -> Callable[[Typed], Node]:
-        """Return a function that compiles; sub-queries can use some projections of the block."""
+        """Return a function that compiles; subqueries can use some projections of the block."""
         block = self.block
         conditions = conditions_of(
             [one for one in (block.where, block.having, block.qualify) if one is not None],

@@ -1,6 +1,6 @@
-"""Correlated sub-queries on Spark: which run over groups, and which are refused before a job.
+"""Correlated subqueries on Spark: which run over groups, and which are refused before a job.
 
-Flink's validator does not look into sub-queries: one that reads a column that is not grouped is
+Flink's validator does not look into subqueries: one that reads a column that is not grouped is
 valid, and fails when it is planned.
 """
 
@@ -31,7 +31,7 @@ from schema_core.spark.compiler.tree import unsupported
 def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     """Refuse columns of enclosing queries where Spark cannot read them.
 
-    Spark reads a column only from the block directly around a sub-query, and in a grouped block
+    Spark reads a column only from the block directly around a subquery, and in a grouped block
     only outside of its keys, items and aggregates.
 
     Raises:
@@ -44,14 +44,14 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
         for column in _foreign(outer_columns(query), own):
             raise _unsupported_column(
                 column,
-                f"a sub-query reads the column {column.name!r} of a query two levels above it",
+                f"a subquery reads the column {column.name!r} of a query two levels above it",
                 "join the inner tables in a derived table, or select the column in between",
             )
     for expression in _grouped_parts(block, hidden):
         for column in _foreign(columns_read(expression), own):
             raise _unsupported_column(
                 column,
-                f"a sub-query with groups or windows reads the column {column.name!r} of the"
+                f"a subquery with groups or windows reads the column {column.name!r} of the"
                 " enclosing query outside of WHERE",
                 "use groups and windows in a derived table without the column",
             )
@@ -104,13 +104,13 @@ def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozense
 
 
 def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]:
-    """Return the identities of the sub-queries that are computed from any row of a group.
+    """Return the identities of the subqueries that are computed from any row of a group.
 
     Their value is the same for all rows of a group: they read the keys only. Spark computes such a
-    sub-query over groups only if it reads no more than columns that are keys, and is not a value.
+    subquery over groups only if it reads no more than columns that are keys, and is not a value.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a sub-query that reads a column which is
+        UnsupportedError: with code `not-executable` for a subquery that reads a column which is
             neither grouped nor aggregated, or that Spark does not run for another reason.
     """
     grouping = block.grouping
@@ -127,27 +127,27 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
                 continue
             if grouping.sets is not None:
                 raise unsupported(
-                    "a correlated sub-query over several grouping sets is not supported on Spark",
-                    hint="group in a derived table, and use the sub-query over that",
+                    "a correlated subquery over several grouping sets is not supported on Spark",
+                    hint="group in a derived table, and use the subquery over that",
                 )
             _require_grouped(query, own, keys)
             if is_value:
                 found.add(id(query))
             elif _reads(query, own, plain):
                 raise unsupported(
-                    "a sub-query over groups reads an expression of GROUP BY that is not a column",
-                    hint="group in a derived table, and use the sub-query over that",
+                    "a subquery over groups reads an expression of GROUP BY that is not a column",
+                    hint="group in a derived table, and use the subquery over that",
                 )
     if block.qualify is not None:
         for query, _ in subqueries_of_group(block.qualify, keys):
             if _reads(query, own):
-                problem = "a correlated sub-query in QUALIFY over groups is not supported on Spark"
+                problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
                 raise unsupported(problem, hint="use QUALIFY over a derived table")
     return frozenset(found)
 
 
 def _reads(query: Subquery, own: Names, keys: Collection[Typed] = ()) -> list[Ref]:
-    """The columns of a block that a sub-query reads, outside of `keys`."""
+    """The columns of a block that a subquery reads, outside of `keys`."""
     return [one for one in columns_read(query, keys) if is_own(one, own)]
 
 
@@ -155,7 +155,7 @@ def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> No
     for column in _reads(query, own, keys):
         raise _unsupported_column(
             column,
-            f"a sub-query over groups reads the column {column.name!r}, which is neither grouped"
+            f"a subquery over groups reads the column {column.name!r}, which is neither grouped"
             " nor aggregated",
             "add the column to GROUP BY",
         )

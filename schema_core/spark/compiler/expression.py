@@ -93,7 +93,7 @@ def column(ref: Ref) -> Node:
 
 
 def no_subquery(subquery: Select) -> Node:
-    """Refuse a sub-query outside of a query."""
+    """Refuse a subquery outside of a query."""
     raise unsupported("subqueries are not supported here")
 
 
@@ -227,7 +227,7 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         node = _with_udfs_outside(translate, compiled)
     if node.facts & Fact.SUBQUERY_IN_LAMBDA:
         raise unsupported(
-            "a sub-query is not supported within a function over the elements of a collection",
+            "a subquery is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
     if node.size > MAX_SQL_LENGTH:

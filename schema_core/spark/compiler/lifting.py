@@ -33,7 +33,7 @@ class Projection:
     """Values that are computed at one place of a FROM clause; equal ones share a column.
 
     `relations` are the aliases that can be read there (None is one: of the query itself); if it
-    is None, expressions read no others. `offered` are those that sub-queries can read there.
+    is None, expressions read no others. `offered` are those that subqueries can read there.
     `names` numbers the columns of all projections of a FROM clause.
     """
 

@@ -65,7 +65,7 @@ COSTLY = regex(
 )
 
 #: The same for values that read aggregates, each of which Spark computes once a query, and for
-#: those that no projection can compute, because they read both sides of a join or of a sub-query.
+#: those that no projection can compute, because they read both sides of a join or of a subquery.
 MAX_REPEATED_AGGREGATE = MAX_REPEATED_UNLIFTED = 1000
 
 #: Prefix of the names of variables of lambdas, which no column is likely to have.
@@ -87,7 +87,7 @@ _ESCAPED = regex("|".join(map(re.escape, _ESCAPES)))
 
 
 def quote(name: str) -> str:
-    """Return a name in back-ticks."""
+    """Return a name in backticks."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -212,7 +212,7 @@ def _alias(alias: str, names: Iterable[str]) -> str:
 class QueryCompiler:
     """Compiles relations to SQL: `source` names the input of a scan, `zone` is the session's.
 
-    `correlated` is set within sub-queries and lateral sources, whose expressions may read columns
+    `correlated` is set within subqueries and lateral sources, whose expressions may read columns
     of the `depth`-th enclosing query; `around` are its projections that they can use.
     """
 
@@ -225,7 +225,7 @@ class QueryCompiler:
     around: tuple[Projection, ...] = ()
     #: expressions that a query below has computed
     computed: Mapping[Typed, Node] = field(default_factory=dict)
-    #: identities of the sub-queries that are computed from the rows of a group
+    #: identities of the subqueries that are computed from the rows of a group
     in_group: frozenset[int] = frozenset()
     #: identities of the calls that are conditions, whose NULL has the effect of FALSE
     conditions: frozenset[int] = frozenset()

@@ -1,7 +1,7 @@
 """The Spark expression tree: nodes that translation rules build and one module prints as SQL.
 
 Each node computes at construction what the compiler needs: whether it is deterministic, may raise,
-calls a Python UDF or contains a sub-query (`Fact`), and about how long its SQL is (`size`). Nothing
+calls a Python UDF or contains a subquery (`Fact`), and about how long its SQL is (`size`). Nothing
 is recovered from SQL text. Nodes compare by identity; `same` compares two expressions.
 """
 
@@ -479,7 +479,7 @@ def let(value: Node, body: Callable[[Node], Node]) -> Node:
 def let_all(values: Sequence[Node], body: Callable[..., Node]) -> Node:
     """Return a body over several values, each computed once.
 
-    Sub-queries are repeated: Spark does not run them within lambdas, and computes equal ones once.
+    Subqueries are repeated: Spark does not run them within lambdas, and computes equal ones once.
     """
     names = [
         value if is_simple(value) or value.facts & Fact.SUBQUERY else Variable() for value in values

@@ -173,7 +173,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format("parquet"),
         # Spark keeps the schema of ORC files in Hadoop's configuration, where ORC's parser does not
-        # read back-ticks in names, and where Hadoop substitutes variables.
+        # read backticks in names, and where Hadoop substitutes variables.
         Format("orc", refused_in_names=("`", "${")),
     )
 }

@@ -52,7 +52,7 @@ def exclusive(target: str) -> Iterator[None]:
 
 
 def shares_source(frame: DataFrame, target: DataFrame) -> bool:
-    """Return whether a frame, its sub-queries included, reads a table or directory of another.
+    """Return whether a frame, its subqueries included, reads a table or directory of another.
 
     Over Spark Connect nothing shows what a plan reads: it may always be the same.
     """

@@ -40,7 +40,7 @@ PLACES = {
     "above WHERE of a join": (
         "SELECT {x}, {y} FROM r AS x JOIN r AS y ON x.id = y.id WHERE x.id > 1"
     ),
-    "above WHERE of a sub-query": (
+    "above WHERE of a subquery": (
         "SELECT {x} FROM r AS x WHERE EXISTS (SELECT 1 FROM r AS y WHERE y.id = x.id + 1)"
     ),
     "WHERE": "SELECT id FROM r AS x WHERE {x} IS NULL",
@@ -72,21 +72,21 @@ PLACES = {
     "PARTITION BY": "SELECT id, COUNT(*) OVER (PARTITION BY {x}) FROM r AS x",
     "OVER": "SELECT id, MAX({x}) OVER (PARTITION BY {x} ORDER BY {x}, id) FROM r AS x WHERE id > 0",
     "QUALIFY": "SELECT id FROM r AS x QUALIFY ROW_NUMBER() OVER (ORDER BY {x}, id) < 3",
-    "a sub-query": "SELECT id FROM r AS z WHERE id IN (SELECT x.id FROM r AS x WHERE {x} IS NULL)",
+    "a subquery": "SELECT id FROM r AS z WHERE id IN (SELECT x.id FROM r AS x WHERE {x} IS NULL)",
     "EXISTS": (
         "SELECT id FROM r AS y WHERE EXISTS (SELECT 1 FROM r AS x WHERE {x} = {y} AND x.id <> y.id)"
     ),
-    "a value of a sub-query": (
+    "a value of a subquery": (
         "SELECT id, (SELECT MAX({x}) FROM r AS x WHERE x.id > 1 AND x.id <= y.id) FROM r AS y"
     ),
-    "IN a correlated sub-query": (
+    "IN a correlated subquery": (
         "SELECT id FROM r AS y WHERE {y} IN (SELECT {x} FROM r AS x WHERE x.id <= y.id)"
     ),
-    "a join in a sub-query": (
+    "a join in a subquery": (
         "SELECT id FROM r AS z WHERE EXISTS"
         " (SELECT 1 FROM r AS x JOIN r AS y ON {x} = {y} WHERE x.id <> z.id)"
     ),
-    "the outer column in a sub-query": (
+    "the outer column in a subquery": (
         "SELECT id FROM r AS x WHERE EXISTS (SELECT 1 FROM r AS y WHERE {x} IS NULL AND y.id > 1)"
     ),
     "LATERAL": (

@@ -98,7 +98,7 @@ def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
     Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
-    sum, which is NULL of no rows: a correlated sub-query that yields 0 of no rows takes Spark
+    sum, which is NULL of no rows: a correlated subquery that yields 0 of no rows takes Spark
     another join. Distinct values are counted as such.
     """
     scale = digits_of(called.types[0])[1]

@@ -58,7 +58,7 @@ def quotient(
     `integer_digits` digits before the point, also if its type allows more, and is NULL wherever
     the divisor is 0 unless that `may_be_zero`, which fails the job. Operands that `are_aggregates`
     are repeated, so that no query above the aggregation has to compute the quotient: Spark joins a
-    correlated sub-query with the rows of the outer one if it has such a query.
+    correlated subquery with the rows of the outer one if it has such a query.
     """
     simple = _CHECKED if may_be_zero else "{a} / {b}"
     limit = MAX_PRECISION - 1 - result[1] - right[1]  # a power of ten
@@ -84,7 +84,7 @@ def quotient(
 
 
 def _lambda_free(node: Node, bind: Binding) -> Binding:
-    """Return `bind`, or `let` where a sub-query is used, which no lambda may contain."""
+    """Return `bind`, or `let` where a subquery is used, which no lambda may contain."""
     return let if node.facts & Fact.SUBQUERY else bind
 
 
