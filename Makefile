@@ -105,7 +105,7 @@ oracle: $(INSTALLED)
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 
 # The wheel and the sdist of the commit, without the network, in `dist`. Two builds in different
-# folders must have the same bytes.
+# directories must have the same bytes.
 release: $(INSTALLED)
 	$(BIN)/python -m tests.release.distributions dist
 

@@ -23,8 +23,8 @@ from schema_core.schema.resolved import ResolvedSchema
 from tests.test_docs import source_of
 
 DOCS = Path(__file__).parent
-FOLDER = DOCS / "pictures"
-LINEAGE = FOLDER / "flights.svg"
+DIRECTORY = DOCS / "pictures"
+LINEAGE = DIRECTORY / "flights.svg"
 
 #: Page of an example -> the width and height of its picture.
 PAGES = {"orders": (1000, 580), "changes": (1000, 620), "plan": (1000, 525), "report": (900, 585)}
@@ -88,11 +88,11 @@ def main() -> None:
     browser = shutil.which("chromium")
     if browser is None:
         sys.exit("no Chromium: the pictures of pages stay as they are (apt-get install chromium)")
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
         exec(source_of(DOCS / "how-to" / "pictures.md"), {"__name__": "__example__"})
         for name, size in PAGES.items():
-            screenshot(browser, Path(folder) / f"{name}.html", FOLDER / f"{name}.png", size)
-    for picture in sorted(FOLDER.iterdir()):
+            screenshot(browser, Path(directory) / f"{name}.html", DIRECTORY / f"{name}.png", size)
+    for picture in sorted(DIRECTORY.iterdir()):
         print(f"{picture.name}: {picture.stat().st_size:,} bytes")
 
 

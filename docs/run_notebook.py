@@ -20,9 +20,9 @@ def executed(file: Path) -> nbformat.NotebookNode:
         nbclient.exceptions.CellExecutionError: for a cell that raises.
     """
     notebook = nbformat.read(file, as_version=4)
-    folder = {"metadata": {"path": str(file.parent)}}
+    directory = {"metadata": {"path": str(file.parent)}}
     NotebookClient(
-        notebook, kernel_name="python3", timeout=60, record_timing=False, resources=folder
+        notebook, kernel_name="python3", timeout=60, record_timing=False, resources=directory
     ).execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):

@@ -60,7 +60,7 @@ PYTHONPATH="{packages}:$PYTHONPATH" exec {python} "$@"
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Create what programs need in a folder; return the variables of their environment."""
+    """Create what programs need in a directory; return the variables of their environment."""
     python = folder / "python"
     base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
     python.write_text(WORKER_PYTHON.format(packages=SPARK.parent, python=base))

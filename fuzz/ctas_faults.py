@@ -110,7 +110,7 @@ class FilePlanner(DryRunPlanner):
         if self.case.level is not Level.ROLLED_BACK:
             stage = self.connector.stage(context)
             assert isinstance(stage, FileStage)
-            place = Path(stage.folder)
+            place = Path(stage.staging_directory)
 
         def action() -> None:
             place.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ class FilePlanner(DryRunPlanner):
 
 @dataclass
 class World:
-    """A folder with a catalog and the directory of a table."""
+    """A directory with a catalog and the directory of a table."""
 
     folder: Path
 

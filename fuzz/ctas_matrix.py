@@ -181,7 +181,7 @@ END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{
 
 @dataclass(frozen=True)
 class World:
-    """A folder, a database of the metastore, and two of a server: one table and its catalog."""
+    """A directory, a database of the metastore, and two of a server: one table and its catalog."""
 
     folder: str
     number: int
@@ -826,7 +826,7 @@ FILLER = "filler"
 
 @contextmanager
 def small_disk() -> Iterator[str]:
-    """Yield a folder on a disk in memory of its own."""
+    """Yield a directory on a disk in memory of its own."""
     with tempfile.TemporaryDirectory() as folder:
         mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder]
         subprocess.run(mount, check=True, capture_output=True)

@@ -211,7 +211,7 @@ def report(flink: Flink, drawn: Drawn, kind: str, reported: set[str]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare typing with the real Flink.")
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--finds", type=int, default=50, help="how many finds are cut down")
     parser.add_argument("--seed", type=int, default=time.time_ns())

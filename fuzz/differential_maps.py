@@ -62,7 +62,7 @@ def run(flink: Flink, drawing: MapDrawing, count: int, finds: int) -> dict[str, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare property maps with the real Flink.")
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--finds", type=int, default=20, help="how many differences are shown")
     parser.add_argument("--seed", type=int, default=time.time_ns())

@@ -305,7 +305,7 @@ def write(
     def action() -> None:
         stage.open()
         for path, text in scenario.writes.items():
-            _put(Path(stage.folder, f"{path}-{stage.name.id}"), text)
+            _put(Path(stage.staging_directory, f"{path}-{stage.name.id}"), text)
 
     registration = _registration(world, scenario, faults)
     job = Write(action, TableTransaction(scenario.level, stage, registration))

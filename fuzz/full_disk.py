@@ -29,7 +29,7 @@ SIZE = 400_000
 
 @contextmanager
 def small_disk() -> Iterator[tuple[Path, str]]:
-    """A folder that is soon full, and what makes it so."""
+    """A directory that is soon full, and what makes it so."""
     with tempfile.TemporaryDirectory() as folder:
         mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder]
         if os.geteuid() == 0 and _works(mount):

@@ -31,7 +31,7 @@ from schema_core.text import quote_identifier, quote_string
 
 @cache
 def folder() -> Path:
-    """A folder that goes when the process ends."""
+    """A directory that goes when the process ends."""
     path = tempfile.mkdtemp(prefix="fuzz-names-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return Path(path)

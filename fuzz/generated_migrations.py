@@ -26,7 +26,7 @@ PATH = ObjectPath("default", "m")
 
 
 def check(random: Random, folder: Path) -> str:
-    """Check one pair in a new folder; return what happened to it.
+    """Check one pair in a new directory; return what happened to it.
 
     Raises:
         AssertionError: if the migration does not do what its file says.

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own: on loopback, at a free port, in a folder that goes with it.
+"""A PostgreSQL server of our own: on loopback, at a free port, in a directory that goes with it.
 
 Debian's package `postgresql` is enough. Without one, `why_not` returns the reason; nothing is
 installed here. The server never runs as root: for root it runs as the user `postgres`, or `nobody`.

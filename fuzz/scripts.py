@@ -128,7 +128,7 @@ class Finder:
 def main() -> None:
     """Draw, ask both, show what differs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--oracle", required=True, help="the folder that setup.sh prepared")
+    parser.add_argument("--oracle", required=True, help="the directory that setup.sh prepared")
     parser.add_argument("--count", type=int, default=200, help="how many scripts are drawn")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     given = parser.parse_args()

@@ -218,7 +218,7 @@ def run(flink: Flink, drawing: Drawing, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compare answers about types with the real Flink.")
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=time.time_ns())
     options = parser.parse_args()

@@ -58,7 +58,7 @@ def preamble(corpus: Path = CORPUS) -> list[Question]:
 
 
 def exists(name: str, corpus: Path) -> bool:
-    """Whether a folder holds a document, compressed or plain."""
+    """Whether a directory holds a document, compressed or plain."""
     return any((corpus / f"{name}.json{ending}").exists() for ending in ("", ".gz"))
 
 

@@ -33,7 +33,7 @@ from schema_core.types import (
     VarCharType,
 )
 
-FOLDER = "file:/warehouse/db.db"
+DIRECTORY = "file:/warehouse/db.db"
 PROFILES = st.sampled_from(sorted(name for name in STORES if name.startswith("hive")))
 HIVE_NAMES = st.text("abc_09 é😀'\"\n=/", max_size=12)
 LOOSE = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -185,7 +185,7 @@ def test_partition_round_trips_or_is_refused(
 ) -> None:
     hive = HiveCodec(STORES["hive-derby"])
     keys = (HiveColumn("p", "string"),)
-    table = HiveTable("db", "t", partition_columns=keys, storage=HiveStorage(location=FOLDER))
+    table = HiveTable("db", "t", partition_columns=keys, storage=HiveStorage(location=DIRECTORY))
     partition = CatalogPartition(properties, comment)
     try:
         made = hive.encode_partition(table, ("x",), partition)

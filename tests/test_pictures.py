@@ -17,7 +17,7 @@ LARGEST = 100_000
 
 @pytest.mark.parametrize("name", [*(f"{one}.png" for one in pictures.PAGES), "flights.svg"])
 def test_a_picture_is_small_and_shown(name: str) -> None:
-    picture = pictures.FOLDER / name
+    picture = pictures.DIRECTORY / name
     shown = [
         page.name
         for page in PAGES
@@ -31,7 +31,7 @@ def test_a_picture_is_small_and_shown(name: str) -> None:
 
 def test_there_is_no_other_picture() -> None:
     assert {f"{one}.png" for one in pictures.PAGES} | {"flights.svg"} == {
-        file.name for file in pictures.FOLDER.iterdir()
+        file.name for file in pictures.DIRECTORY.iterdir()
     }
 
 
@@ -52,11 +52,11 @@ def test_a_page_without_a_browser_stays_as_it_is(
 ) -> None:
     monkeypatch.setattr(pictures, "LINEAGE", tmp_path / "flights.svg")
     monkeypatch.setenv("PATH", str(tmp_path))
-    before = {file.name: file.stat().st_mtime_ns for file in pictures.FOLDER.iterdir()}
+    before = {file.name: file.stat().st_mtime_ns for file in pictures.DIRECTORY.iterdir()}
 
     with pytest.raises(SystemExit, match="no Chromium"):
         pictures.main()
 
-    assert before == {file.name: file.stat().st_mtime_ns for file in pictures.FOLDER.iterdir()}
+    assert before == {file.name: file.stat().st_mtime_ns for file in pictures.DIRECTORY.iterdir()}
     assert (tmp_path / "flights.svg").is_file()
-    assert ROOT in pictures.FOLDER.parents
+    assert ROOT in pictures.DIRECTORY.parents

@@ -69,7 +69,7 @@ def commands(session: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, folder: Path) -> str:
-    """Run a command in a folder, with the programs of this environment; return what it prints."""
+    """Run a command in a directory with the programs of this environment; return its output."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -106,7 +106,7 @@ def sessions(page: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def connector(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the files of the tutorial; its package is found as an installed one."""
+    """Return a directory with the files of the tutorial; its package counts as installed."""
     folder = tmp_path_factory.mktemp("connector")
     write_files("connector.md", folder)
     [project] = [text for _, language, text in blocks_of("connector.md") if language == "toml"]

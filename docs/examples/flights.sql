@@ -1,5 +1,5 @@
 -- All flights that left New York in 2013, with the weather at their hour and the planes they used.
--- ${data} is the folder of the files, ${result} where the result goes.
+-- ${data} is the directory of the files, ${result} where the result goes.
 
 CREATE TABLE flights (
   `year`          SMALLINT NOT NULL,

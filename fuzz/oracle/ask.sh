@@ -1,7 +1,7 @@
 #!/bin/sh
 # Asks the real Apache Flink: questions as JSON lines on standard input, answers on standard output.
 # usage: ask.sh [DIR] [Oracle|Values|Streams]
-#   DIR: what setup.sh filled (default: .oracle in the current folder)
+#   DIR: what setup.sh filled (default: .oracle in the current directory)
 #   Oracle: everything of PROTOCOL.md; Values: what expressions evaluate to;
 #   Streams: the changes that queries return
 set -eu

@@ -141,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Let the real Flink read our property maps.")
     parser.add_argument("--tables", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--show", type=int, default=3)
     options = parser.parse_args()
     for source in (drawn(options.tables, options.seed), recorded()):

@@ -1,7 +1,7 @@
 """Asks Flink a file of questions and writes them down with the answers, as properties/corpus does.
 
-    python -m fuzz.oracle.record QUESTIONS.jsonl FOLDER/NAME.jsonl [--oracle .oracle]
-    python -m properties.agreement --corpus FOLDER --show 10
+    python -m fuzz.oracle.record QUESTIONS.jsonl DIRECTORY/NAME.jsonl [--oracle .oracle]
+    python -m properties.agreement --corpus DIRECTORY --show 10
 
 So a doubt becomes a recording within a minute, and a recording a figure.
 """
@@ -21,7 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Record what Flink answers.")
     parser.add_argument("questions", type=Path)
     parser.add_argument("recording", type=Path)
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     options = parser.parse_args()
     asked = options.questions.read_text(encoding="utf-8")
     command = ["sh", str(ASK), options.oracle]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches Apache Flink's jars (the PyPI package apache-flink-libraries, 330 MB) and compiles the oracle.
-# usage: setup.sh [DIR]   DIR: where jars and classes go (default: .oracle in the current folder)
+# usage: setup.sh [DIR]   DIR: where jars and classes go (default: .oracle in the current directory)
 # Needs a JDK (javac). PYTHON names the interpreter whose pip downloads (default: python3).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -185,7 +185,7 @@ def kept() -> dict[str, Recording]:
 def main() -> None:
     """Ask Flink twice: an answer that differs depends on the machine, not on the rows."""
     parser = argparse.ArgumentParser(description="Record what Flink returns in streaming mode.")
-    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     parser.add_argument("--all", action="store_true", help="ask also what has been recorded")
     options = parser.parse_args()
     found = {} if options.all else kept()

@@ -1,7 +1,7 @@
 """Join Flink's recorded result schemas of the TPC queries with the queries.
 
-    python -m fuzz.oracle.tpc FOLDER/NAME.jsonl [--answers ANSWERS.json]
-    python -m properties.agreement --corpus FOLDER
+    python -m fuzz.oracle.tpc DIRECTORY/NAME.jsonl [--answers ANSWERS.json]
+    python -m properties.agreement --corpus DIRECTORY
 
 The queries are not stored here: they are read from the source distribution of sqlglot, which has
 the TPC-H and TPC-DS queries among its fixtures. What this writes is never committed.

@@ -164,7 +164,7 @@ class FileCatalogStore(CatalogStore):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._folder = Path(require_instance(path, (str, Path), "the path of a catalog store"))
+        self._directory = Path(require_instance(path, (str, Path), "the path of a catalog store"))
         if _NOT_IN_PATHS.search(str(path)):
             raise SchemaError(
                 f"invalid path of a catalog store: {show(str(path))}",
@@ -172,8 +172,8 @@ class FileCatalogStore(CatalogStore):
             )
 
     def open(self) -> None:
-        with _failures(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+        with _failures(self._directory):
+            self._directory.mkdir(parents=True, exist_ok=True)
 
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
         """Store a new descriptor.
@@ -229,8 +229,8 @@ class FileCatalogStore(CatalogStore):
             raise _malformed(file, f"{error.problem}{place}") from None
 
     def list_catalogs(self) -> list[str]:
-        with _failures(self._folder):
-            found = [one.name for one in self._folder.iterdir() if one.is_file()]
+        with _failures(self._directory):
+            found = [one.name for one in self._directory.iterdir() if one.is_file()]
         return sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
 
     def _file(self, catalog_name: str) -> Path:
@@ -239,7 +239,7 @@ class FileCatalogStore(CatalogStore):
                 f"the catalog name {catalog_name!r} is not a file name",
                 code="invalid-catalog-name",
             )
-        return self._folder / f"{catalog_name}{SUFFIX}"
+        return self._directory / f"{catalog_name}{SUFFIX}"
 
 
 def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:

@@ -17,7 +17,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from schema_core.catalog.apply_changes import normal_type, steps_of
-from schema_core.catalog.managed import KEY as FOLDER
+from schema_core.catalog.managed import KEY as DIRECTORY
 from schema_core.catalog.table_changes import (
     AddColumn,
     AddField,
@@ -49,7 +49,7 @@ KEY: Final = "schema-core.former-names"
 #: The versions of its value: the first one has columns only, and is written where it suffices.
 COLUMNS_ONLY, VERSION = 1, 2
 #: The options that only this library sets.
-RESERVED: Final = (KEY, FOLDER)
+RESERVED: Final = (KEY, DIRECTORY)
 
 #: Formats whose files have columns by position, or only one: their names do not matter.
 POSITIONAL: Final = frozenset({"raw", "text"})

@@ -1,8 +1,8 @@
-"""Managed tables: those without a connector in a catalog with a warehouse folder (FLIP-218).
+"""Managed tables: those without a connector in a catalog with a warehouse directory (FLIP-218).
 
-The catalog stores only the folder of the table, in an option that a session does not show. What a
-connector needs is derived from it when the table is used, so a renamed table keeps its rows, and a
-copied definition never shares them. Dropping the table deletes its folder.
+The catalog stores only the directory of the table, in an option that a session does not show. What
+a connector needs is derived from it when the table is used, so a renamed table keeps its rows, and
+a copied definition never shares them. Dropping the table deletes its directory.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
 
-#: The option that holds the folder of a table, below the warehouse.
+#: The option that holds the directory of a table, below the warehouse.
 KEY: Final = "schema-core.managed"
 #: The options of catalogs that manage tables.
 WAREHOUSE, FORMAT = "warehouse", "warehouse.format"
-#: The longest part of a name that is used in the name of a folder.
+#: The longest part of a name that is used in the name of a directory.
 MAX_NAME = 80
 
 
@@ -48,78 +48,79 @@ class ManagedStorage:
         """Return the storage that the options of a catalog describe, None without a warehouse.
 
         Raises:
-            SchemaError: with code `invalid-catalog-option` for a folder that is not local or not
+            SchemaError: with code `invalid-catalog-option` for a directory that is not local or not
                 absolute.
         """
-        folder = options.get(WAREHOUSE)
-        if folder is None:
+        directory = options.get(WAREHOUSE)
+        if directory is None:
             if FORMAT in options:
                 raise _invalid(f"the option {FORMAT!r} requires the option {WAREHOUSE!r}")
             return None
-        path = re.sub(r"^file:(//)?(?=/)", "", folder)
+        path = re.sub(r"^file:(//)?(?=/)", "", directory)
         if not os.path.isabs(path):  # noqa: PTH117 - paths are strings here
             raise _invalid(
-                f"option {WAREHOUSE!r} must be an absolute path of a local folder, got {folder!r}"
+                f"option {WAREHOUSE!r} must be an absolute path of a local directory, "
+                f"got {directory!r}"
             )
         return cls(path.rstrip("/") or "/", options.get(FORMAT, "parquet"))
 
-    def derived(self, table: Table, folder: str) -> Table:
+    def derived(self, table: Table, directory: str) -> Table:
         """Return a managed table with the options of the connector that reads and writes it."""
         own = {"connector": "filesystem", "format": self.form}
-        own = {**own, **table.options, "path": f"{self.warehouse}/{folder}"}
+        own = {**own, **table.options, "path": f"{self.warehouse}/{directory}"}
         return table.copy(own)
 
-    def remove(self, folder: str) -> None:
-        """Delete the folder of a table that was dropped.
+    def remove(self, directory: str) -> None:
+        """Delete the directory of a table that was dropped.
 
         Raises:
             ExternalError: with code `file-system-failed`.
         """
-        path = f"{self.warehouse}/{folder}"
+        path = f"{self.warehouse}/{directory}"
         try:
             shutil.rmtree(path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise ExternalError(
-                f"the table was dropped or replaced, but its folder {path!r} was not deleted: "
+                f"the table was dropped or replaced, but its directory {path!r} was not deleted: "
                 f"{error.strerror}",
                 code="file-system-failed",
-                hint="delete the folder",
+                hint="delete the directory",
             ) from error
 
-    def remove_replaced(self, folder: str, table: CatalogBaseTable) -> None:
-        """Delete the folder of a table that another one has replaced, unless that uses it.
+    def remove_replaced(self, directory: str, table: CatalogBaseTable) -> None:
+        """Delete the directory of a table that another one has replaced, unless that uses it.
 
         Raises:
             ExternalError: as `remove`.
         """
-        root = os.path.realpath(f"{self.warehouse}/{folder}")
+        root = os.path.realpath(f"{self.warehouse}/{directory}")
         used = (re.sub(r"^file:(//)?(?=/)", "", one) for one in table.options.values())
         inner = (os.path.realpath(one) for one in used if os.path.isabs(one))  # noqa: PTH117
-        if folder_of(table) != folder and not any(
+        if directory_of(table) != directory and not any(
             f"{one}/".startswith(f"{root}/") for one in inner
         ):
-            self.remove(folder)
+            self.remove(directory)
 
 
 @dataclass(frozen=True, slots=True)
 class DeferredStorage(ManagedStorage):
-    """The storage of a catalog within a transaction: folders are deleted after its commit."""
+    """The storage of a catalog within a transaction: directories are deleted after its commit."""
 
     dropped: list[str] = field(default_factory=list)
 
-    def remove(self, folder: str) -> None:
-        """Add the folder to those that are deleted after the commit."""
-        self.dropped.append(folder)
+    def remove(self, directory: str) -> None:
+        """Add the directory to those that are deleted after the commit."""
+        self.dropped.append(directory)
 
 
 def _invalid(problem: str) -> SchemaError:
     return SchemaError(problem, code="invalid-catalog-option")
 
 
-def new_folder(identifier: ObjectIdentifier) -> str:
-    """Return a folder that no other table has, named after the table."""
+def new_directory(identifier: ObjectIdentifier) -> str:
+    """Return a directory that no other table has, named after the table."""
     return f"{_prefix(identifier)}{uuid.uuid4().hex[:12]}"
 
 
@@ -130,9 +131,9 @@ def _prefix(identifier: ObjectIdentifier) -> str:
     return f"{database}.db/{name}-"
 
 
-def ensure_folder(options: Mapping[str, str]) -> None:
-    """Create the folder of a managed table, which is empty until something is written."""
-    with suppress(OSError):  # whatever uses the folder reports what is wrong with it
+def ensure_directory(options: Mapping[str, str]) -> None:
+    """Create the directory of a managed table, which is empty until something is written."""
+    with suppress(OSError):  # whatever uses the directory reports what is wrong with it
         os.makedirs(options["path"], exist_ok=True)  # noqa: PTH103
 
 
@@ -141,26 +142,26 @@ def is_managed(table: CatalogBaseTable) -> bool:
     return isinstance(table, CatalogTable) and "connector" not in table.options
 
 
-def folder_of(table: CatalogBaseTable | None) -> str | None:
-    """Return the folder of a stored table, None if it is not managed."""
+def directory_of(table: CatalogBaseTable | None) -> str | None:
+    """Return the directory of a stored table, None if it is not managed."""
     if table is None or not is_managed(table):
         return None
-    folder = table.options.get(KEY)
-    return folder if folder is not None and _FOLDER.fullmatch(folder) else None
+    directory = table.options.get(KEY)
+    return directory if directory is not None and _DIRECTORY.fullmatch(directory) else None
 
 
 #: No part of it is ``..``, whatever the names are.
-_FOLDER = regex(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
+_DIRECTORY = regex(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
 
 
-def with_folder(table: Table, folder: str) -> Table:
+def with_directory(table: Table, directory: str) -> Table:
     """Return a table as the catalog stores it."""
-    return table.copy({**table.options, KEY: folder})
+    return table.copy({**table.options, KEY: directory})
 
 
-def without_folder(table: Table) -> Table:
+def without_directory(table: Table) -> Table:
     """Return a table as users see it."""
-    if folder_of(table) is None:
+    if directory_of(table) is None:
         return table
     return table.copy({key: value for key, value in table.options.items() if key != KEY})
 
@@ -171,8 +172,8 @@ def require_new(identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
     Raises:
         SchemaError: with code `reserved-option`.
     """
-    folder = table.options.get(KEY)
-    if folder is not None and not folder.startswith(_prefix(identifier)):
+    directory = table.options.get(KEY)
+    if directory is not None and not directory.startswith(_prefix(identifier)):
         raise _reserved(KEY)
     if "path" in table.options:
         raise _reserved("path")

@@ -25,12 +25,12 @@ from schema_core.catalog.former_names import (
 from schema_core.catalog.managed import (
     KEY,
     ManagedStorage,
-    folder_of,
+    directory_of,
     is_managed,
-    new_folder,
+    new_directory,
     require_new,
-    with_folder,
-    without_folder,
+    with_directory,
+    without_directory,
 )
 from schema_core.catalog.object_store import missing
 from schema_core.catalog.objects import (
@@ -46,8 +46,8 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.unfinished import (
-    FOLDER,
     REPLACED,
+    REPLACED_DIRECTORY,
     REPLACED_NAMES,
     Mark,
     with_mark,
@@ -156,11 +156,11 @@ class CatalogManager:
         if catalog is None or not catalog.table_exists(path):
             return None
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
-        storage, folder = catalog.storage, folder_of(table)
+        storage, directory = catalog.storage, directory_of(table)
         visible = self._read(without_hidden_options(table))
         derived = None
-        if storage is not None and folder is not None:
-            derived = storage.derived(visible, folder).options
+        if storage is not None and directory is not None:
+            derived = storage.derived(visible, directory).options
         new = None if REPLACED in table.options else Mark.of(table)
         return FoundTable(
             identifier,
@@ -181,9 +181,9 @@ class CatalogManager:
         catalog = self.registry.find(identifier.catalog_name)
         return None if catalog is None else catalog.storage
 
-    def folder(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the folder of the managed table at this path, None if it is not managed."""
-        return folder_of(self.raw(identifier))
+    def directory(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the directory of the managed table at this path, None if it is not managed."""
+        return directory_of(self.raw(identifier))
 
     def raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path with the options that sessions do not show."""
@@ -202,17 +202,17 @@ class CatalogManager:
         return Mark.of(self.raw(identifier))
 
     def replaced(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the statement of the definition that an unfinished REPLACE TABLE AS replaces."""
+        """Return the statement of the definition that an unfinished REPLACE replaces."""
         found = self.raw(identifier)
         return None if found is None else found.options.get(REPLACED)
 
-    def replaced_folder(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the folder of the managed table that an unfinished REPLACE TABLE AS replaces."""
+    def replaced_directory(self, identifier: ObjectIdentifier) -> str | None:
+        """Return the directory of the managed table that an unfinished REPLACE replaces."""
         found = self.raw(identifier)
-        return None if found is None else found.options.get(FOLDER)
+        return None if found is None else found.options.get(REPLACED_DIRECTORY)
 
     def replaced_former_names(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the former names of the columns that an unfinished REPLACE TABLE AS replaces."""
+        """Return the former names of the columns that an unfinished REPLACE replaces."""
         found = self.raw(identifier)
         return None if found is None else found.options.get(REPLACED_NAMES)
 
@@ -417,15 +417,15 @@ class CatalogManager:
 
     def _drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         catalog = self.registry.get(identifier.catalog_name)
-        folder = None if catalog.storage is None else self.folder(identifier)
+        directory = None if catalog.storage is None else self.directory(identifier)
         try:
             catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
         except NotFoundError:  # dropped by another writer since
             if not if_exists:
                 raise
             return False
-        if catalog.storage is not None and folder is not None:
-            catalog.storage.remove(folder)
+        if catalog.storage is not None and directory is not None:
+            catalog.storage.remove(directory)
         return True
 
     def drop_temporary(
@@ -577,23 +577,23 @@ class CatalogManager:
                 hint="select another one with USE first",
             )
         found = self.registry.get(catalog)
-        folders: list[str | None] = []
+        directories: list[str | None] = []
         if cascade and found.storage is not None and found.database_exists(name):
             paths = [ObjectIdentifier.of(catalog, name, one) for one in found.list_tables(name)]
-            folders = [self.folder(one) for one in paths]
+            directories = [self.directory(one) for one in paths]
         found.drop_database(name, if_exists, cascade)
-        for folder in folders:
-            if found.storage is not None and folder is not None:
-                found.storage.remove(folder)
+        for directory in directories:
+            if found.storage is not None and directory is not None:
+                found.storage.remove(directory)
 
 
 def without_hidden_options(table: Visible) -> Visible:
     """Return a stored table without the options that sessions do not show."""
-    return without_former_names(without_folder(without_mark(table)))
+    return without_former_names(without_directory(without_mark(table)))
 
 
 def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable) -> ResolvedTable:
-    """Return a new table with its folder, if the catalog manages it.
+    """Return a new table with its directory, if the catalog manages it.
 
     Raises:
         SchemaError: with code `reserved-option`.
@@ -601,7 +601,7 @@ def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable
     if catalog.storage is None or not is_managed(table):
         return table
     require_new(identifier, table)
-    return table if KEY in table.options else with_folder(table, new_folder(identifier))
+    return table if KEY in table.options else with_directory(table, new_directory(identifier))
 
 
 # --- models ---------------------------------------------------------------------------------------

@@ -616,16 +616,16 @@ class StoredCatalog(Catalog, Generic[S]):
                 joined.storage = DeferredStorage(storage.warehouse, storage.form, dropped)
             yield joined
         failures = []
-        for folder in dropped if storage is not None else ():
+        for directory in dropped if storage is not None else ():
             try:
-                self._remove(folder)
+                self._remove(directory)
             except SchemaCoreError as error:  # the others are deleted nevertheless
                 failures.append(error)
         raise_all(failures)
 
-    def _remove(self, folder: str) -> None:
+    def _remove(self, directory: str) -> None:
         if self.storage is not None:
-            self.storage.remove(folder)
+            self.storage.remove(directory)
 
     def list_migrations(self) -> list[CatalogMigration]:
         if not self._supports(StoredKind.MIGRATION):

@@ -28,8 +28,8 @@ KEY: Final = "schema-core.unfinished"
 #: The option that holds the CREATE TABLE statement of what REPLACE TABLE AS replaces. Its name
 #: makes it secret: the statement has the passwords of the table.
 REPLACED: Final = "schema-core.secret.replaced"
-#: The option that holds the folder of the managed table that REPLACE TABLE AS replaces.
-FOLDER: Final = "schema-core.replaced-folder"
+#: The option that holds the directory of the managed table that REPLACE TABLE AS replaces.
+REPLACED_DIRECTORY: Final = "schema-core.replaced-folder"
 #: The option that holds the former names of the columns of what REPLACE TABLE AS replaces.
 REPLACED_NAMES: Final = "schema-core.replaced-former-names"
 #: The level of jobs whose rows become visible just before the mark is removed.
@@ -171,7 +171,7 @@ def with_mark(
     table: Table,
     mark: Mark,
     replaced: str | None = None,
-    folder: str | None = None,
+    directory: str | None = None,
     former_names: str | None = None,
 ) -> Table:
     """Return a table with a mark.
@@ -180,10 +180,10 @@ def with_mark(
         table: The table.
         mark: The mark.
         replaced: The statement of the definition that it replaces.
-        folder: The folder of the managed table that it replaces.
+        directory: The directory of the managed table that it replaces.
         former_names: The former names of the columns of the table that it replaces.
     """
-    values = ((REPLACED, replaced), (FOLDER, folder), (REPLACED_NAMES, former_names))
+    values = ((REPLACED, replaced), (REPLACED_DIRECTORY, directory), (REPLACED_NAMES, former_names))
     before = {key: one for key, one in values if one is not None}
     return table.copy({**table.options, KEY: str(mark), **before})
 
@@ -192,5 +192,5 @@ def without_mark(table: Table) -> Table:
     """Return a table as users see it."""
     if KEY not in table.options or Mark.of(table) is None:
         return table
-    hidden = (KEY, REPLACED, FOLDER, REPLACED_NAMES)
+    hidden = (KEY, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES)
     return table.copy({key: value for key, value in table.options.items() if key not in hidden})

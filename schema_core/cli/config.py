@@ -104,8 +104,8 @@ def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
 
 
 def _nearest() -> CliConfiguration | None:
-    folder = Path.cwd()
-    for one in (folder, *folder.parents):
+    directory = Path.cwd()
+    for one in (directory, *directory.parents):
         for name in (FILE, PROJECT):
             path = one / name
             if path.is_file() and (found := _read(path)) is not None:

@@ -231,7 +231,7 @@ def filled(text: str, definitions: list[str]) -> str:
 
     A name without a definition stays as it is, with a warning on stderr.
 
-    >>> filled("'${folder}/a' ${other}", ["folder=data"])
+    >>> filled("'${directory}/a' ${other}", ["directory=data"])
     "'data/a' ${other}"
     """
     pairs = values(definitions)

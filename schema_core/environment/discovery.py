@@ -93,19 +93,19 @@ def _load(entry: EntryPoint) -> Found:
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
     """Return the installed entry points of a group; all packages are read only if any changed."""
-    folders = tuple((path, _changed(path)) for path in sys.path)
-    return _installed(group, folders)
+    directories = tuple((path, _changed(path)) for path in sys.path)
+    return _installed(group, directories)
 
 
 @lru_cache(maxsize=32)
-def _installed(group: str, folders: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+def _installed(group: str, directories: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
     from importlib.metadata import entry_points  # slow to import
 
     return tuple(entry_points(group=group))
 
 
 def _changed(path: str) -> int:
-    """Return when a folder of packages was changed, in nanoseconds; 0 for one that is not there."""
+    """Return when a directory of packages was changed, in nanoseconds; 0 if there is none."""
     try:
         return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind
     except OSError:

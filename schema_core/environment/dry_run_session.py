@@ -94,7 +94,7 @@ def dry_run_session(
     """
     planner, stack = ValidatingPlanner(), ExitStack()
     session = Session(settings, planner)
-    session.makes_folders = False
+    session.makes_directories = False
     session.registry.open_by(partial(_opened, stack))
     if checks_connectors:
         planner.context = PlannerContext(session.config.get_configuration(), session.bound)

@@ -14,7 +14,7 @@ from schema_core.catalog.api import Capability
 from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
-from schema_core.catalog.managed import ensure_folder
+from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
@@ -106,8 +106,8 @@ class Session:
     the options and the temporary objects, is shared by all of them.
     """
 
-    #: whether the folder of a managed table is created when the table is first used
-    makes_folders = True
+    #: whether the directory of a managed table is created when the table is first used
+    makes_directories = True
 
     def __init__(
         self,
@@ -587,8 +587,8 @@ class Session:
                 f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        if found.derived is not None and self.makes_folders:
-            ensure_folder(found.derived)
+        if found.derived is not None and self.makes_directories:
+            ensure_directory(found.derived)
         if found.derived is None and not found.hidden:
             return BoundTable(identifier, found.table, found.is_temporary)
         table = found.table.copy(found.connector_options)

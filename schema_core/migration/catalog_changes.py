@@ -14,7 +14,7 @@ from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.apply_changes import apply, normalized, stale_change
 from schema_core.catalog.former_names import changed_by
-from schema_core.catalog.managed import folder_of, is_managed, new_folder, with_folder
+from schema_core.catalog.managed import directory_of, is_managed, new_directory, with_directory
 from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -395,18 +395,18 @@ def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
             _alter(catalog, path, new_object, _require_object(catalog, path, old_object), None)
         case RemoveObject(path, old_object):
             _require_object(catalog, path, old_object)
-            folder = folder_of(catalog.get_table(path))
+            directory = directory_of(catalog.get_table(path))
             catalog.drop_table(path, ignore_if_not_exists=False)
-            if catalog.storage is not None and folder is not None:
-                catalog.storage.remove(folder)
+            if catalog.storage is not None and directory is not None:
+                catalog.storage.remove(directory)
 
 
 def _placed(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable) -> CatalogBaseTable:
-    """Return a new table with a folder of its own, if the catalog manages it."""
+    """Return a new table with a directory of its own, if the catalog manages it."""
     if catalog.storage is None or not is_managed(table):
         return table
     identifier = ObjectIdentifier.of("", path.database_name, path.object_name)
-    return with_folder(table, new_folder(identifier))
+    return with_directory(table, new_directory(identifier))
 
 
 def _alter(

@@ -241,20 +241,20 @@ class MigrationDirectory:
                 exist, and for migrations that follow each other in a cycle.
             ExternalError: with code `file-system-failed`.
         """
-        folder = Path(require_instance(path, (str, os.PathLike), "path"))
-        if not folder.is_dir():
+        directory = Path(require_instance(path, (str, os.PathLike), "path"))
+        if not directory.is_dir():
             raise NotFoundError(
-                f"there is no directory {str(folder)!r}",
+                f"there is no directory {str(directory)!r}",
                 code="migration-not-found",
                 hint="create it with: schema-core migrate new NAME",
             )
         try:
-            with at(f"directory {folder}"):
-                return MigrationDirectory.of(folder, _read_files(folder))
+            with at(f"directory {directory}"):
+                return MigrationDirectory.of(directory, _read_files(directory))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ExternalError(
-                f"cannot read the migrations of {str(folder)!r}: {reason}",
+                f"cannot read the migrations of {str(directory)!r}: {reason}",
                 code="file-system-failed",
             ) from error
 
@@ -380,9 +380,9 @@ def is_target(target: str, name: str) -> bool:
     return target == name
 
 
-def _read_files(folder: Path) -> Iterator[MigrationFile]:
-    """Yield the migrations of a folder; files whose names begin with a dot are ignored."""
-    paths = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+def _read_files(directory: Path) -> Iterator[MigrationFile]:
+    """Yield the migrations of a directory; files whose names begin with a dot are ignored."""
+    paths = sorted(one for one in directory.iterdir() if not one.name.startswith("."))
     if len(paths) > MAX_FILES:
         raise _invalid(f"the directory has more than {MAX_FILES:,} files")
     for path in paths:

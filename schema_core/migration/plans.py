@@ -21,7 +21,7 @@ from schema_core.catalog.former_names import (
     with_former_names,
     without_former_names,
 )
-from schema_core.catalog.managed import ManagedStorage, folder_of
+from schema_core.catalog.managed import ManagedStorage, directory_of
 from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
@@ -302,7 +302,7 @@ def plan(
     hints = {_path(path): name for path, name in (renames or {}).items()}
     stored = as_table(old)
     former = former_names_option(stored)
-    if storage is None and (former or folder_of(stored) is not None):
+    if storage is None and (former or directory_of(stored) is not None):
         storage = ManagedStorage("")  # in the format of catalogs by default
     before = resolve_table(without_hidden_options(stored), resolver)
     wanted = resolve_table(without_hidden_options(as_table(new)), resolver)

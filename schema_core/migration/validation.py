@@ -13,7 +13,7 @@ from dataclasses import replace
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import as_table, normalized
 from schema_core.catalog.former_names import FormerNames, without_former_names
-from schema_core.catalog.managed import ensure_folder
+from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import origin, resolve_table
@@ -185,7 +185,7 @@ def stored_table(
     """
     found, table = permanent_table(environment, path)
     if found.derived is not None:
-        ensure_folder(found.derived)
+        ensure_directory(found.derived)
     return found.identifier, table, found.connector_options
 
 

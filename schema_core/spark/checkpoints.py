@@ -1,6 +1,6 @@
 """Checkpoints of streaming jobs: where a job that is started again continues, and which job it is.
 
-The folder of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
+The directory of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
 streaming query, which lists what was read, and a description of the job. A job continues only from
 its own checkpoint: another query would skip the rows that the first one has read. The schemas of
 its tables may change as the rules of migrations permit.
@@ -40,15 +40,15 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: The description of the job, and the checkpoint of Spark's query, in the folder of a job.
+#: The description of the job, and the checkpoint of Spark's query, in the directory of a job.
 JOB: Final = "job.json"
 DRAFT: Final = ".job.json"
 QUERY: Final = "query"
 LOCK: Final = ".lock"
 #: How many bytes a description has at most.
 MAX_DESCRIPTION: Final = 1 << 24
-#: How many characters the name of a folder has at most; file systems permit 255 bytes.
-MAX_FOLDER: Final = 200
+#: How many characters the name of a directory has at most; file systems permit 255 bytes.
+MAX_NAME: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,13 @@ def digest_of(
 
 
 class Checkpoint:
-    """The folder of one job; `id` is the same for all of its runs.
+    """The directory of one job; `id` is the same for all of its runs.
 
     Args:
-        directory: The folder.
-        path: The folder as Spark names it.
+        directory: The directory of the job.
+        path: The same directory as Spark names it.
         description: What the job does.
-        found: The id in the folder; None for a job that has not run yet.
+        found: The id in the directory; None for a job that has not run yet.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Checkpoint:
         self._release: Callable[[], None] | None = None
         self.is_new: bool = found is None
         self.id: str = found or uuid.uuid4().hex
-        #: whether the folder has another description, with which the job continues
+        #: whether the directory has another description, with which the job continues
         self.is_changed = False
 
     @property
@@ -234,19 +234,19 @@ class Checkpoint:
         self.end()
 
 
-def folder_of(name: str) -> str:
-    """Return the name of the folder of a job, which stays within that of all checkpoints.
+def directory_name(name: str) -> str:
+    """Return the name of the directory of a job, which stays within that of all checkpoints.
 
-    >>> folder_of("c.d.t"), folder_of("a/b"), folder_of("..")
+    >>> directory_name("c.d.t"), directory_name("a/b"), directory_name("..")
     ('c.d.t', 'a%2Fb', '%2E.')
     """
-    folder = quote(name, safe=" ")
-    if folder.startswith((".", "_", " ")):  # hidden, or another directory
-        folder = f"%{ord(folder[0]):X}{folder[1:]}"
-    if len(folder) > MAX_FOLDER:
+    found = quote(name, safe=" ")
+    if found.startswith((".", "_", " ")):  # hidden, or another directory
+        found = f"%{ord(found[0]):X}{found[1:]}"
+    if len(found) > MAX_NAME:
         digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
-        folder = f"{folder[: MAX_FOLDER - 33]}-{digest[:32]}"
-    return folder
+        found = f"{found[: MAX_NAME - 33]}-{digest[:32]}"
+    return found
 
 
 def checkpoint_of(
@@ -274,15 +274,15 @@ def checkpoint_of(
     root = CHECKPOINTS.of(options)
     if root is None:
         return None
-    folder = folder_of(PIPELINE_NAME.of(options) or description.sink)
-    path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{folder}"
+    name = directory_name(PIPELINE_NAME.of(options) or description.sink)
+    path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{name}"
     return checkpoint_in(Directory(*located(session, path)), path, description, creates=creates)
 
 
 def checkpoint_in(
     directory: Directory, path: str, description: JobDescription, *, creates: bool
 ) -> Checkpoint:
-    """Return the checkpoint of a job in a folder, named `path` in errors.
+    """Return the checkpoint of a job in a directory, named `path` in errors.
 
     Raises:
         ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
@@ -295,7 +295,7 @@ def checkpoint_in(
             f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
             "rows that it has read",
             code="checkpoint-exists",
-            hint=f"delete the folder, or SET '{PIPELINE_NAME.key}' to a new name",
+            hint=f"delete the directory, or SET '{PIPELINE_NAME.key}' to a new name",
         )
     is_same = (found["sink"], found["query"]) == (description.sink, description.query)
     untyped = description.untyped or None
@@ -317,7 +317,7 @@ def checkpoint_in(
 
 
 def _read(directory: Directory, path: str) -> dict[str, Any]:
-    """Return the description in a folder.
+    """Return the description in a directory.
 
     Raises:
         ExternalError: with code `invalid-checkpoint`.
@@ -344,7 +344,7 @@ def _invalid(path: str) -> ExternalError:
     return ExternalError(
         f"the checkpoint in {path!r} has no valid description of its job ({JOB})",
         code="invalid-checkpoint",
-        hint="name another directory; or delete the folder to read everything from the beginning",
+        hint="name another directory; or delete this one to read everything from the beginning",
     )
 
 

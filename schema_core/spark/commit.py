@@ -629,10 +629,10 @@ _ESCAPED = regex("%([0-9A-Fa-f]{2})")
 
 def partition_of(path: str, count: int) -> PartitionValues | None:
     """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
-    *folders, _ = path.split("/")
-    if len(folders) < count or not all("=" in one for one in folders[:count]):
+    *directories, _ = path.split("/")
+    if len(directories) < count or not all("=" in one for one in directories[:count]):
         return None
-    return tuple(unescaped(one.partition("=")[2]) for one in folders[:count])
+    return tuple(unescaped(one.partition("=")[2]) for one in directories[:count])
 
 
 def unescaped(text: str) -> str:
@@ -689,7 +689,7 @@ class FileStage:
         _RUNNING.add(self.name.id)
 
     @property
-    def folder(self) -> str:
+    def staging_directory(self) -> str:
         """The path of the staging directory on its file system."""
         return self._home.path(self.name)
 
@@ -730,7 +730,9 @@ class FileStage:
             ExternalError: with code `file-system-failed`.
         """
         if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
-            raise _failed(f"commit {self.folder!r}", "it was removed while the job wrote it")
+            raise _failed(
+                f"commit {self.staging_directory!r}", "it was removed while the job wrote it"
+            )
         self._is_open = False
 
     def _move_beside(self) -> None:

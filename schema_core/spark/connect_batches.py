@@ -1,7 +1,7 @@
 """Micro-batches over Spark Connect, exchanged with the server as files.
 
 Spark calls the function of ``foreachBatch`` in a process of its server. There it writes the rows of
-a micro-batch into a folder and waits until this process has written them to the table, so that a
+a micro-batch into a directory and waits until this process has written them to the table, so that a
 micro-batch is staged, checked and committed as one of a SparkContext of this process.
 """
 
@@ -32,12 +32,12 @@ PAUSE: Final = 0.01
 POLL_TIMEOUT: Final = 0.5
 
 
-class BatchFolder:
-    """The folder through which the micro-batches of one query pass.
+class BatchDirectory:
+    """The directory through which the micro-batches of one query pass.
 
     Args:
         session: The session of the query.
-        path: The folder, which the server has as well.
+        path: The directory, which the server has as well.
         columns: The names of the columns of a micro-batch.
     """
 
@@ -48,14 +48,14 @@ class BatchFolder:
 
     def function(self) -> Callable[[DataFrame, int], None]:
         """Return the function of ``foreachBatch``, which needs the standard library only."""
-        folder, pause, lock, ends = str(self._path), PAUSE, LOCK, (DONE, FAILED)
+        directory, pause, lock, ends = str(self._path), PAUSE, LOCK, (DONE, FAILED)
 
         def hand_over(rows: DataFrame, number: int) -> None:
             import fcntl
             import time
             from pathlib import Path
 
-            place = Path(folder, str(number))
+            place = Path(directory, str(number))
             done, failed = (place.with_name(f"{number}{one}") for one in ends)
             # names may not be unique, and files do not keep all of them
             numbered = rows.toDF(*(f"c{position}" for position in range(len(rows.columns))))
@@ -63,7 +63,7 @@ class BatchFolder:
             while not done.exists():
                 if failed.exists():
                     raise RuntimeError("the micro-batch was not written")
-                with Path(folder, lock).open("rb") as file:  # the client deletes it at its end
+                with Path(directory, lock).open("rb") as file:  # the client deletes it at its end
                     try:
                         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     except BlockingIOError:
@@ -115,8 +115,8 @@ class BatchFolder:
 
 
 @contextmanager
-def batch_folder(session: SparkSession, columns: list[str]) -> Iterator[BatchFolder]:
-    """Yield a new folder; while it is open, its lock shows the server that this process takes rows.
+def batch_directory(session: SparkSession, columns: list[str]) -> Iterator[BatchDirectory]:
+    """Yield a new directory; its lock shows the server that this process takes rows.
 
     Raises:
         UnsupportedError: with code `not-over-connect` if the server has other files.
@@ -125,4 +125,4 @@ def batch_folder(session: SparkSession, columns: list[str]) -> Iterator[BatchFol
         located(session, name)
         with Path(name, LOCK).open("wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            yield BatchFolder(session, Path(name), columns)
+            yield BatchDirectory(session, Path(name), columns)

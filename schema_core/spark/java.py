@@ -134,9 +134,9 @@ def _cache() -> Path:
     """Return a cache directory that only the user can write to: one for each Python environment."""
     root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     environment = re.sub(r"\W+", "-", sys.prefix).strip("-")
-    folder = Path(root) / "schema_core" / environment
+    directory = Path(root) / "schema_core" / environment
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="schema_core-"))
-    return folder
+        directory = Path(tempfile.mkdtemp(prefix="schema_core-"))
+    return directory

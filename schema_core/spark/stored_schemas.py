@@ -117,7 +117,7 @@ def require_compatible(
     """Require that a job continues with other schemas; a column that it did not read is ignored.
 
     Args:
-        path: The folder of the checkpoint.
+        path: The directory of the checkpoint.
         old: The sources and the sink when the job last started.
         new: Those with which it starts.
         has_state: Whether the query of the job has a state.

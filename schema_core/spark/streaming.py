@@ -19,7 +19,7 @@ from schema_core.environment.planner import Registration
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError
 from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.checkpoints import Checkpoint
-from schema_core.spark.connect_batches import batch_folder
+from schema_core.spark.connect_batches import batch_directory
 from schema_core.spark.connectors import (
     MicroBatch,
     SparkConnector,
@@ -99,9 +99,9 @@ class MicroBatches:
 
     def _run_over_connect(self) -> None:
         frame = self._streamed.frame
-        with batch_folder(frame.sparkSession, frame.columns) as folder:
-            if (query := self._started(folder.function())) is not None:
-                folder.take(query, self._batch)
+        with batch_directory(frame.sparkSession, frame.columns) as directory:
+            if (query := self._started(directory.function())) is not None:
+                directory.take(query, self._batch)
                 query.awaitTermination()
 
     def stop(self) -> None:
@@ -283,7 +283,7 @@ def validate_stream(
             f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
             f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
             code="checkpoint-mismatch",
-            hint="delete the folder of the checkpoint to read everything from the beginning",
+            hint="delete the directory of the checkpoint to read everything from the beginning",
         )
 
 

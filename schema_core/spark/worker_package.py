@@ -44,26 +44,26 @@ def send_package(session: SparkSession) -> None:
 
 def package_zip() -> Path:
     """Return a zip of the modules of the library, named by its content."""
-    return next(Path(_folder().name).glob("*.zip"))
+    return next(Path(_directory().name).glob("*.zip"))
 
 
 @cache
-def _folder() -> TemporaryDirectory[str]:
+def _directory() -> TemporaryDirectory[str]:
     """Return a directory with the zip; it is deleted when the process ends."""
-    folder = TemporaryDirectory(prefix="schema_core-")
+    directory = TemporaryDirectory(prefix="schema_core-")
     digest = hashlib.sha256()
-    draft = Path(folder.name, "draft")
+    draft = Path(directory.name, "draft")
     with ZipFile(draft, "w", ZIP_DEFLATED) as archive:
         for name, content in _members(files("schema_core"), "schema_core"):
             digest.update(content)
             archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
     draft.rename(draft.with_name(f"schema_core-{digest.hexdigest()[:16]}.zip"))
-    return folder
+    return directory
 
 
-def _members(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
+def _members(directory: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of every module in a package and the packages within."""
-    for one in sorted(folder.iterdir(), key=lambda found: found.name):
+    for one in sorted(directory.iterdir(), key=lambda found: found.name):
         if one.is_dir():
             yield from _members(one, f"{path}/{one.name}")
         elif one.name.endswith(_SUFFIXES):

@@ -1,13 +1,13 @@
 """Benchmarks beside other libraries, by turns in one run; and of two commits, beside each other.
 
-    python -m tests.benchmarks run [--rounds 5] [--json FILE] [--plot FILE.svg] [--oracle FOLDER]
+    python -m tests.benchmarks run [--rounds 5] [--json FILE] [--plot FILE.svg] [--oracle DIRECTORY]
     python -m tests.benchmarks compare COMMIT [COMMIT] [--rounds 5]
     python -m tests.benchmarks GROUP [ARGUMENTS]
 
 `run` prints a table in Markdown: the shortest and the median time of a run of each candidate, in
 processor time, and the ratio of our median to theirs. `--plot` draws the ratios, and how time grows
-with columns and statements; it needs matplotlib. FOLDER is what `make oracle` filled; what is not
-installed is left out. `compare` runs our candidates of two commits, the second by default the
+with columns and statements; it needs matplotlib. DIRECTORY is what `make oracle` filled; what is
+not installed is left out. `compare` runs our candidates of two commits, the second by default the
 checked-out files, in processes that take turns; it exits with 1 if a task takes 1.2 times as long.
 A group is one of the programs beside this one, such as `tpc`.
 """
@@ -93,10 +93,10 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _once_in(folder: Path, seconds: float) -> dict[str, float]:
-    """Measure the library of a folder with the benchmarks of this one."""
+    """Measure the library of a directory with the benchmarks of this one."""
     environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "tests.benchmarks", "once", "--seconds", str(seconds)]
-    with tempfile.TemporaryDirectory() as elsewhere:  # the current folder would come first
+    with tempfile.TemporaryDirectory() as elsewhere:  # the current directory would come first
         (Path(elsewhere) / "tests").symlink_to(ROOT / "tests")
         printed = subprocess.run(
             command, cwd=elsewhere, env=environment, check=True, stdout=subprocess.PIPE, text=True
@@ -107,7 +107,7 @@ def _once_in(folder: Path, seconds: float) -> dict[str, float]:
 
 @contextmanager
 def checked_out(commit: str | None) -> Iterator[Path]:
-    """Yield a folder with the files of a commit; those that are checked out for None."""
+    """Yield a directory with the files of a commit; those that are checked out for None."""
     if commit is None:
         yield ROOT
         return
@@ -159,7 +159,7 @@ def main() -> int:
         command.add_argument("--seconds", type=float, default=0.3, help="of each turn")
         command.add_argument("--rounds", type=int, default=5)
         if function is run:
-            command.add_argument("--oracle", default=".oracle", help="the folder of Flink")
+            command.add_argument("--oracle", default=".oracle", help="the directory of Flink")
             command.add_argument("--json", help="a file for all figures")
             command.add_argument("--plot", help="a file for a picture")
         if function is compare:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.catalog.managed import KEY, ManagedStorage, folder_of, new_folder
+from schema_core.catalog.managed import KEY, ManagedStorage, directory_of, new_directory
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -26,7 +26,7 @@ def environment(tmp_path: Path) -> TableEnvironment:
 
 
 def folder(environment: TableEnvironment, name: str) -> str | None:
-    return folder_of(environment.get_catalog("c").get_table(ObjectPath("default", name)))
+    return directory_of(environment.get_catalog("c").get_table(ObjectPath("default", name)))
 
 
 def code(environment: TableEnvironment, statement: str) -> str:
@@ -35,7 +35,9 @@ def code(environment: TableEnvironment, statement: str) -> str:
     return caught.value.code
 
 
-def test_the_folder_is_stored_and_not_shown(environment: TableEnvironment, tmp_path: Path) -> None:
+def test_the_directory_is_stored_and_not_shown(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
     environment.execute_sql("CREATE TABLE t (a INT) WITH ('orc.compress' = 'ZLIB')")
     environment.execute_sql("CREATE TABLE u LIKE t")
     bound = environment._session.bound(ObjectIdentifier.of("c", "default", "t"))
@@ -54,13 +56,15 @@ def test_the_folder_is_stored_and_not_shown(environment: TableEnvironment, tmp_p
     assert before == folder(environment, "r")
 
 
-def test_dropping_a_table_deletes_its_folder(environment: TableEnvironment, tmp_path: Path) -> None:
+def test_dropping_a_table_deletes_its_directory(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
     environment.execute_sql("CREATE DATABASE d")
     places = []
     for name in ("t", "d.x", "d.y"):
         environment.execute_sql(f"CREATE TABLE {name} (a INT)")
         path = ObjectPath(*(name.split(".") if "." in name else ["default", name]))
-        own = folder_of(environment.get_catalog("c").get_table(path))
+        own = directory_of(environment.get_catalog("c").get_table(path))
         assert own is not None
         places.append(tmp_path / "house" / own)
         places[-1].mkdir(parents=True)
@@ -78,7 +82,7 @@ def test_dropping_a_table_deletes_its_folder(environment: TableEnvironment, tmp_
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", "x" * 200, "ä ö%", ".hidden"])
-def test_any_name_has_a_folder_within_the_warehouse(
+def test_any_name_has_a_directory_within_the_warehouse(
     environment: TableEnvironment, name: str
 ) -> None:
     environment.execute_sql(f"CREATE TABLE `{name}` (a INT)")
@@ -103,14 +107,14 @@ def test_what_the_catalog_sets_is_refused(environment: TableEnvironment) -> None
     "options",
     [{"warehouse": "relative"}, {"warehouse": "hdfs://h/x"}, {"warehouse.format": "csv"}],
 )
-def test_the_warehouse_is_a_local_folder(options: dict[str, str]) -> None:
+def test_the_warehouse_is_a_local_directory(options: dict[str, str]) -> None:
     with pytest.raises(SchemaError) as caught:
         ManagedStorage.of(options)
     assert "invalid-catalog-option" == caught.value.code
     with pytest.raises(SchemaError):
         SqlCatalog("c", "sqlite://", warehouse="relative")
     assert ManagedStorage.of({"warehouse": "file:///x/"}) == ManagedStorage("/x")
-    assert new_folder(ObjectIdentifier.of("c", "d", "t")).startswith("d.db/t-")
+    assert new_directory(ObjectIdentifier.of("c", "d", "t")).startswith("d.db/t-")
 
 
 @pytest.mark.usefixtures("spark")

@@ -61,7 +61,7 @@ def test_numbers_of_another_engine_replace_those_stored_before() -> None:
         ({"numRows": "-1", "numFiles": "²"}, CatalogTableStatistics()),
     ],
 )
-def test_zeros_of_a_new_folder_and_invalid_numbers_are_unknown(
+def test_zeros_of_a_new_directory_and_invalid_numbers_are_unknown(
     parameters: dict[str, str], expected: CatalogTableStatistics
 ) -> None:
     assert StoredStatistics(expected) == statistics_of(parameters)

@@ -58,7 +58,7 @@ def test_no_file_is_created_for_a_catalog(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_catalog_without_a_folder_is_an_error(tmp_path: Path) -> None:
+def test_a_catalog_without_a_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         attempt(catalog(tmp_path / "nowhere"))
 

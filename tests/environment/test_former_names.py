@@ -9,7 +9,7 @@ import pytest
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, InMemoryCatalog, ObjectPath
 from schema_core.catalog.former_names import KEY, FormerNames
-from schema_core.catalog.managed import KEY as FOLDER
+from schema_core.catalog.managed import KEY as DIRECTORY
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
@@ -83,19 +83,19 @@ def test_changes_keep_the_names(env: TableEnvironment) -> None:
     assert {"b": ("a",)} == names(env)
 
 
-def test_a_plan_keeps_the_names_and_the_folder(env: TableEnvironment) -> None:
-    folder = stored(env).options[FOLDER]
+def test_a_plan_keeps_the_names_and_the_directory(env: TableEnvironment) -> None:
+    folder = stored(env).options[DIRECTORY]
     old = CatalogTable(stored(env).schema)
     made = plan(old, AS_B, path="t", renames={"a": "b"})
 
     apply_plan(env, MigrationPlan.from_json(made.to_json()))
 
     assert {"b": ("a",)} == names(env)
-    assert folder == stored(env).options[FOLDER]
+    assert folder == stored(env).options[DIRECTORY]
 
 
-def test_changes_of_a_catalog_keep_the_names_and_the_folder(env: TableEnvironment) -> None:
-    folder = stored(env).options[FOLDER]
+def test_changes_of_a_catalog_keep_the_names_and_the_directory(env: TableEnvironment) -> None:
+    folder = stored(env).options[DIRECTORY]
     wanted = InMemoryCatalog("wanted", "default")
     wanted.create_table(PATH, CatalogTable(AS_B), ignore_if_exists=False)
     live = env.get_catalog("c")
@@ -103,7 +103,7 @@ def test_changes_of_a_catalog_keep_the_names_and_the_folder(env: TableEnvironmen
     apply_to_catalog(diff_catalogs(live, wanted, column_renames={PATH: {"a": "b"}}), live)
 
     assert {"b": ("a",)} == names(env)
-    assert folder == stored(env).options[FOLDER]
+    assert folder == stored(env).options[DIRECTORY]
     assert () == diff_catalogs(live, wanted)
 
 
@@ -122,7 +122,7 @@ NAME, RESERVED = "former-name", "reserved-option"
         ("ALTER TABLE t DROP c", None),
         (f"ALTER TABLE t SET ('{KEY}' = '')", RESERVED),
         (f"ALTER TABLE t RESET ('{KEY}')", RESERVED),
-        (f"ALTER TABLE t SET ('{FOLDER}' = '')", RESERVED),
+        (f"ALTER TABLE t SET ('{DIRECTORY}' = '')", RESERVED),
         (f"CREATE TABLE u (a INT) WITH ('connector' = 'print', '{KEY}' = '')", RESERVED),
     ],
 )  # fmt: skip
@@ -270,10 +270,10 @@ def test_a_table_with_the_same_files_has_the_former_names(
     assert "schema-core" not in shown
 
 
-def test_a_table_at_the_folder_of_a_managed_one_has_its_former_names(
+def test_a_table_at_the_directory_of_a_managed_one_has_its_former_names(
     env: TableEnvironment, tmp_path: Path
 ) -> None:
-    folder = f"{tmp_path}/w/{stored(env).options[FOLDER]}"
+    folder = f"{tmp_path}/w/{stored(env).options[DIRECTORY]}"
     run(
         env,
         "ALTER TABLE t RENAME a TO b",
@@ -318,7 +318,7 @@ def test_a_plan_does_not_give_the_former_name_of_a_column_to_another(
         run(env, "DROP TABLE t", f"CREATE TABLE t (id INT, a STRING) {FILES.format(form)}")
     run(env, "ALTER TABLE t RENAME a TO b")
     wanted = Schema.new_builder().column("id", "INT").column("b", "STRING").column("a", "INT")
-    shown = {key: one for key, one in stored(env).options.items() if key not in (KEY, FOLDER)}
+    shown = {key: one for key, one in stored(env).options.items() if key not in (KEY, DIRECTORY)}
     new = CatalogTable(wanted.build(), options=shown)
 
     found = plan_table(env, "t", wanted.build())
@@ -326,7 +326,7 @@ def test_a_plan_does_not_give_the_former_name_of_a_column_to_another(
     assert FORMER == found.rewrite
     assert FORMER == plan(stored(env), new, path="t").rewrite
     assert KEY not in found.old
-    assert FOLDER not in found.old
+    assert DIRECTORY not in found.old
     with pytest.raises(SchemaCoreError) as caught:
         apply_plan(env, MigrationPlan.from_json(found.to_json()))
     assert "migration-needs-rewrite" == caught.value.code

@@ -572,7 +572,7 @@ def folders(tmp_path: Path) -> list[str]:
 
 
 def fill(environment: TableEnvironment) -> Path:
-    """Write a file into the folder of `m`."""
+    """Write a file into the directory of `m`."""
     folder = Path(environment._session.bound(M).table.options["path"])
     (folder / "rows.csv").write_text("1\n")
     return folder
@@ -595,7 +595,7 @@ def kill(environment: TableEnvironment, planner: Planner, statement: str) -> Non
     planner.during = lambda: None
 
 
-def test_an_undone_replacement_of_a_managed_table_keeps_its_folder(
+def test_an_undone_replacement_of_a_managed_table_keeps_its_directory(
     warehouse: TableEnvironment, planner: Planner, tmp_path: Path
 ) -> None:
     folder, before = fill(warehouse), warehouse.get_create_statement("m")
@@ -623,7 +623,7 @@ def test_an_undone_replacement_keeps_the_former_names_of_columns(
     assert before == warehouse.get_catalog("c").get_table(ObjectPath("default", "m")).options
 
 
-def test_an_undone_replacement_by_a_managed_table_leaves_no_folder(
+def test_an_undone_replacement_by_a_managed_table_leaves_no_directory(
     warehouse: TableEnvironment, planner: Planner, tmp_path: Path
 ) -> None:
     warehouse.execute_sql("DROP TABLE m")
@@ -640,7 +640,7 @@ def test_an_undone_replacement_by_a_managed_table_leaves_no_folder(
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_a_replaced_managed_table_leaves_no_folder(
+def test_a_replaced_managed_table_leaves_no_directory(
     warehouse: TableEnvironment, planner: Planner, tmp_path: Path, is_killed: bool
 ) -> None:
     folder = fill(warehouse)

@@ -1,8 +1,8 @@
 """The wheel and the sdist of a commit, built twice and compared: what `make release` runs.
 
-    python -m tests.release.distributions [FOLDER]
+    python -m tests.release.distributions [DIRECTORY]
 
-Builds HEAD into FOLDER (default: dist). Nothing is downloaded: the build backend is that of this
+Builds HEAD into DIRECTORY (default: dist). Nothing is downloaded: the build backend is that of this
 environment. Two builds that have nothing in common but the commit give the same bytes, so anyone
 can check that a published file is the build of its commit.
 """
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: The checksums of the built files, in the format of sha256sum.
 SUMS = "SHA256SUMS"
 
-#: What differs between the two builds: the folder, the mask and times of files, the environment.
+#: What differs between the two builds: the directory, the mask and times of files, the environment.
 CONDITIONS: tuple[tuple[str, int, int, Mapping[str, str]], ...] = (
     ("first", 0o022, 1_000_000_000, {"TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1"}),
     ("another folder/deeper", 0o077, 1_500_000_000,
@@ -59,7 +59,7 @@ def build(source: Path, target: Path, epoch: int, **environment: str) -> None:
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each distribution in a folder, by its name."""
+    """Return the SHA-256 of each distribution in a directory, by its name."""
     files = (file for file in sorted(folder.iterdir()) if file.name != SUMS)
     return {file.name: sha256(file.read_bytes()).hexdigest() for file in files}
 
@@ -68,7 +68,7 @@ def clone_and_build(folder: Path, condition: int, epoch: int) -> dict[str, str]:
     """Build HEAD from a new clone; return the checksums of what is in `folder`/built.
 
     Args:
-        folder: A folder for the clone and the distributions.
+        folder: A directory for the clone and the distributions.
         condition: The row of `CONDITIONS`.
         epoch: The time of the files in the distributions.
     """

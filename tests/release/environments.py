@@ -26,10 +26,10 @@ def distributions(folder: Path) -> tuple[Path, Path]:
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment, and the folder in which its programs run."""
+    """A virtual environment, and the directory in which its programs run."""
 
     folder: Path
-    #: The folders of the programs beside those of the environment.
+    #: The directories of the programs beside those of the environment.
     programs: tuple[Path, ...]
 
     @property
@@ -50,7 +50,7 @@ class Environment:
     def run(
         self, command: Sequence[str], folder: Path | None = None, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment, in its folder or another one; return its output."""
+        """Run a program of the environment, in its directory or another one; return its output."""
         path = os.pathsep.join(map(str, (self.python.parent, *self.programs)))
         inherited = {name: value for name, value in os.environ.items() if name not in INHERITED}
         home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache")}
@@ -69,7 +69,7 @@ class Environment:
 
 
 def programs_without_java(folder: Path) -> Path:
-    """Return a folder with links to the programs of this machine, except Java's."""
+    """Return a directory with links to the programs of this machine, except Java's."""
     folder.mkdir(parents=True)
     for directory in ("/bin", "/usr/bin"):
         for program in Path(directory).iterdir():
@@ -86,7 +86,7 @@ def new_environment(
     """Make a virtual environment, and remove it at the end.
 
     Args:
-        folder: A folder that does not exist.
+        folder: A directory that does not exist.
         requirements: The packages to install.
         python: The interpreter.
     """

@@ -1,8 +1,8 @@
 """Jobs on a cluster whose executors do not have the library; prints ``done`` at the end.
 
-    python cluster_program.py MASTER FOLDER [KEY=VALUE ...]
+    python cluster_program.py MASTER DIRECTORY [KEY=VALUE ...]
 
-`test_clusters` runs it, in a process of its own. FOLDER gets the tables and the event log; with
+`test_clusters` runs it, in a process of its own. DIRECTORY gets the tables and the event log; with
 ``submitted`` as MASTER the settings are those of ``spark-submit``.
 """
 

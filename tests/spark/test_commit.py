@@ -117,7 +117,7 @@ def staged(
     stage.check()
     stage.open()
     for path, text in files.items():
-        file = Path(stage.folder, path)
+        file = Path(stage.staging_directory, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     return stage
@@ -365,10 +365,10 @@ def test_a_stage_that_others_removed_is_not_committed(
         staged(directory, {"old": "1"}).commit()
     before = content(directory) if directory.status("") else {}
     stage = staged(directory, {"first": "2"}, scope)
-    shutil.rmtree(stage.folder)
+    shutil.rmtree(stage.staging_directory)
     if again:
-        Path(stage.folder).mkdir()
-        Path(stage.folder, "second").write_text("3")
+        Path(stage.staging_directory).mkdir()
+        Path(stage.staging_directory, "second").write_text("3")
     with pytest.raises(ExternalError, match="removed while the job wrote it"):
         stage.commit()
     stage.abort()
@@ -437,8 +437,8 @@ def test_journals_are_read_back() -> None:
 def pending(directory: Directory, definition: Definition) -> None:
     """The state after a REPLACE was killed just before or after its change of the catalog."""
     stage = FileStage(directory, OverwriteScope(everything=True), definition=definition)
-    Path(stage.folder).mkdir(parents=True)
-    Path(stage.folder, "new").write_text("new")
+    Path(stage.staging_directory).mkdir(parents=True)
+    Path(stage.staging_directory, "new").write_text("new")
     stage.prepare()
     dead = CommitFileName(CommitFileKind.STAGE, a_dead_process(), stage.name.id)
     root = Path(directory.root)

@@ -467,7 +467,7 @@ def until(environment: TableEnvironment, query: str, count: int) -> list[str]:
 def test_a_streaming_job_writes_rows_once_and_continues(
     stream: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package_zip()  # its folder is of this process, and not of the job
+    package_zip()  # its directory is of this process, and not of the job
     (tmp_path / "batches").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "batches"))
     statement = "INSERT INTO t SELECT a, UPPER(b) FROM s WHERE a > 0"

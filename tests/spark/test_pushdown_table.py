@@ -25,7 +25,7 @@ FILES = (
     "t TIMESTAMP(6)"
 )
 KEYS = "p INT, q STRING, r DECIMAL(5, 2), u DATE, v TIMESTAMP(3), w DOUBLE, x VARCHAR(5), y TIME(0)"
-FOLDER = "p=1/q=a b/r=1.50/u=2024-02-29/v=2024-02-29 10%3A00%3A00/w=1.5/x=é/y=10%3A00%3A00"
+DIRECTORY = "p=1/q=a b/r=1.50/u=2024-02-29/v=2024-02-29 10%3A00%3A00/w=1.5/x=é/y=10%3A00%3A00"
 
 #: Predicate -> the column of the files that it reads, if any.
 PREDICATES: dict[str, str] = {
@@ -71,10 +71,10 @@ PUSHED = {"parquet": "insmdtb", "orc": "insmdb", "csv": "insm", "json": "s"}
 def form(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path]:
-    """A format and a folder with one file of it, which Python writes."""
+    """A format and a directory with one file of it, which Python writes."""
     name = request.param
     root = tmp_path_factory.mktemp(name)
-    folder = root.joinpath(*FOLDER.split("/"))
+    folder = root.joinpath(*DIRECTORY.split("/"))
     folder.mkdir(parents=True)
     path = str(folder / "file")
     at = "2024-01-05 10:00:00"

@@ -17,7 +17,7 @@ from schema_core.common import JobClient, JobStatus
 from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Visibility
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
-from schema_core.spark.checkpoints import JobDescription, checkpoint_in, folder_of
+from schema_core.spark.checkpoints import JobDescription, checkpoint_in, directory_name
 from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
 from schema_core.spark.file_systems import LocalFiles
 from schema_core.spark.stored_schemas import PHYSICAL, Stored
@@ -413,13 +413,13 @@ def test_a_job_that_has_read_nothing_leaves_nothing_that_others_must_delete(tmp_
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/../b", "_a", "~", "x" * 500, "ü" * 100, " ", "a b"])
-def test_folders_of_jobs_stay_below_that_of_all_checkpoints(name: str) -> None:
-    folder = folder_of(name)
+def test_directories_of_jobs_stay_below_that_of_all_checkpoints(name: str) -> None:
+    folder = directory_name(name)
 
     assert "/" not in folder
     assert not folder.startswith((".", "_", " "))
     assert 0 < len(folder.encode()) <= 255
-    assert folder != folder_of(name + "x")
+    assert folder != directory_name(name + "x")
 
 
 def description(has_state: bool, source: str = "INT", **columns: str) -> JobDescription:
@@ -491,7 +491,7 @@ def written(directory: Directory, number: int, name: str) -> FileStage:
     stage = FileStage(directory, batch=Batch(JOB, number))
     stage.check()
     stage.open()
-    (Path(stage.folder) / name).write_text(name)
+    (Path(stage.staging_directory) / name).write_text(name)
     stage.prepare()
     stage.commit()
     return stage

@@ -228,8 +228,8 @@ URI, URL = "hive.metastore.uris", "javax.jdo.option.ConnectionURL"
 #: Compare-and-set for `alter_table` (HIVE-26882): the parameter, and its expected value.
 EXPECTED_KEY, EXPECTED_VALUE = "expected_parameter_key", "expected_parameter_value"
 
-#: Keeps the metastore from counting the files in the folder of a table that is altered, which would
-#: replace its statistics (`StatsSetupConst`).
+#: Keeps the metastore from counting the files in the directory of a table that is altered, which
+#: would replace its statistics (`StatsSetupConst`).
 KEEP_STATISTICS = "DO_NOT_UPDATE_STATS", "true"
 
 #: How often an operation is retried while other clients change the same database.
@@ -237,8 +237,8 @@ MAX_ATTEMPTS = 20
 
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")
 _EXISTS, _NO_DATABASE = "AlreadyExistsException", "InvalidObjectException"
-#: The error if the folder of the database was deleted while that of the table was created.
-_NO_FOLDER = "No such file or directory"
+#: The error if the directory of the database was deleted while that of the table was created.
+_NO_DIRECTORY = "No such file or directory"
 #: The errors for a table that has changed since it was read, and for one that was dropped.
 _MODIFIED, _DROPPED = "The table has been modified", "InvalidOperationException"
 
@@ -395,7 +395,7 @@ class SparkMetastore:
         self._call(lambda client: client.alterDatabase(database.name, record))
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        """Drop a database with its folder; the client first drops its objects one by one.
+        """Drop a database with its directory; the client first drops its objects one by one.
 
         This fails if other clients create or drop tables meanwhile, and is then retried.
         """
@@ -437,7 +437,9 @@ class SparkMetastore:
             except HiveError as error:
                 if self.database(table.database) is None:
                     return False
-                database_is_gone = error.java_class == _NO_DATABASE or _NO_FOLDER in error.problem
+                database_is_gone = (
+                    error.java_class == _NO_DATABASE or _NO_DIRECTORY in error.problem
+                )
                 if not database_is_gone or tried + 1 == MAX_ATTEMPTS:
                     raise  # otherwise the database was created again since
         return False

@@ -262,7 +262,7 @@ def unescape(escaped: str) -> str:
 
 
 def partition_values(partition_name: str) -> dict[str, str]:
-    """Return the values by key in the name of a partition's folder.
+    """Return the values by key in the name of a partition's directory.
 
     >>> partition_values("b=x%2Fy/c=1")
     {'b': 'x/y', 'c': '1'}
@@ -715,9 +715,9 @@ def _decode_generic(stored: HiveTable) -> CatalogBaseTable:
 
 
 def _is_default_location(table: HiveTable, stored: HivePartition, location: str) -> bool:
-    folder, inside, name = location.partition(f"{table.storage.location}/")
+    directory, inside, name = location.partition(f"{table.storage.location}/")
     values = tuple(partition_values(name).values())
-    return not folder and bool(inside) and values == stored.values
+    return not directory and bool(inside) and values == stored.values
 
 
 def stored_map(stored: HiveTable) -> Properties:

@@ -114,7 +114,7 @@ class Metastore(Protocol):
     def alter_database(self, database: HiveDatabase) -> None: ...
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        """Drop a database with its folder, if it is empty or with `cascade`."""
+        """Drop a database with its directory, if it is empty or with `cascade`."""
 
     def tables(self, database: str) -> list[str]: ...
 
@@ -131,7 +131,7 @@ class Metastore(Protocol):
     def drop_table(self, database: str, name: str) -> bool: ...
 
     def partition_names(self, table: HiveTable) -> list[str]:
-        """Return the names of the folders of all partitions: ``b=x%2Fy/c=1``."""
+        """Return the names of the directories of all partitions: ``b=x%2Fy/c=1``."""
 
     def partition(self, table: HiveTable, values: tuple[str, ...]) -> HivePartition | None: ...
 

@@ -35,7 +35,7 @@ NUMBERS = {
 def statistics_of(parameters: Mapping[str, str]) -> StoredStatistics:
     """Return the statistics that parameters hold.
 
-    No rows, no files and no bytes are what Hive itself notes about the folder of a new table, so
+    No rows, no files and no bytes are what Hive itself notes about the directory of a new table, so
     zeros without a number of rows are unknown unless they were stored as statistics.
 
     Raises:

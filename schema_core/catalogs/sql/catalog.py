@@ -184,8 +184,9 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     `ConflictError` with both versions instead of overwriting the other one. Models count as content
     of a database, and creating a partition with `ignore_if_exists` leaves an existing one as it is.
 
-    With a `warehouse`, an absolute path of a local folder, tables without a connector are managed:
-    their files are below it, in `warehouse_format` unless a table has the option ``format``.
+    With a `warehouse`, an absolute path of a local directory, tables without a connector are
+    managed: their files are below it, in `warehouse_format` unless a table has the option
+    ``format``.
 
     Raises:
         SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password;

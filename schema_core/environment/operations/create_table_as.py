@@ -9,12 +9,12 @@ from typing import TypeGuard
 from schema_core.catalog.api import Capability
 from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import (
-    folder_of,
+    directory_of,
     is_managed,
-    new_folder,
+    new_directory,
     require_new,
-    with_folder,
-    without_folder,
+    with_directory,
+    without_directory,
 )
 from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.objects import (
@@ -132,9 +132,9 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     )
     if old is not None and old.partition_keys != table.partition_keys:
         graph.after_commit.append(partial(_forget_partitions, session, identifier))
-    folder, storage = session.tables.folder(identifier), session.tables.storage(identifier)
-    if folder is not None and storage is not None and folder_of(stored) != folder:
-        graph.after_commit.append(partial(storage.remove_replaced, folder, stored))
+    directory, storage = session.tables.directory(identifier), session.tables.storage(identifier)
+    if directory is not None and storage is not None and directory_of(stored) != directory:
+        graph.after_commit.append(partial(storage.remove_replaced, directory, stored))
     return graph
 
 
@@ -143,7 +143,7 @@ def placed(
 ) -> tuple[ResolvedCatalogTable, ResolvedCatalogTable]:
     """Return a table as its catalog stores it, and as a connector writes it.
 
-    They differ for a managed table; one that replaces another keeps its folder.
+    They differ for a managed table; one that replaces another keeps its directory.
 
     Raises:
         SchemaError: with code `reserved-option`.
@@ -152,8 +152,8 @@ def placed(
     if storage is None or not is_managed(table):
         return table, table
     require_new(identifier, table)
-    folder = session.tables.folder(identifier) or new_folder(identifier)
-    return with_folder(table, folder), storage.derived(table, folder)
+    directory = session.tables.directory(identifier) or new_directory(identifier)
+    return with_directory(table, directory), storage.derived(table, directory)
 
 
 class _Registration:
@@ -220,7 +220,7 @@ class _Registration:
             marked: ResolvedCatalogTable = table
             if mark is not None and text is not None:
                 names = self._old.options.get(FORMER_NAMES)
-                marked = with_mark(table, mark, text, folder_of(self._old), names)
+                marked = with_mark(table, mark, text, directory_of(self._old), names)
             tables.alter(path, marked, expected=self._old)
 
     def _settle(self) -> None:
@@ -306,7 +306,7 @@ def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:
 
 def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
     """Return whether what a catalog holds is a table as it was created."""
-    own = fingerprint(without_folder(table))
+    own = fingerprint(without_directory(table))
     return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == own
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import Enum
 
 from schema_core.catalog.former_names import KEY as FORMER_NAMES
-from schema_core.catalog.managed import is_managed, with_folder
+from schema_core.catalog.managed import is_managed, with_directory
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
 from schema_core.environment.job_run import require_running
@@ -163,32 +163,34 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
         return None
     if isinstance(found.table, ResolvedCatalogTable) and isinstance(planner, SupportsJobRecovery):
         target = session.bound_as_found(found)
-        before = session.tables.replaced_folder(identifier)
+        before = session.tables.replaced_directory(identifier)
         if own.level == ISOLATED and planner.was_committed(target, own.id) is not False:
             session.tables.change_mark(identifier, own)
             planner.recover(target, own.id)
-            _remove_folder(session, identifier, before)
+            _remove_directory(session, identifier, before)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:
-            folder, table = session.tables.folder(identifier), _definition(replaced)
-            if is_managed(table) and (before or folder) is not None:
-                table = with_folder(table, before or folder or "")
+            directory, table = session.tables.directory(identifier), _definition(replaced)
+            if is_managed(table) and (before or directory) is not None:
+                table = with_directory(table, before or directory or "")
             if (names := session.tables.replaced_former_names(identifier)) is not None:
                 table = table.copy({**table.options, FORMER_NAMES: names})
             session.tables.replace_marked(identifier, table)
             planner.recover(target, own.id)
-            _remove_folder(session, identifier, folder)
+            _remove_directory(session, identifier, directory)
             return RecoveryAction.UNDONE
         planner.clean_up(target, own.id)
     session.tables.drop_permanent(identifier)
     return RecoveryAction.UNDONE
 
 
-def _remove_folder(session: Session, identifier: ObjectIdentifier, folder: str | None) -> None:
-    """Delete a folder of a managed table, unless the table at the path uses it."""
+def _remove_directory(
+    session: Session, identifier: ObjectIdentifier, directory: str | None
+) -> None:
+    """Delete a directory of a managed table, unless the table at the path uses it."""
     storage, table = session.tables.storage(identifier), session.tables.raw(identifier)
-    if folder is not None and storage is not None and table is not None:
-        storage.remove_replaced(folder, table)
+    if directory is not None and storage is not None and table is not None:
+        storage.remove_replaced(directory, table)
 
 
 def _definition(text: str) -> CatalogTable:

@@ -490,7 +490,11 @@ class FilesystemConnector:
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
         stage.open()
-        place = f"file://{stage.folder}" if stage.is_beside else f"{layout.path}/{stage.name}"
+        place = (
+            f"file://{stage.staging_directory}"
+            if stage.is_beside
+            else f"{layout.path}/{stage.name}"
+        )
         writer.format(written).save(place)
 
 
@@ -1089,8 +1093,8 @@ class FileLayout:
         if not found:
             return {}
         depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
-        for folder in {uri.rpartition("/")[0] for uri in uris}:
-            parts = [unquote(one) for one in folder.split("://")[-1].split("/")[depth:]]
+        for directory in {uri.rpartition("/")[0] for uri in uris}:
+            parts = [unquote(one) for one in directory.split("://")[-1].split("/")[depth:]]
             pairs = (one.partition("=") for one in parts)
             values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
             missing = [key for key in found if key not in values]

@@ -237,7 +237,9 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         path = _path(source, context)
         if isinstance(stage := context.stage, FileStage):
             stage.open()
-            place = f"file://{stage.folder}" if stage.is_beside else f"{path}/{stage.name}"
+            place = (
+                f"file://{stage.staging_directory}" if stage.is_beside else f"{path}/{stage.name}"
+            )
             staged = frame.write.format(source).mode("append").partitionBy(*keys)
             with source_errors(source, context.session.version):
                 staged.options(**passed_on(context.options)).save(place)
