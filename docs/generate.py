@@ -53,7 +53,7 @@ def files() -> str:
     for layer in LAYERS:
         package = core / layer if layer else core
         found = sorted(core.glob("*.py")) if not layer else list(modules(package))
-        title = f"{layer}/: {sentence(package / '__init__.py')}" if layer else "the ground"
+        title = f"{layer}/: {sentence(package / '__init__.py')}" if layer else "Top-level modules"
         lines += [f"### {title}", "", "| file | holds |", "|---|---|"]
         lines += [f"| `{one.relative_to(package)}` | {sentence(one)} |" for one in found]
         lines += [""]

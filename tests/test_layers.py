@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")])
 
-GROUND = {
+BASE = {
     "arguments",
     "caching",
     "codes",
@@ -35,34 +35,34 @@ GROUND = {
     "text",
     "tokenizer",
 }
-EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
+EXPRESSIONS = BASE | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 ENGINE = CATALOG | {"formats", "environment", "spark"}
 STORES = ENGINE | {"catalogs"}
 
 #: layer -> the layers it may import, besides itself
 MAY_IMPORT: dict[str, set[str]] = {
-    "arguments":   GROUND,
-    "errors":      GROUND,
-    "caching":     GROUND,
-    "codes":       GROUND,
-    "cursor":      GROUND,
-    "diagrams":    GROUND,
-    "markup":      GROUND,
-    "extras":      GROUND,
-    "lazy":        GROUND,
-    "lazy_dataclass": GROUND,
-    "lazy_regex":  GROUND,
-    "left_deep":   GROUND,
-    "text":        GROUND,
-    "paths":       GROUND,
-    "repairs":     GROUND,
-    "secrets":     GROUND,
-    "masking":     GROUND,
-    "tokenizer":   GROUND,
-    "types":       GROUND,
-    "sql":         GROUND | {"types"},
-    "expressions": GROUND | {"types", "sql"},
+    "arguments":   BASE,
+    "errors":      BASE,
+    "caching":     BASE,
+    "codes":       BASE,
+    "cursor":      BASE,
+    "diagrams":    BASE,
+    "markup":      BASE,
+    "extras":      BASE,
+    "lazy":        BASE,
+    "lazy_dataclass": BASE,
+    "lazy_regex":  BASE,
+    "left_deep":   BASE,
+    "text":        BASE,
+    "paths":       BASE,
+    "repairs":     BASE,
+    "secrets":     BASE,
+    "masking":     BASE,
+    "tokenizer":   BASE,
+    "types":       BASE,
+    "sql":         BASE | {"types"},
+    "expressions": BASE | {"types", "sql"},
     "schema":      EXPRESSIONS,
     "query":       EXPRESSIONS | {"schema"},
     "catalog":     EXPRESSIONS | {"schema", "query"},
@@ -248,13 +248,13 @@ def test_every_file_belongs_to_a_layer() -> None:
     assert set() == {layer_of(file) for file in FILES} - set(MAY_IMPORT)
 
 
-def test_layers_above_the_ground_have_no_cycle() -> None:
-    above = {layer: below for layer, below in MAY_IMPORT.items() if layer not in GROUND}
+def test_layers_above_the_base_have_no_cycle() -> None:
+    above = {layer: below for layer, below in MAY_IMPORT.items() if layer not in BASE}
 
     assert [] == [
         (upper, lower)
         for upper, below in above.items()
-        for lower in below - GROUND
+        for lower in below - BASE
         if upper in MAY_IMPORT[lower]
     ]
 
