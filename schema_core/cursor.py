@@ -105,22 +105,24 @@ class Cursor:
             self.index += 1
         return token
 
-    def accept(self, *keys: str) -> bool:
+    def accept(self, key: str, *further: str) -> bool:
         """Consume the tokens with these keys if all of them follow, in order."""
-        for ahead, key in enumerate(keys):
-            if self.peek(ahead).key != key:
+        if self.tokens[self.index].key != key:
+            return False
+        for ahead, one in enumerate(further, 1):
+            if self.peek(ahead).key != one:
                 return False
-        self.index += len(keys)
+        self.index += 1 + len(further)
         return True
 
-    def expect(self, *keys: str) -> Token:
+    def expect(self, key: str, *further: str) -> Token:
         """Consume the tokens with these keys and return the last, or raise an error."""
-        token = self.token
-        for key in keys:
-            token = self.token
-            if token.key != key:
-                raise self.missing(key)
-            self.index += 1
+        token = self.tokens[self.index]
+        if token.key != key:
+            raise self.missing(key)
+        self.index += 1
+        for one in further:
+            token = self.expect(one)
         return token
 
     def string_literal(self) -> str:

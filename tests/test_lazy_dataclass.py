@@ -207,3 +207,21 @@ def test_generated_when_used() -> None:
     assert not inspect.isfunction(vars(Unused)["__init__"])
     assert Unused(1).x == 1
     assert inspect.isfunction(vars(Unused)["__init__"])
+
+
+def test_instances_are_of_their_class_and_frozen_when_they_are_validated() -> None:
+    seen: list[object] = []
+
+    @dataclass(frozen=True, slots=True)
+    class Validated:
+        x: int
+        y: int = 2
+        z: tuple[int, ...] = ()
+
+        def __post_init__(self) -> None:
+            seen.append(type(self))
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                self.x = 3  # type: ignore[misc]
+
+    assert type(Validated(1)) is Validated
+    assert seen == [Validated]

@@ -298,6 +298,10 @@ def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False
     parsed.columns.append(PlacedColumn(column, name, first, after))
 
 
+#: What follows most columns.
+_ENDS = frozenset({",", ")"})
+
+
 def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
@@ -305,6 +309,8 @@ def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Colu
         comment_ = comment(cursor)
         return ComputedColumn(label, written, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
+    if cursor.key in _ENDS:
+        return PhysicalColumn(label, type_, None, cursor.span_from(start))
     if cursor.accept("METADATA"):
         key = string(cursor) if cursor.accept("FROM") else None
         virtual = cursor.accept("VIRTUAL")

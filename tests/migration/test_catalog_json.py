@@ -105,7 +105,8 @@ def test_every_change_round_trips_in_normal_form() -> None:
 
 
 def test_every_class_and_member_has_a_codec() -> None:
-    kinds = {one.__name__ for one in CatalogChange.__subclasses__()}
+    # decision 36: a frozen class has a subclass of its own name, for its constructor
+    kinds = {one.__name__ for one in CatalogChange.__subclasses__()} - {CatalogChange.__name__}
     assert kinds == KINDS.keys() == {type(one).__name__ for one in CHANGES}
     classes: list[Any] = [*KINDS.values(), *OBJECTS.values(), Schema, CatalogDatabase, Freshness]
     assert {str(one.type) for kind in classes for one in fields(kind)} <= MEMBERS.keys()
