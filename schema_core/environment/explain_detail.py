@@ -12,8 +12,8 @@ class ExplainDetail(Enum):
     """What an explanation contains beside the plans, as PyFlink's.
 
     ESTIMATED_COST: the numbers of rows of the tables, from the statistics of their catalogs.
-    CHANGELOG_MODE: the changes of each node, which are only inserted rows. JSON_EXECUTION_PLAN: the
-    typed plan as JSON. PLAN_ADVICE: a section without advice.
+    CHANGELOG_MODE: the changes of each node: inserted rows, or also updates in streaming mode.
+    JSON_EXECUTION_PLAN: the typed plan as JSON. PLAN_ADVICE: a section without advice.
     """
 
     ESTIMATED_COST = 0

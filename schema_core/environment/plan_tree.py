@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, assert_never
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.to_sql import to_sql
@@ -37,21 +38,36 @@ from schema_core.sql.printer import print_expression
 from schema_core.sql.statement_syntax import format_value
 from schema_core.sql.syntax import JoinKind
 from schema_core.text import quote_identifier
+from schema_core.types import RowKind
 
-#: The kinds of changes of every node: queries and tables have only inserted rows.
-INSERT_ONLY = "I"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from schema_core.environment.changelog_mode import ChangelogMode
+
+    #: Returns the changes of the rows of a relation, None if it is only computed within another.
+    ChangesOf: TypeAlias = Callable[[Relation], ChangelogMode | None]
 
 
 class PlanNode(NamedTuple):
-    """One node of a plan, with its attributes as text and the nodes that it reads."""
+    """One node of a plan.
+
+    Attributes:
+        kind: The kind of the node.
+        attributes: Its attributes as text.
+        inputs: The nodes that it reads.
+        changes: The changes of its rows, if they are to be shown and known.
+    """
 
     kind: str
     attributes: tuple[tuple[str, str], ...]
     inputs: tuple[PlanNode, ...] = ()
+    changes: ChangelogMode | None = None
 
-    def text(self, *, with_changes: bool = False) -> str:
+    def text(self) -> str:
         """Return the node without its inputs: ``Scan(table=[c.d.t], fields=[a INT])``."""
-        changes = (("changelogMode", INSERT_ONLY),) if with_changes else ()
+        changes = () if self.changes is None else (("changelogMode", _short(self.changes)),)
         shown = ", ".join(f"{name}=[{value}]" for name, value in (*self.attributes, *changes))
         return f"{self.kind}({shown})"
 
@@ -61,10 +77,23 @@ def sink_node(
 ) -> PlanNode:
     """Return the node of a table that a query is written into."""
     fields = ", ".join(map(quote_identifier, columns))
-    return PlanNode("Sink", (("table", path), ("fields", fields), *more), (query,))
+    return PlanNode("Sink", (("table", path), ("fields", fields), *more), (query,), query.changes)
 
 
-def tree_text(root: PlanNode, *, with_changes: bool = False) -> str:
+def _short(mode: ChangelogMode) -> str:
+    """Return a mode as Flink's plans show it: ``I,UB,UA``."""
+    return ",".join(SHORT_KINDS[kind] for kind in RowKind if mode.contains(kind))
+
+
+SHORT_KINDS = {
+    RowKind.INSERT: "I",
+    RowKind.UPDATE_BEFORE: "UB",
+    RowKind.UPDATE_AFTER: "UA",
+    RowKind.DELETE: "D",
+}
+
+
+def tree_text(root: PlanNode) -> str:
     """Return a plan as an indented tree.
 
     >>> values = PlanNode("Values", (("rows", "1"),))
@@ -77,7 +106,7 @@ def tree_text(root: PlanNode, *, with_changes: bool = False) -> str:
     waiting: list[tuple[PlanNode, str, str]] = [(root, "", "")]
     while waiting:
         node, first, rest = waiting.pop()
-        lines.append(f"{first}{node.text(with_changes=with_changes)}")
+        lines.append(f"{first}{node.text()}")
         last = len(node.inputs) - 1
         for place, one in reversed(list(enumerate(node.inputs))):
             mark, bar = ("+- ", "   ") if place == last else (":- ", ":  ")
@@ -119,21 +148,30 @@ def _inputs_first(root: PlanNode) -> list[PlanNode]:
 # --- relations ------------------------------------------------------------------------------------
 
 
-def plan_node(relation: Relation) -> PlanNode:
-    """Return the plan of a resolved query."""
+def plan_node(relation: Relation, changes_of: ChangesOf = lambda _: None) -> PlanNode:
+    """Return the plan of a resolved query.
+
+    Args:
+        relation: The query.
+        changes_of: Called with each part of the query, and the common tables that it reads.
+    """
     finished: list[PlanNode] = []
-    waiting: list[tuple[Relation, bool]] = [(relation, False)]
+    waiting: list[tuple[Relation, tuple[With, ...], bool]] = [(relation, (), False)]
     while waiting:
-        one, is_done = waiting.pop()
+        one, enclosing, is_done = waiting.pop()
         inputs = _inputs(one)
         if not is_done:
-            waiting.append((one, True))
-            waiting += [(each, False) for each in reversed(inputs)]
+            waiting.append((one, enclosing, True))
+            inner = (*enclosing, one) if isinstance(one, With) else enclosing
+            waiting += [(each, inner, False) for each in reversed(inputs)]
             continue
         start = len(finished) - len(inputs)
         read = tuple(finished[start:])
         del finished[start:]
-        finished.append(_node(one, read))
+        complete = one
+        for outer in reversed(enclosing):
+            complete = replace(outer, input=complete)
+        finished.append(_node(one, read)._replace(changes=changes_of(complete)))
     return finished[0]
 
 

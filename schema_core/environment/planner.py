@@ -20,6 +20,7 @@ from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+    from schema_core.environment.changelog_mode import ChangelogMode
     from schema_core.paths import ObjectIdentifier
     from schema_core.query.relation import Relation, Scan
     from schema_core.sql.syntax import Hint
@@ -189,6 +190,18 @@ class Planner(Protocol):
 
     def explain(self, query: Relation) -> str:
         """Return the plan of the engine for a query."""
+
+
+@runtime_checkable
+class SupportsChangelogs(Protocol):
+    """A planner with queries whose rows are updated; those of others are only inserted."""
+
+    def changelog_mode(self, query: Relation) -> ChangelogMode:
+        """Return the kinds of changes that the result of a query has.
+
+        Raises:
+            UnsupportedError: for a query that cannot be run.
+        """
 
 
 @runtime_checkable

@@ -39,6 +39,7 @@ from schema_core.catalog.shadowing import Hidden, Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.catalog.unfinished import ISOLATED, Mark
+from schema_core.environment.changelog_mode import ChangelogMode
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
@@ -59,6 +60,7 @@ from schema_core.environment.planner import (
     BoundTable,
     Planner,
     PlannerContext,
+    SupportsChangelogs,
     SupportsJobRecovery,
     find_planner,
 )
@@ -480,10 +482,12 @@ class Session:
             sink: Returns the plan of what the rows are written into.
         """
         executable = self.executable(relation)
-        root, wanted = sink(plan_node(executable)), set(details)
+        wanted = set(details)
         with_changes = ExplainDetail.CHANGELOG_MODE in wanted
+        plan = plan_node(executable, self._changes_of) if with_changes else plan_node(executable)
+        root = sink(plan)
         parts = [
-            f"== Abstract Syntax Tree ==\n{tree_text(root, with_changes=with_changes)}",
+            f"== Abstract Syntax Tree ==\n{tree_text(root)}",
             self.planner.explain(executable),
         ]
         if ExplainDetail.ESTIMATED_COST in wanted:
@@ -498,6 +502,16 @@ class Session:
             options = self.get_table(identifier).table.get_options()
             text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)
+
+    def _changes_of(self, relation: Relation) -> ChangelogMode | None:
+        """Return the changes of the rows of a query; None if it cannot be run by itself."""
+        planner = self.planner
+        if not isinstance(planner, SupportsChangelogs):
+            return ChangelogMode.insert_only()
+        try:
+            return planner.changelog_mode(relation)
+        except UnsupportedError:
+            return None
 
     def _costs(self, identifiers: Iterable[ObjectIdentifier]) -> Iterator[str]:
         """Yield the statistics of tables in catalogs, a line for each table."""

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment.atomicity import AtomicityLevel, choose_level
+from schema_core.environment.changelog_mode import ChangelogMode
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
@@ -140,6 +141,7 @@ from schema_core.types import (
     MAX_LENGTH,
     DataType,
     NullType,
+    RowKind,
     VarCharType,
 )
 
@@ -541,6 +543,13 @@ class SparkPlanner:
         with spark_errors():
             plan = plan_of(frame, recorder.text)
         return explained(query, columns, recorder, plan)
+
+    def changelog_mode(self, query: Relation) -> ChangelogMode:
+        """Return the kinds of changes of the rows of a query: updates have both of their rows."""
+        plan = self._streams(query)
+        if plan is None or not plan.is_updated:
+            return ChangelogMode.insert_only()
+        return ChangelogMode(frozenset(RowKind) - {RowKind.DELETE})
 
     # --- DataFrames ----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -244,6 +245,31 @@ def test_state_that_should_expire_is_refused(env: TableEnvironment, source: File
     env.explain_sql("INSERT INTO counts SELECT id, 1 FROM s")
     env.get_config().set("table.exec.state.ttl", "0")
     env.explain_sql(grouped)
+
+
+#: Query -> the changes of its nodes, from the top.
+CHANGELOGS = {
+    "SELECT id + 1 FROM s": ["I", "I"],
+    "SELECT n, id FROM (SELECT id, COUNT(*) AS n FROM s GROUP BY id)": ["I,UB,UA"] * 2 + ["I"],
+    "SELECT DISTINCT id FROM s": ["I", "I"],
+    "WITH c AS (SELECT id, COUNT(*) AS n FROM s GROUP BY id) SELECT * FROM c": [
+        *["I,UB,UA"] * 2,
+        "I",
+        *["I,UB,UA"] * 2,
+    ],
+    "SELECT id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY pt) AS r"
+    " FROM (SELECT id, v, PROCTIME() AS pt FROM s)) WHERE r = 1": ["I", None, "I", "I"],
+    "SELECT COUNT(*) FROM (VALUES (1)) AS t (a)": ["I", "I"],
+}
+
+
+@pytest.mark.parametrize("query", CHANGELOGS)
+def test_changes_of_the_nodes_of_a_plan(env: TableEnvironment, source: Files, query: str) -> None:
+    [(text,)] = env.execute_sql(f"EXPLAIN CHANGELOG_MODE {query}").collect()
+    plan = text.partition(" ==\n")[2].partition("\n\n")[0].splitlines()
+    shown = [re.search(r"changelogMode=\[([A-Z,]+)\]", line) for line in plan]
+
+    assert CHANGELOGS[query] == [one and one[1] for one in shown]
 
 
 def test_streaming_jobs_that_are_refused(
