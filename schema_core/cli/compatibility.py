@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +99,7 @@ def compat(
             )
             for path, table in after.items()
         ]
+        compared = _without_needed(compared, accepted[""])
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
@@ -108,6 +110,20 @@ def compat(
     }
     removed = [] if reads_old else sorted(before.keys() - after.keys())
     finish(report_of(compared, removed, new, text), output)
+
+
+def _without_needed(compared: list[Compared], common: list[Acceptance]) -> list[Compared]:
+    """Report an acceptance of all tables as not needed only if no table needs it."""
+    needed = {one for one in common if any(one not in each.report.unused for each in compared)}
+    return [
+        replace(
+            each,
+            report=replace(
+                each.report, unused=tuple(one for one in each.report.unused if one not in needed)
+            ),
+        )
+        for each in compared
+    ]
 
 
 def _levels(options: list[str]) -> dict[str, Severity]:

@@ -292,14 +292,15 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
 
 
 def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, str]) -> None:
-    """Require that the state of a query, which is permanent, is not to expire.
+    """Require that permanent state of a query is not declared to expire.
 
     Flink removes state that has been idle for the time of the option or of the hint STATE_TTL.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported`.
     """
-    assert plan.state is not None  # noqa: S101 - only permanent states are passed
+    if plan.state not in PERMANENT:
+        return
     hints: set[str] = set()
 
     def collect(one: Relation) -> None:

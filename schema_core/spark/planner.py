@@ -86,7 +86,6 @@ from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import ExplainRecorder, explained, plan_of
 from schema_core.spark.frame_cache import FrameCache, FrameKey
 from schema_core.spark.incremental import (
-    PERMANENT,
     StreamPlan,
     require_no_expiry,
     stream_plan,
@@ -632,7 +631,7 @@ class SparkPlanner:
         if not self._is_streaming:
             return None
         plan = stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
-        if plan is not None and plan.state in PERMANENT:
+        if plan is not None:
             require_no_expiry(plan, query, self.context.options)
         return plan
 

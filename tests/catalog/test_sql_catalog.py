@@ -16,7 +16,7 @@ from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog.api import names_starting_with
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.objects import CatalogBaseTable, CatalogPartitionSpec
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogPartitionSpec
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stored_catalog import database_key
 from schema_core.catalogs.sql.catalog import SqlCatalog
@@ -253,6 +253,34 @@ def test_lookups_and_lists_use_the_index(file: Path) -> None:
         ]
 
     assert all("SEARCH" in plan[0][3] and "INDEX" in plan[0][3] for plan in plans)
+
+
+def test_names_are_listed_by_the_index_when_statistics_are_there(file: Path) -> None:
+    catalog = opened(file)
+    with catalog.transaction() as changed:
+        for number in range(300):
+            changed.create_database(f"d{number}", CatalogDatabase(), False)
+    with sqlite3.connect(file) as connection:
+        connection.execute("ANALYZE")
+    executed: list[tuple[str, Any]] = []
+
+    @sa.event.listens_for(sa.Engine, "before_cursor_execute")
+    def keep(_: object, __: object, statement: str, values: Any, *___: object) -> None:
+        executed.append((statement, values))
+
+    try:
+        assert [] == opened(file).list_tables("d7")
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", keep)
+    with sqlite3.connect(file) as connection:
+        plans = [
+            str(connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall())
+            for query, values in executed
+            if query.startswith("SELECT") and "ORDER BY" in query
+        ]
+
+    assert plans
+    assert all("SEARCH schema_core_entry USING" in plan for plan in plans)
 
 
 def test_a_file_that_is_not_a_database_is_reported(file: Path) -> None:

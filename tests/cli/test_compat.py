@@ -95,6 +95,19 @@ def test_severities_of_the_caller(tmp_path: Path) -> None:
     assert 0 == run(tmp_path, ORDERS, CHANGED, "--severity", "type-changed=warn")[0]
 
 
+def test_an_acceptance_of_all_tables_is_needed_by_one(tmp_path: Path) -> None:
+    accept = tmp_path / "accept.toml"
+    accept.write_text("\n".join(one for one in ACCEPT.splitlines() if "table" not in one))
+    other = ORDERS.replace("orders", "others")
+
+    code, output = run(tmp_path, ORDERS + other, CHANGED + other, "--accept", str(accept))
+
+    assert 0 == code
+    assert "not needed" not in output
+    _, output = run(tmp_path, ORDERS + other, ORDERS + other, "--accept", str(accept))
+    assert 2 == output.count("not needed: acceptance of type-changed")
+
+
 @pytest.mark.parametrize(
     ("new", "options", "problem"),
     [

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import count
-from types import NoneType
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
@@ -45,7 +44,6 @@ RESERVED_KEYS = frozenset({
 MAX_INT = 2**31 - 1
 
 _NUMBER = regex(r"[+-]?\d+")
-_COMMENT = (str, NoneType)
 #: A key of a column, and one that columns other than physical ones have.
 _COLUMN = regex(r"\nschema\.[0-9]")
 _OTHER_PART = regex(r"\nschema\.(0|[1-9][0-9]?[0-9]?)\.(?:expr|metadata|virtual)(?![^\n])")
@@ -164,7 +162,7 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
     return 0 if highest == MAX_INT else highest + 1
 
 
-def column_length(name: str, type_: str, comment: str | None) -> int:
+def column_length(name: str, type_: str, comment: str | None = None) -> int:
     """Return the weight of a physical column in a cache."""
     return len(name) + len(type_) + len(comment or "") + 32
 
@@ -183,7 +181,11 @@ def _shared_column(name: Any, type_: Any, comment: Any) -> UnresolvedPhysicalCol
     Raises:
         TypeError: for anything but strings.
     """
-    if not (isinstance(name, str) and isinstance(type_, str) and isinstance(comment, _COMMENT)):
+    if not (
+        isinstance(name, str)
+        and isinstance(type_, str)
+        and (comment is None or isinstance(comment, str))
+    ):
         raise TypeError("expected strings")
     if type(name) is str and type(type_) is str:
         return physical_column(sys.intern(name), sys.intern(type_), comment)

@@ -158,13 +158,13 @@ def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedCompu
     return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
 
 
-@cached(lambda column, sql: column_length(column, sql, None), budget=200_000)
+@cached(column_length, budget=200_000)
 def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
     """Return a watermark; cached as columns are."""
     return UnresolvedWatermarkSpec(column, SqlExpression(sql))
 
 
-@cached(lambda name, columns: column_length(name, columns, None), budget=200_000)
+@cached(column_length, budget=200_000)
 def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
     """Return the primary key on columns whose names are joined; cached as columns are.
 

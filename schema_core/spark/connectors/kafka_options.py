@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from schema_core.environment.options import (
@@ -205,7 +205,8 @@ def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -
             for offsets of a consumer group.
     """
     start = EARLIEST if from_earliest else STARTUP.of(options)
-    return _source(options) | _start(options, str(start)) | _end(options, name)
+    modes = (EARLIEST, TIMESTAMP, SPECIFIC)
+    return _source(options) | _start(options, str(start), modes) | _end(options, name)
 
 
 def _source(options: Options) -> dict[str, str]:
@@ -225,12 +226,15 @@ def stream_settings(options: Options) -> dict[str, str]:
         UnsupportedError: with code `kafka-option-not-supported` for offsets of a consumer group.
     """
     mode = str(STARTUP.of(options))
-    start = {"startingOffsets": "latest"} if mode == LATEST else _start(options, mode)
-    return _source(options) | start
+    modes = (EARLIEST, LATEST, TIMESTAMP, SPECIFIC)
+    return _source(options) | _start(options, mode, modes)
 
 
-def _start(options: Options, mode: str) -> dict[str, str]:
+def _start(options: Options, mode: str, modes: Sequence[str]) -> dict[str, str]:
+    """Return where a job starts to read: at one of `modes`."""
     match mode:
+        case "latest-offset" if LATEST in modes:
+            return {"startingOffsets": "latest"}
         case "earliest-offset":
             return {"startingOffsets": "earliest"}
         case "timestamp":
@@ -246,7 +250,7 @@ def _start(options: Options, mode: str) -> dict[str, str]:
     raise UnsupportedError(
         f"Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
         code="kafka-option-not-supported",
-        hint=f"set '{STARTUP.key}' = '{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'",
+        hint=f"set '{STARTUP.key}' to {' or '.join(map(repr, modes))}",
     )
 
 
