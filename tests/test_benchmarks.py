@@ -54,8 +54,8 @@ def test_candidates_take_turns_and_the_first_turn_warms_up() -> None:
 
 
 def test_growth_is_measured_for_each_size() -> None:
-    assert [[10, 20], [10, 20]] == [
-        [size for size, _ in points] for points in core.growth((10, 20), 0).values()
+    assert [[10], [1, 10]] == [
+        [size for size, _ in points] for points in core.growth(10, 0).values()
     ]
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 #: From which ratio on a task is slower, since times of equal programs vary.
 SLOWER = 1.2
-SIZES = (10, 100, 1_000, 10_000)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     with core.opened(Path(options.oracle)) as jvm:
         figures = measured("core", core.tasks(jvm), options.rounds, options.seconds)
     print(table(figures))
-    grown = core.growth(SIZES)
+    grown = core.growth()
     for name, points in grown.items():
         line = ", ".join(f"{size:,}: {time / size:.2f} us each" for size, time in points)
         print(f"\n{name}: {line}")

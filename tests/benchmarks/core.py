@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -325,12 +326,28 @@ def _pyflink() -> list[Candidate]:
     return [python(f"PyFlink {version}", build)]
 
 
-def growth(sizes: tuple[int, ...], seconds: float = 1) -> dict[str, list[tuple[int, float]]]:
-    """Return the microseconds for schemas of so many columns, and scripts of so many statements."""
-    works = {"columns resolved": _resolved, "statements parsed": _parsed}
+#: Number of statements of a script, whose length is limited.
+PER_SCRIPT = 10_000
+
+
+def growth(largest: int = 100_000, seconds: float = 1) -> dict[str, list[tuple[int, float]]]:
+    """Return the microseconds for schemas of up to 10,000 columns, and up to 100,000 statements.
+
+    Args:
+        largest: The maximum number of columns and statements.
+        seconds: The time for each size.
+    """
+    works = {
+        "columns resolved": (_resolved, (10, 100, 1_000, 10_000)),
+        "statements parsed": (_parsed, (1, 10, 100, 1_000, 10_000, 100_000)),
+    }
     return {
-        name: [(size, python(name, work(size), forget).turn(seconds)[0]) for size in sizes]
-        for name, work in works.items()
+        name: [
+            (size, python(name, work(size), forget).turn(seconds)[0])
+            for size in sizes
+            if size <= largest
+        ]
+        for name, (work, sizes) in works.items()
     }
 
 
@@ -343,8 +360,9 @@ def _resolved(size: int) -> Callable[[], object]:
 
 
 def _parsed(size: int) -> Callable[[], object]:
-    script = "".join(
+    statements = [
         f"CREATE TABLE t{number} (a INT, b STRING) WITH ('connector' = 'x');\n"
         for number in range(size)
-    )
-    return lambda: list(read_statements(script))
+    ]
+    scripts = ["".join(statements[at : at + PER_SCRIPT]) for at in range(0, size, PER_SCRIPT)]
+    return lambda: [deque(read_statements(script), maxlen=0) for script in scripts]
