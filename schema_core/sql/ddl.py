@@ -248,13 +248,14 @@ def _element(
     placed: bool = False,
     names_allowed: bool = False,
 ) -> None:
-    if cursor.key == "WATERMARK":
+    token = cursor.token
+    if token.key == "WATERMARK":
         if parsed.watermark is not None:
             raise cursor.fail("a table can have only one watermark", code="multiple-watermarks")
         parsed.watermark = _watermark(cursor)
-    elif cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
+    elif token.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
         parsed.constraints.append(_constraint(cursor))
-    elif names_allowed and can_name(cursor.token) and cursor.peek().key in (",", ")"):
+    elif names_allowed and can_name(token) and cursor.peek().key in _ENDS:
         parsed.names.append(simple_name(cursor))
     else:
         _column(cursor, parsed, placed=placed)
