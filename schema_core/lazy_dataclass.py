@@ -7,6 +7,7 @@ an import. A program uses a few of the classes. Type checkers see ``dataclasses.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -41,6 +42,8 @@ class _Generated:
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
         annotations = body.get("__annotations__", {})
+        if any("InitVar" in one for one in annotations.values()):
+            raise TypeError("InitVar is not supported: write a method that returns the instance")
         names = [name for name, one in annotations.items() if "ClassVar" not in one]
         self.options = options
         self.defaults = {name: body.pop(name) for name in names if name in body}
@@ -164,11 +167,15 @@ def _frozen_init(cls: Any) -> Any:
         source.append(" self.__post_init__()")
 
     set_, delete = object.__setattr__, object.__delattr__
-    body = {"__setattr__": set_, "__delattr__": delete, "__slots__": ()}
-    scope: dict[str, Any] = {"__cls__": cls, "__open__": type(cls)(cls.__name__, (cls,), body)}
-    scope |= {"__set__": set_, "__defaults__": defaults, "__factories__": factories}
-    exec("\n".join(source), scope)  # noqa: S102 - as `dataclasses` does
-    init = scope["__init__"]
+    body = {"__setattr__": set_, "__delattr__": delete, "__slots__": (), "__doc__": cls.__doc__}
+    body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+    open_ = type(cls)(cls.__name__, (cls,), body)
+    # the names of the module are the globals, in which annotations are evaluated
+    create = "def create(__cls__, __open__, __set__, __defaults__, __factories__):"
+    lines = [create, *(f" {line}" for line in source), " return __init__"]
+    created: dict[str, Any] = {}
+    exec("\n".join(lines), vars(sys.modules[cls.__module__]), created)  # noqa: S102 - as `dataclasses`
+    init = created["create"](cls, open_, set_, defaults, factories)
     init.__annotations__ = {one.name: one.type for one in given} | {"return": None}
     init.__module__, init.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     return init

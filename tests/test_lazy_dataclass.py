@@ -7,7 +7,7 @@ import inspect
 import pickle
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -207,6 +207,23 @@ def test_generated_when_used() -> None:
     assert not inspect.isfunction(vars(Unused)["__init__"])
     assert Unused(1).x == 1
     assert inspect.isfunction(vars(Unused)["__init__"])
+
+
+def test_annotations_of_init_are_those_of_the_module() -> None:
+    assert get_type_hints(Pickled.__init__) == {
+        "x": int,
+        "y": tuple[int, ...],
+        "return": type(None),
+    }
+
+
+def test_init_variables_are_refused() -> None:
+    with pytest.raises(TypeError, match="InitVar is not supported"):
+
+        @dataclass(frozen=True, slots=True)
+        class Text:
+            length: int
+            text: dataclasses.InitVar[str]
 
 
 def test_instances_are_of_their_class_and_frozen_when_they_are_validated() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias, assert_never
 
+from schema_core.environment.changelog_mode import ChangelogMode
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Select as Subquery
@@ -40,14 +40,16 @@ from schema_core.sql.syntax import JoinKind
 from schema_core.text import quote_identifier
 from schema_core.types import RowKind
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+#: Returns the changes of the rows of a relation, None if it is only computed within another.
+ChangesOf: TypeAlias = Callable[[Relation], ChangelogMode | None]
 
-    from schema_core.environment.changelog_mode import ChangelogMode
-
-    #: Returns the changes of the rows of a relation, None if it is only computed within another.
-    ChangesOf: TypeAlias = Callable[[Relation], ChangelogMode | None]
+#: Kind of a change -> its name in Flink's plans.
+_KINDS_OF_CHANGES = {
+    RowKind.INSERT: "I",
+    RowKind.UPDATE_BEFORE: "UB",
+    RowKind.UPDATE_AFTER: "UA",
+    RowKind.DELETE: "D",
+}
 
 
 class PlanNode(NamedTuple):
@@ -67,7 +69,10 @@ class PlanNode(NamedTuple):
 
     def text(self) -> str:
         """Return the node without its inputs: ``Scan(table=[c.d.t], fields=[a INT])``."""
-        changes = () if self.changes is None else (("changelogMode", _short(self.changes)),)
+        changes: tuple[tuple[str, str], ...] = ()
+        if (mode := self.changes) is not None:
+            kinds = (name for kind, name in _KINDS_OF_CHANGES.items() if mode.contains(kind))
+            changes = (("changelogMode", ",".join(kinds)),)
         shown = ", ".join(f"{name}=[{value}]" for name, value in (*self.attributes, *changes))
         return f"{self.kind}({shown})"
 
@@ -78,19 +83,6 @@ def sink_node(
     """Return the node of a table that a query is written into."""
     fields = ", ".join(map(quote_identifier, columns))
     return PlanNode("Sink", (("table", path), ("fields", fields), *more), (query,), query.changes)
-
-
-def _short(mode: ChangelogMode) -> str:
-    """Return a mode as Flink's plans show it: ``I,UB,UA``."""
-    return ",".join(SHORT_KINDS[kind] for kind in RowKind if mode.contains(kind))
-
-
-SHORT_KINDS = {
-    RowKind.INSERT: "I",
-    RowKind.UPDATE_BEFORE: "UB",
-    RowKind.UPDATE_AFTER: "UA",
-    RowKind.DELETE: "D",
-}
 
 
 def tree_text(root: PlanNode) -> str:
@@ -148,30 +140,27 @@ def _inputs_first(root: PlanNode) -> list[PlanNode]:
 # --- relations ------------------------------------------------------------------------------------
 
 
-def plan_node(relation: Relation, changes_of: ChangesOf = lambda _: None) -> PlanNode:
+def plan_node(relation: Relation, changes_of: ChangesOf | None = None) -> PlanNode:
     """Return the plan of a resolved query.
 
     Args:
         relation: The query.
-        changes_of: Called with each part of the query, and the common tables that it reads.
+        changes_of: Returns the changes of each part of the query, if they are to be shown.
     """
     finished: list[PlanNode] = []
-    waiting: list[tuple[Relation, tuple[With, ...], bool]] = [(relation, (), False)]
+    waiting: list[tuple[Relation, bool]] = [(relation, False)]
     while waiting:
-        one, enclosing, is_done = waiting.pop()
+        one, is_done = waiting.pop()
         inputs = _inputs(one)
         if not is_done:
-            waiting.append((one, enclosing, True))
-            inner = (*enclosing, one) if isinstance(one, With) else enclosing
-            waiting += [(each, inner, False) for each in reversed(inputs)]
+            waiting.append((one, True))
+            waiting += [(each, False) for each in reversed(inputs)]
             continue
         start = len(finished) - len(inputs)
         read = tuple(finished[start:])
         del finished[start:]
-        complete = one
-        for outer in reversed(enclosing):
-            complete = replace(outer, input=complete)
-        finished.append(_node(one, read)._replace(changes=changes_of(complete)))
+        node = _node(one, read)
+        finished.append(node if changes_of is None else node._replace(changes=changes_of(one)))
     return finished[0]
 
 

@@ -20,7 +20,7 @@ from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
-    from schema_core.environment.changelog_mode import ChangelogMode
+    from schema_core.environment.plan_tree import ChangesOf
     from schema_core.paths import ObjectIdentifier
     from schema_core.query.relation import Relation, Scan
     from schema_core.sql.syntax import Hint
@@ -196,8 +196,8 @@ class Planner(Protocol):
 class SupportsChangelogs(Protocol):
     """A planner with queries whose rows are updated; those of others are only inserted."""
 
-    def changelog_mode(self, query: Relation) -> ChangelogMode:
-        """Return the kinds of changes that the result of a query has.
+    def changelog_modes(self, query: Relation) -> ChangesOf:
+        """Return the changes of each part of a query, None for one that is not run by itself.
 
         Raises:
             UnsupportedError: for a query that cannot be run.

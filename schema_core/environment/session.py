@@ -55,7 +55,13 @@ from schema_core.environment.options import (
     RUNTIME_MODE,
     SHADOWING,
 )
-from schema_core.environment.plan_tree import PlanNode, plan_node, tree_json, tree_text
+from schema_core.environment.plan_tree import (
+    ChangesOf,
+    PlanNode,
+    plan_node,
+    tree_json,
+    tree_text,
+)
 from schema_core.environment.planner import (
     BoundTable,
     Planner,
@@ -482,14 +488,10 @@ class Session:
             sink: Returns the plan of what the rows are written into.
         """
         executable = self.executable(relation)
-        wanted = set(details)
+        wanted, plan = set(details), self.planner.explain(executable)
         with_changes = ExplainDetail.CHANGELOG_MODE in wanted
-        plan = plan_node(executable, self._changes_of) if with_changes else plan_node(executable)
-        root = sink(plan)
-        parts = [
-            f"== Abstract Syntax Tree ==\n{tree_text(root)}",
-            self.planner.explain(executable),
-        ]
+        root = sink(plan_node(executable, self._changes(executable) if with_changes else None))
+        parts = [f"== Abstract Syntax Tree ==\n{tree_text(root)}", plan]
         if ExplainDetail.ESTIMATED_COST in wanted:
             costs = "\n".join(self._costs(tables_in(executable))) or "no tables are read"
             parts.append(f"== Estimated Cost ==\n{costs}")
@@ -503,15 +505,12 @@ class Session:
             text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)
 
-    def _changes_of(self, relation: Relation) -> ChangelogMode | None:
-        """Return the changes of the rows of a query; None if it cannot be run by itself."""
+    def _changes(self, query: Relation) -> ChangesOf:
+        """Return the changes of each part of a query: inserted rows, unless the planner updates."""
         planner = self.planner
-        if not isinstance(planner, SupportsChangelogs):
-            return ChangelogMode.insert_only()
-        try:
-            return planner.changelog_mode(relation)
-        except UnsupportedError:
-            return None
+        if isinstance(planner, SupportsChangelogs):
+            return planner.changelog_modes(query)
+        return lambda _: ChangelogMode.insert_only()
 
     def _costs(self, identifiers: Iterable[ObjectIdentifier]) -> Iterator[str]:
         """Yield the statistics of tables in catalogs, a line for each table."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, get_args
 
+from schema_core.errors import UnsupportedError
 from schema_core.query.correlation import parts_of, rows_of, subqueries_in
 from schema_core.query.relation import (
     CommonScan,
@@ -63,37 +64,49 @@ def without_common_tables(query: Relation) -> Relation:
     """Return a query that reads each common table in place, as a subquery in FROM.
 
     A common table that a subquery in an expression reads stays in the WITH clause.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported` for such a table that hides another
+            one of its name, since the query would read either.
     """
+    return _in_place(query, {})
+
+
+def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
+    """Return a query with the visible common tables, by name, and its own ones read in place."""
 
     def change(relation: Relation) -> Relation | None:
-        return _inlined(relation) if isinstance(relation, With) else None
+        match relation:
+            case CommonScan(name, columns) if name in visible:
+                return Named(substituted(visible[name], _copied), name, columns)
+            case With():
+                return _inlined(relation, visible)
+            case _:
+                return None
 
     return substituted(query, change)
 
 
-def _inlined(query: With) -> Relation:
-    known: dict[str, Relation] = {}
-
-    def read(relation: Relation) -> Relation | None:
-        match relation:
-            case CommonScan(name, columns) if name in known:
-                return Named(substituted(known[name], _copied), name, columns)
-            case With():
-                hidden = {one.name for one in relation.tables} & known.keys()
-                return relation if hidden else None
-            case _:
-                return None
-
+def _inlined(query: With, outer: Mapping[str, Relation]) -> Relation:
+    own = {one.name for one in query.tables}
+    hidden = own if query.recursive else frozenset[str]()
+    visible = {name: one for name, one in outer.items() if name not in hidden}
     tables = []
     for one in query.tables:
-        found = substituted(without_common_tables(one.relation), read)
+        found = _in_place(one.relation, visible)
         tables.append(one._replace(relation=found))
         if not query.recursive:
-            known[one.name] = found
-    below = substituted(without_common_tables(query.input), read)
+            visible[one.name] = found
+    below = _in_place(query.input, visible)
     if query.recursive:
         return replace(query, tables=tuple(tables), input=below)
-    used = _common_tables_in([below, *(one.relation for one in tables)])
+    used = own & _common_tables_in([below, *(one.relation for one in tables)])
+    for name in sorted(used & outer.keys()):
+        raise UnsupportedError(
+            f"a subquery in an expression reads one of several common tables {name!r}",
+            code="streaming-not-supported",
+            hint="name the common tables differently",
+        )
     kept = tuple(one for one in tables if one.name in used)
     return replace(query, tables=kept, input=below) if kept else below
 

@@ -291,6 +291,19 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
     )
 
 
+def updated_parts(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Mapping[int, bool]:
+    """Return whether the rows of each part of a query are updated, by the identity of the part.
+
+    Parts that are computed only together with the one above them are left out.
+
+    Raises:
+        UnsupportedError: as `stream_plan`.
+    """
+    analysis = _StreamAnalysis(is_unbounded)
+    analysis.table(query)
+    return analysis.updates
+
+
 def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, str]) -> None:
     """Require that permanent state of a query is not declared to expire.
 
@@ -358,8 +371,16 @@ class _StreamAnalysis:
         self._common: list[tuple[str, _Stream | None]] = []
         #: the conjuncts of WHERE of the block whose source is analysed
         self._where: Sequence[Typed] = ()
+        #: whether rows are updated, by the identity of each part that is computed by itself
+        self.updates: dict[int, bool] = {}
 
     def table(self, relation: Relation | None) -> _Stream | None:
+        found = self._table(relation)
+        if relation is not None:
+            self.updates[id(relation)] = found is not None and found.is_updated
+        return found
+
+    def _table(self, relation: Relation | None) -> _Stream | None:
         match relation:
             case None | Values() | Unnest() | FunctionTable():
                 found = None
@@ -399,6 +420,7 @@ class _StreamAnalysis:
                 left = self._join(one, left, right)
             else:
                 left = self._set_operation(one, left, right, is_last=one is relation)
+            self.updates[id(one)] = left is not None and left.is_updated
             if one is not relation:
                 self._require_bounded_subqueries(one)
         return left

@@ -35,6 +35,7 @@ from schema_core.environment.options import (
     LOCAL_TIME_ZONE,
     RUNTIME_MODE,
 )
+from schema_core.environment.plan_tree import ChangesOf
 from schema_core.environment.planner import (
     BoundTable,
     PlannerContext,
@@ -89,6 +90,7 @@ from schema_core.spark.incremental import (
     StreamPlan,
     require_no_expiry,
     stream_plan,
+    updated_parts,
 )
 from schema_core.spark.inputs import InlineViews, rows_of
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
@@ -543,12 +545,20 @@ class SparkPlanner:
             plan = plan_of(frame, recorder.text)
         return explained(query, columns, recorder, plan)
 
-    def changelog_mode(self, query: Relation) -> ChangelogMode:
-        """Return the kinds of changes of the rows of a query: updates have both of their rows."""
-        plan = self._streams(query)
-        if plan is None or not plan.is_updated:
-            return ChangelogMode.insert_only()
-        return ChangelogMode(frozenset(RowKind) - {RowKind.DELETE})
+    def changelog_modes(self, query: Relation) -> ChangesOf:
+        """Return the changes of the rows of each part of a query: updates have both of their rows.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`, as `explain`.
+        """
+        if not self._is_streaming:
+            return lambda _: ChangelogMode.insert_only()
+        updates = updated_parts(query, self._is_unbounded)
+        modes = {
+            False: ChangelogMode.insert_only(),
+            True: ChangelogMode(frozenset(RowKind) - {RowKind.DELETE}),
+        }
+        return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
     # --- DataFrames ----------------------------------------------------------------------------
 
@@ -621,6 +631,9 @@ class SparkPlanner:
     def _is_streaming(self) -> bool:
         return RUNTIME_MODE.of(self.context.options) == "STREAMING"
 
+    def _is_unbounded(self, scan: Scan) -> bool:
+        return is_unbounded(self.context.source(scan))
+
     def _streams(self, query: Relation) -> StreamPlan | None:
         """Return the plan of a query that reads unbounded tables in streaming mode, else None.
 
@@ -630,7 +643,7 @@ class SparkPlanner:
         """
         if not self._is_streaming:
             return None
-        plan = stream_plan(query, lambda scan: is_unbounded(self.context.source(scan)))
+        plan = stream_plan(query, self._is_unbounded)
         if plan is not None:
             require_no_expiry(plan, query, self.context.options)
         return plan
