@@ -623,7 +623,7 @@ def _drop_index(table: CatalogTable, change: DropIndex) -> CatalogTable:
 
 def _require_option(table: CatalogTable, key: str, value: str | None) -> None:
     if table.options.get(key) != value:  # values may be secret: they are not shown
-        raise stale_change(f"option {key!r} has another value than when the change was made")
+        raise stale_change(f"option {key!r} has changed since the change was made")
 
 
 def _set_option(table: CatalogTable, change: SetOption) -> CatalogTable:

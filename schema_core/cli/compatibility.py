@@ -136,7 +136,7 @@ def _levels(options: list[str]) -> dict[str, Severity]:
             raise SchemaError(
                 f"--severity requires KIND=LEVEL, got {option!r}",
                 code="wrong-argument",
-                hint=similar(level, known) or f"a level is one of {', '.join(known)}",
+                hint=similar(level, known) or f"use one of {', '.join(known)}",
             )
         levels[kind] = known[level]
     return levels
@@ -178,7 +178,7 @@ KEYS: Mapping[str, tuple[type, bool]] = {
 def _acceptance(row: Any) -> Acceptance:
     """Return an acceptance from a table of TOML."""
     if not isinstance(row, dict):
-        raise SchemaError("an acceptance must be a table of TOML", code="wrong-argument")
+        raise SchemaError("an acceptance must be a TOML table", code="wrong-argument")
     for key in row.keys() - KEYS.keys():
         raise SchemaError(
             f"unknown key {key!r} of an acceptance", code="wrong-argument", hint=similar(key, KEYS)

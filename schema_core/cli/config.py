@@ -172,9 +172,9 @@ def _text(key: str, value: Any) -> str:
             text = str(value)
             if is_secret(key) or mask_credentials(text) != text:
                 raise SchemaError(
-                    f"{key!r} has a secret",
+                    f"{key!r} must not contain a secret",
                     code="secret-in-configuration",
-                    hint=f'name a variable that has it: {key} = {{ env = "NAME" }}',
+                    hint=f'read it from an environment variable: {key} = {{ env = "NAME" }}',
                 )
             return text
     raise _invalid(f'{key!r} must be a string or {{ env = "NAME" }}, got {type(value).__name__}')

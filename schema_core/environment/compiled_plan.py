@@ -320,9 +320,9 @@ class PlanDocument:
                 missing.append(variable_of(name))
         if missing:
             raise NotFoundError(
-                f"the plan needs secrets: {', '.join(sorted(missing))}",
+                f"the plan requires the environment variables {', '.join(sorted(missing))}",
                 code="missing-secret",
-                hint="set these environment variables",
+                hint="set them to the secrets of the tables",
             )
         return _replaced(part, values)
 
@@ -335,7 +335,7 @@ def parse_plan(text: str, limit: int) -> dict[str, Any]:
     """
     if len(text) > limit:
         raise SchemaError(
-            f"the plan has {len(text):,} characters, at most {limit:,} are read",
+            f"a plan of {len(text):,} characters exceeds the maximum of {limit:,}",
             code="invalid-plan",
         )
     try:
@@ -343,7 +343,7 @@ def parse_plan(text: str, limit: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise SchemaError(f"the plan is not JSON: {error}", code="invalid-plan") from error
     if not isinstance(content, dict):
-        raise SchemaError("the plan is not an object of JSON", code="invalid-plan")
+        raise SchemaError("the plan is not a JSON object", code="invalid-plan")
     return content
 
 

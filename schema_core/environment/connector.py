@@ -111,7 +111,7 @@ class Boundedness(Enum):
     """
 
     BOUNDED = "bounded"
-    #: rows may arrive for ever: only streaming jobs read the table
+    #: rows may arrive forever: only streaming jobs read the table
     CONTINUOUS_UNBOUNDED = "unbounded"
 
 

@@ -140,7 +140,7 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
         raise NotFoundError(
             f"no {what} {identifier!r} is installed",
             code="not-discovered",
-            hint=similar(identifier, known, 0.5) or f"installed: {', '.join(known) or 'none'}",
+            hint=similar(identifier, known, 0.5) or f"use one of {', '.join(known) or 'none'}",
         )
     if len(matches) > 1:
         targets = ", ".join(found.target for found in matches)

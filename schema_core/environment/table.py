@@ -1128,7 +1128,7 @@ class TablePipeline:
         """
         if self._creation is None:
             raise UnsupportedError(
-                "the pipeline writes into an existing table and creates none",
+                "plan_ctas requires a pipeline that creates a table",
                 code="not-explainable",
                 hint="use explain()",
             )

@@ -55,7 +55,7 @@ def _call(function: str, time: object, *lengths: syntax.Expression) -> Call:
     for one in lengths:
         if isinstance(one, Call) and one.name == "$ROWS":
             raise UnsupportedError(
-                "a window of a number of rows has no SQL",
+                "SQL has no syntax for a window of a number of rows",
                 code="query-not-in-sql",
                 hint="give a length of time, such as lit(10).minutes",
             )

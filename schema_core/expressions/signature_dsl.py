@@ -226,7 +226,9 @@ def no_common_type(types: Iterable[DataType]) -> str:
     if names:
         return f"{', '.join(names)} and {last} have no common type"
     return (
-        "cannot infer a type from NULL alone" if last == "NULL" else f"{last} is not supported here"
+        "cannot infer a type from an untyped NULL"
+        if last == "NULL"
+        else f"{last} is not supported here"
     )
 
 

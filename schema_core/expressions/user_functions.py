@@ -271,9 +271,9 @@ def as_aggregate(call: Call) -> tuple[Call, DataType]:
     functions = call.inline
     if not isinstance(functions, tuple):
         raise UnsupportedError(
-            f"the table aggregate {call.name} is called by its name",
+            f"table aggregate {call.name!r} must be passed as a function",
             code="not-executable",
-            hint="call the function itself",
+            hint="pass the function object instead of its name",
         )
     returns: DataType = functions[0].declared[1]
     rows = declare(

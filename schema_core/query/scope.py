@@ -379,7 +379,7 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
     for part in (typed, *_aggregated(typed)):
         if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
             raise SchemaError(
-                "cannot infer a type from NULL alone",
+                "cannot infer a type from an untyped NULL",
                 code="untyped-null",
                 hint="write CAST(NULL AS ...)",
                 span=part.span,

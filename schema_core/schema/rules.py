@@ -141,7 +141,7 @@ def require_same_time(column: AnyColumn, watermark: DataType) -> None:
             f"the watermark is {watermark.as_summary_string()}, but its column is "
             f"{column.data_type.as_summary_string()}",
             code="invalid-watermark-type",
-            hint="CAST one of them",
+            hint="CAST one side",
         )
 
 

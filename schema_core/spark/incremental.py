@@ -99,13 +99,13 @@ class OperatorState(Enum):
     SESSION = "a session window"
     #: the rows of both sides, until the watermark shows that no other row can match them
     JOIN = "an interval join"
-    #: the accumulators of GROUP BY, for ever; the rows of the result are updated
+    #: the accumulators of GROUP BY, forever; the rows of the result are updated
     GROUPS = "GROUP BY"
-    #: the distinct rows, for ever
+    #: the distinct rows, forever
     DISTINCT = "SELECT DISTINCT"
-    #: the keys of the rows that were returned, for ever
+    #: the keys of the rows that were returned, forever
     FIRST = "ROW_NUMBER"
-    #: the first or last row of each key by its rowtime, for ever; it is updated
+    #: the first or last row of each key by its rowtime, forever; it is updated
     RANKED = "ROW_NUMBER by a rowtime"
 
 
@@ -474,7 +474,7 @@ class _StreamAnalysis:
             conditions = [*conditions, *self._where]
         bounds = time_bounds(conditions, join)
         if bounds is None:
-            _refuse(f"{name} without bounds of their rowtimes, whose state grows for ever,", left,
+            _refuse(f"{name} without bounds of their rowtimes, whose state grows forever,", left,
                     JOIN_HINT)  # fmt: skip
         if not any(equations(conditions, join)):
             _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)

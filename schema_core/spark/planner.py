@@ -180,7 +180,7 @@ class SparkPlanner:
     def select(self, query: Relation) -> Rows:
         """Return the rows of a query, which runs when they are first read.
 
-        Those of a query of unbounded tables arrive for ever.
+        Those of a query of unbounded tables arrive forever.
         """
         columns = result_columns(query)
         if (plan := self._streams(query)) is not None:

@@ -348,7 +348,7 @@ def rows_as_they_arrive(
     rows_of: Callable[[DataFrame], Iterator[T]],
     interval: timedelta | None = None,
 ) -> Iterator[T]:
-    """Yield the rows of a streaming frame, for ever; the query stops when the iterator is closed.
+    """Yield the rows of a streaming frame, forever; the query stops when the iterator is closed.
 
     Args:
         streamed: The query.

@@ -471,7 +471,7 @@ def _check_types(elements: Elements) -> None:
         name = elements.names[0]
         raise _refuse(
             f"column {name.parts[0]!r} has no type", "column-without-type", name.span,
-            "columns without types are valid only in CREATE TABLE ... AS SELECT",
+            "declare a type: only CREATE TABLE ... AS SELECT has columns without types",
         )  # fmt: skip
 
 
@@ -741,7 +741,11 @@ def drop(cursor: QueryCursor) -> Statement:
     if system and kind.value not in OF_SYSTEM:
         raise cursor.fail("SYSTEM applies only to functions and connections", span=place.span)
     if system and kind == ObjectKind.CONNECTION and not temporary:
-        raise cursor.fail("a connection of the system is temporary", span=place.span)
+        raise cursor.fail(
+            "a system connection must be temporary",
+            span=place.span,
+            hint="write TEMPORARY SYSTEM CONNECTION",
+        )
     if_exists = cursor.accept("IF", "EXISTS")
     path = path_name(cursor)
     cascade = False

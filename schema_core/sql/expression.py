@@ -346,7 +346,7 @@ def _escape(stack: Operands, operator: Infix) -> bool | None:
         return None
     cursor.index += 1
     if cursor.key in PREFIX and cursor.peek().kind not in NUMBERS:
-        raise refuse(cursor, "an operand without a sign")
+        raise refuse(cursor, "an unsigned operand")
     pending.append(pending.pop()._replace(right=operator.right, arity=3))
     return True
 
@@ -366,7 +366,7 @@ def _end_list(cursor: QueryCursor) -> None:
     """Refuse operators that would take the list of IN as their operand, as Flink's parser does."""
     key = cursor.peek().key if cursor.key == "NOT" else cursor.key
     if key in INFIX and INFIX[key].left > 32:
-        raise refuse(cursor, "a test in parentheses before")
+        raise refuse(cursor, "a condition in parentheses before the operator")
 
 
 def _element(stack: Operands, operator: Infix) -> bool:

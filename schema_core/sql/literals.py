@@ -138,8 +138,8 @@ def _requires_new_line(cursor: Cursor) -> bool:
     before, token = cursor.tokens[cursor.index - 1], cursor.token
     if "\n" not in cursor.text[before.start : token.start]:
         raise cursor.fail(
-            "a string continues on the same line",
-            hint="join strings with ||, or begin each on a line of its own",
+            "adjacent string literals must be on separate lines",
+            hint="join strings with ||, or begin each on its own line",
         )
     return True
 

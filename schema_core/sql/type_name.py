@@ -424,7 +424,7 @@ def type_name_of(type_: DataType) -> TypeName:
             pass
         case _ if type_.keyword in ATOMIC:
             return TypeName(type_.keyword, type_.parameters())
-    raise SchemaError(f"Flink cannot cast to {type_} on its own", code="cast-not-in-sql")
+    raise SchemaError(f"CAST to {type_} has no SQL syntax", code="cast-not-in-sql")
 
 
 def _spelled_field(field: RowField) -> TypeField:

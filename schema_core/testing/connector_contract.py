@@ -295,7 +295,7 @@ class ConnectorContract(ABC):
             if not failing:
                 raise
             listed = "\n".join(f"  {name}: {problem}" for name, problem in failing.items())
-            raise AssertionError(f"values of these types fail alone:\n{listed}") from error
+            raise AssertionError(f"values of these types cannot be written:\n{listed}") from error
         assert {} == differences
 
     @pytest.mark.parametrize("name", TYPES)

@@ -191,7 +191,7 @@ def why_not(
         return None
     match source, target:
         case DistinctType(), DistinctType():
-            return CastError(source, target, "is a different distinct type than")
+            return CastError(source, target, "is a different distinct type from")
         case DistinctType(source_type=inner), _:
             return why_not(inner, target, mode)
         case _, DistinctType(source_type=inner):
@@ -200,7 +200,7 @@ def why_not(
         interval = source if source.root in INTERVALS else target
         if is_single_field(interval):
             return None
-        return CastError(source, target, "cannot be cast, for lack of a single interval field, to")
+        return CastError(source, target, "requires a single interval field to be cast to")
     if source.root in COMPOSED and target.root in COMPOSED:
         return _composed(source, target, lambda one, other: why_not(one, other, mode))
     return None if source.root in _sources(target, mode) else _misfit(source, target)
@@ -245,7 +245,7 @@ def _composed(
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):
         if source.path or target.path:
-            return CastError(source, target, "is a different registered type than")
+            return CastError(source, target, "is a different registered type from")
         # Flink ignores attributes that only the target has.
         count = min(len(target.fields), len(source.fields))
         return _children(source, target, source.children(), target.children()[:count], compare)
@@ -303,7 +303,7 @@ def _difference(source: DataType, target: DataType) -> CastError | None:
     alike = source.root is target.root or {source.root, target.root} <= RECORDS
     if alike and source.root in COMPOSED:
         return _composed(source, target, _difference)
-    return CastError(source, target, "has another physical type than")
+    return CastError(source, target, "has a different physical type from")
 
 
 def _fits(source: DataType, target: DataType) -> bool:

@@ -81,8 +81,16 @@ def test_definitions_are_a_table_or_a_list(project: Path) -> None:
         ("[check]\nformat = {file = 'a'}", "'format' must be a string", ""),
         ("[define]\np = 1.5", "'p' must be a string or { env = \"NAME\" }, got float", ""),
         ("[define]\np = {env = 'NOT_SET'}", "variable 'NOT_SET' is not set", "set NOT_SET"),
-        ("[define]\npassword = 'hunter2'", "'password' has a secret", '{ env = "NAME" }'),
-        ("[define]\nurl = 'https://ann:hunter2@host'", "'url' has a secret", '{ env = "NAME" }'),
+        (
+            "[define]\npassword = 'hunter2'",
+            "'password' must not contain a secret",
+            '{ env = "NAME" }',
+        ),
+        (
+            "[define]\nurl = 'https://ann:hunter2@host'",
+            "'url' must not contain a secret",
+            '{ env = "NAME" }',
+        ),
         ("= 1", "the file is not TOML", ""),
         ("#" * 1_000_001, "more than 1,000,000 bytes", ""),
     ],

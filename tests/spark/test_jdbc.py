@@ -233,7 +233,7 @@ def test_types_and_columns_that_the_database_does_not_have(pg: Tables) -> None:
             ("a TIMESTAMP(9)", "type-not-in-database", "a precision of at most 6"),
             ("a MAP<INT, INT>", "type-not-in-database", "MAP<INT, INT>"),
             ("a ARRAY<ARRAY<INT>>", "type-not-in-database", "ARRAY<INT>"),
-            ("a DOUBLE", "jdbc-type-mismatch", "PostgreSQL's int4 is not read as DOUBLE"),
+            ("a DOUBLE", "jdbc-type-mismatch", "cannot read PostgreSQL's int4 as DOUBLE"),
             ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
             ("b INT", "column-not-in-database", "column 'b'"),
         )

@@ -89,7 +89,7 @@ def test_a_symbol_cannot_be_cast() -> None:
         ("ROW<a INT>", "ROW<a INT, b INT>", CastMode.EXPLICIT,
             (), "has a different number of fields than"),
         ("INTERVAL DAY TO HOUR", "INT", CastMode.EXPLICIT,
-            (), "cannot be cast, for lack of a single interval field, to"),
+            (), "requires a single interval field to be cast to"),
     ],
 )  # fmt: skip
 def test_why_not(

@@ -215,7 +215,7 @@ def _hive_column(column: Column) -> HiveColumn:
         raise UnsupportedError("Hive supports physical columns only", code="not-in-hive")
     if column.name != column.name.lower():
         raise UnsupportedError(
-            f"Hive stores column names in lower case: {column.name!r}",
+            f"column name {column.name!r} must be lower case in Hive",
             code="name-case-not-preserved",
             hint="write it in lower case, or omit 'connector' = 'hive'",
         )

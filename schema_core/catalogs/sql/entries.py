@@ -196,7 +196,7 @@ class EntryTransaction:
 
     def names(self, parent: int, kind: str, form: str | None = None) -> Sequence[str]:
         """Return the names of the entries of this kind (and form) in the order of creation."""
-        # of an expression: SQLite would read all rows in the order of their ids
+        # by an expression: for a column, SQLite would read all rows in its order
         query = _names(parent, kind).order_by(ENTRIES.c.id + 0)
         if form is not None:
             query = query.where(ENTRIES.c.form == form)

@@ -109,9 +109,7 @@ def _evaluated(
     with run_query(session, session.query(query, text)).collect() as rows:
         for row in rows:
             return tuple(row)
-    raise UnsupportedError(
-        "the planner does not compute the arguments of procedures", code="unsupported-engine"
-    )
+    raise UnsupportedError("the planner does not support CALL", code="unsupported-engine")
 
 
 def _select(expressions: Sequence[Expression]) -> Select:

@@ -127,7 +127,7 @@ def create_table_like(
     source = session.found(like.source).table
     if not isinstance(source, CatalogTable):
         raise SchemaError(
-            "LIKE takes a table, not a view", code="invalid-like-source", span=like.source.span
+            "LIKE requires a table, got a view", code="invalid-like-source", span=like.source.span
         )
     strategies = strategies_of(like)
     own = schema_of(statement.elements, text)

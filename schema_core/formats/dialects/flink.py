@@ -246,7 +246,8 @@ class DeclaredTable:
                 raise SchemaError(
                     f"the value of the option {option.key!r} is masked",
                     code="masked-secret",
-                    hint=f"write the value in place of {HIDDEN}; from_ddl reads the schema alone",
+                    hint=f"write the value in place of {HIDDEN}, or call from_ddl, which reads "
+                    "only the schema",
                     span=option.span,
                     text=text,
                 )

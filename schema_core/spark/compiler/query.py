@@ -486,7 +486,7 @@ class QueryCompiler:
         if query.recursive:
             raise unsupported(
                 "WITH RECURSIVE is not supported on Spark",
-                hint="leave out RECURSIVE if no common table reads itself",
+                hint="omit RECURSIVE if no common table reads itself",
             )
         compiler, tables = self, []
         for table in query.tables:

@@ -598,6 +598,6 @@ def _not_generated(problem: str) -> UnsupportedError:
 def _empty(field_: GeneratedField, low: object, high: object) -> SchemaError:
     return SchemaError(
         f"options 'fields.{field_.name}.min' and 'fields.{field_.name}.max': "
-        f"no value lies between {low} and {high}",
+        f"there is no value between {low} and {high}",
         code="invalid-option-value",
     )

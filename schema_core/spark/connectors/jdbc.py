@@ -480,7 +480,7 @@ def find_column(
         raise SchemaError(
             f"the table {table} of the database has no column {name!r}",
             code="column-not-in-database",
-            hint=similar(name, columns) or f"it has: {', '.join(columns)}",
+            hint=similar(name, columns) or f"use one of {', '.join(columns)}",
         )
     return column
 
@@ -497,7 +497,7 @@ def check_column(
     own = f"{dialect.name}'s {column.type_name}"
     if not accepts(dialect, column, type_):
         raise SchemaError(
-            f"{own} is not read as {shown}",
+            f"cannot read {own} as {shown}",
             code="jdbc-type-mismatch",
             hint="declare the column with the type of the database, and CAST in queries",
         )

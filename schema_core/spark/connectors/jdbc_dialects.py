@@ -464,7 +464,7 @@ def dialect_of(url: str) -> JdbcDialect:
     raise UnsupportedError(
         f"there is no dialect for the URL of option 'url'{start and f', which begins {start!r}'}",
         code="unknown-jdbc-url",
-        hint=similar(f"{start}:", known) or f"URLs begin with one of: {', '.join(known)}",
+        hint=similar(f"{start}:", known) or f"begin the URL with one of {', '.join(known)}",
     )
 
 

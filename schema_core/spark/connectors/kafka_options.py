@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from schema_core.environment.options import (
@@ -205,7 +205,7 @@ def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -
             for offsets of a consumer group.
     """
     start = EARLIEST if from_earliest else STARTUP.of(options)
-    modes = (EARLIEST, TIMESTAMP, SPECIFIC)
+    modes = f"'{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
     return _source(options) | _start(options, str(start), modes) | _end(options, name)
 
 
@@ -226,15 +226,15 @@ def stream_settings(options: Options) -> dict[str, str]:
         UnsupportedError: with code `kafka-option-not-supported` for offsets of a consumer group.
     """
     mode = str(STARTUP.of(options))
-    modes = (EARLIEST, LATEST, TIMESTAMP, SPECIFIC)
+    modes = f"'{EARLIEST}', '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
+    if mode == LATEST:
+        return _source(options) | {"startingOffsets": "latest"}
     return _source(options) | _start(options, mode, modes)
 
 
-def _start(options: Options, mode: str, modes: Sequence[str]) -> dict[str, str]:
-    """Return where a job starts to read: at one of `modes`."""
+def _start(options: Options, mode: str, modes: str) -> dict[str, str]:
+    """Return where a job starts to read; `modes` are those of its hint."""
     match mode:
-        case "latest-offset" if LATEST in modes:
-            return {"startingOffsets": "latest"}
         case "earliest-offset":
             return {"startingOffsets": "earliest"}
         case "timestamp":
@@ -250,7 +250,7 @@ def _start(options: Options, mode: str, modes: Sequence[str]) -> dict[str, str]:
     raise UnsupportedError(
         f"Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
         code="kafka-option-not-supported",
-        hint=f"set '{STARTUP.key}' to {' or '.join(map(repr, modes))}",
+        hint=f"set '{STARTUP.key}' = {modes}",
     )
 
 

@@ -426,7 +426,7 @@ def _compare(name: str, type_: DataType, given: Mapping[str, SparkType]) -> None
         raise ExternalError(
             f"the data source has no column {name!r}",
             code="source-schema-mismatch",
-            hint=similar(name, given) or f"its columns: {', '.join(given) or 'none'}",
+            hint=similar(name, given) or f"use one of {', '.join(given) or 'none'}",
         )
     expected, actual = to_spark(type_), given[name]
     if comparable(actual) != comparable(expected):

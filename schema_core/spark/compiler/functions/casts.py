@@ -106,7 +106,7 @@ def convert(
         if converted is not None:
             return converted
     raise unsupported(
-        f"no cast from {source.as_summary_string()} to {target.as_summary_string()} in Spark"
+        f"cannot cast {source.as_summary_string()} to {target.as_summary_string()} on Spark"
     )
 
 

@@ -158,7 +158,7 @@ def _item_of_variant(called: TranslatedCall) -> Node:
 def _member_of_variant(variant: Node, name: str) -> Node:
     """Return a member of an object by its name."""
     if "'" in name or "\\" in name:
-        raise unsupported(f"the member {name!r} of a VARIANT is not read on Spark")
+        raise unsupported(f"reading member {name!r} of a VARIANT is not supported on Spark")
     return call("try_variant_get", variant, f"$['{name}']", "VARIANT")
 
 

@@ -113,7 +113,7 @@ def written(node: Node, type_: DataType) -> Node:
         case _ if isinstance(type_, (*CHARACTERS, *BYTES)):
             return let(node, quoted)
         case _:
-            raise unsupported(f"{type_.as_summary_string()} has no JSON on Spark")
+            raise unsupported(f"{type_.as_summary_string()} cannot be serialized to JSON on Spark")
 
 
 _POWER = r"^(-?)(\d+)\.(\d+)E(\d+)$"
