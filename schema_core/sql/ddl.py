@@ -471,7 +471,7 @@ def _check_types(elements: Elements) -> None:
         name = elements.names[0]
         raise _refuse(
             f"column {name.parts[0]!r} has no type", "column-without-type", name.span,
-            "declare a type: only CREATE TABLE ... AS SELECT has columns without types",
+            "declare a type: types are optional only in CREATE TABLE ... AS SELECT",
         )  # fmt: skip
 
 

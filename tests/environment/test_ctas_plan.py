@@ -137,7 +137,7 @@ def test_pipelines_and_explain_have_the_same_plan(environment: TableEnvironment)
     statement = "CREATE TABLE n WITH ('connector' = 'blackhole') AS SELECT a FROM s"
 
     assert created.plan_ctas() == plan(environment, statement)
-    with pytest.raises(UnsupportedError, match="creates none"):
+    with pytest.raises(UnsupportedError, match="requires a pipeline that creates a table"):
         table.insert_into("s").plan_ctas()
     for other in ("SELECT 1", "CREATE TABLE x (a INT)", "INSERT INTO s SELECT 1, 'x', NULL"):
         with pytest.raises(UnsupportedError) as caught:

@@ -104,7 +104,7 @@ def limit_before_order(text: str, tokens: list[Token]) -> Iterator[tuple[str, st
 
 
 def no_as(text: str, tokens: list[Token]) -> Iterator[tuple[str, str]]:
-    good = "missing AS before|expected AS|valid only in CREATE TABLE ... AS"
+    good = "missing AS before|expected AS|optional only in CREATE TABLE ... AS"
     for token, after in pairwise(tokens):
         if token.key == "AS" and after.key in ("SELECT", "WITH", "VALUES", "("):
             yield replaced(text, token, " "), good
