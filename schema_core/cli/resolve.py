@@ -302,7 +302,8 @@ def check_connector(
             named = [span for key, span in spans.items() if key in place]
             named += [span for key, span in columns.items() if f"'{key}'" in place]
             if one.code == "not-discovered":
-                named = [spans[key] for key in ("format", "connector") if key in spans]
+                kinds = (key for key in ("connector", "format") if f"no {key} " in one.problem)
+                named = [spans[key] for key in kinds if key in spans]
             one.text, one.span = text, next(iter(named), path.span)
         return [error]
     return []

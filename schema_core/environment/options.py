@@ -375,6 +375,14 @@ class ConfigOption(Generic[Value]):
     fallback_keys: tuple[str, ...] = ()
     secret: bool = False
 
+    def __post_init__(self) -> None:
+        if self.read in (bool, int, float):  # bool("false") is True
+            raise SchemaError(
+                f"the parser of option {self.key!r} must read Flink's values, got {self.read!r}",
+                code="wrong-argument",
+                hint="use boolean, integer, long or double of schema_core.connectors",
+            )
+
     def keys(self) -> tuple[str, ...]:
         """All keys that are understood, that of today first."""
         return (self.key, *self.fallback_keys, *self.deprecated_keys)

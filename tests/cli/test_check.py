@@ -66,6 +66,14 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         "CREATE TABLE t (a INT) WITH ('connector' = 'filesistem', 'path' = '/p')",
         ["1:30: error[not-discovered]: no connector 'filesistem' is installed"],
     ),
+    "a misspelt connector after a format": (
+        "CREATE TABLE t (a INT) WITH ('format' = 'csv', 'path' = '/p', 'connector' = 'filesistem')",
+        ["1:63: error[not-discovered]: no connector 'filesistem' is installed"],
+    ),
+    "a misspelt format": (
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = '/p', 'format' = 'cvs')",
+        ["1:73: error[unknown-format]: no file format 'cvs' is installed"],
+    ),
     "an unknown option": (
         "CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'rows-per-secnd' = '1')",
         ["1:55: error[unknown-option]: unsupported option: rows-per-secnd"],

@@ -188,3 +188,10 @@ def test_a_configuration_holds_strings_only(
     assert "wrong-argument" == caught.value.code
     assert key not in options
     assert {"k": "v"} == options.to_dict()
+
+
+@pytest.mark.parametrize("parser", [bool, int, float])
+def test_parsers_of_python_are_refused(parser: type[Any]) -> None:
+    """`bool("false")` is True."""
+    with pytest.raises(SchemaError, match=r"(?s)parser of option 'a'.*use boolean, integer"):
+        option_values.ConfigOption("a", parser)
