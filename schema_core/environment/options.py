@@ -662,7 +662,7 @@ CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",
     str,
     None,
-    "the directory of the checkpoints of streaming jobs, in one directory for each job",
+    "the directory of the checkpoints of streaming jobs, with a subdirectory for each job",
     deprecated_keys=("state.checkpoints.dir",),
 )
 CHECKPOINT_INTERVAL = ConfigOption(
