@@ -239,6 +239,8 @@ def application() -> typer.Typer:
         """Flink's schemas, resolved exactly and run on Spark."""
         with exiting():
             context.obj = load(config, COMMANDS)
+        if config is None and context.obj.is_inherited:
+            print(f"schema-core: the configuration is {context.obj.path}", file=sys.stderr)
 
     return app
 

@@ -7,8 +7,9 @@ then the common keys of the file. Secrets are not in the file: it names variable
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from schema_core.secrets import is_secret, mask_credentials
 
 #: The names of files that are searched for, in the working directory and those above it.
 FILE, PROJECT = "schema-core.toml", "pyproject.toml"
+#: Entries of the root of a repository, above which no file is searched for.
+REPOSITORY = (".git", ".hg", ".jj", ".svn")
 #: The table of `PROJECT` below ``tool``.
 TOOL = "schema-core"
 #: Bytes of a configuration file.
@@ -39,6 +42,11 @@ class CliConfiguration:
 
     path: Path | None = None
     content: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the file is in a directory above the working directory."""
+        return self.path is not None and self.path.parent in Path.cwd().parents
 
     def defaults(self, command: str, options: Mapping[str, tuple[str, bool]]) -> dict[str, Any]:
         """Return the defaults of a command by the names of its parameters.
@@ -83,6 +91,9 @@ def _variable(command: str, option: str) -> str | None:
 def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
     """Return the configuration in a file, or in the nearest one above the working directory.
 
+    The search ends at the root of a repository and at the home directory. A file that is not named
+    but found must belong to the user or to root, and only they may be able to write it.
+
     Args:
         path: The file, or None to search for one.
         commands: The names of all commands, which are the names of sections.
@@ -90,34 +101,61 @@ def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
     Raises:
         ExternalError: with code `file-system-failed` for a file that cannot be read.
         SchemaError: with code `invalid-configuration` for a file that is not TOML, or an unknown
-            key or section.
+            key or section, `untrusted-configuration` for a file that others may have written.
     """
-    found = _read(path) if path is not None else _nearest()
-    if found is None:
+    configuration = _read(path) if path is not None else _nearest()
+    if configuration is None:
         return CliConfiguration()
-    with at(f"file {found.path}"):
+    with at(f"file {configuration.path}"):
         known = [*COMMON, *commands]
-        for key in found.content:
+        for key in configuration.content:
             if key not in known:
                 raise _unknown(key, known)
-    return found
+    return configuration
 
 
 def _nearest() -> CliConfiguration | None:
-    directory = Path.cwd()
-    for one in (directory, *directory.parents):
+    for directory in _searched_directories():
         for name in (FILE, PROJECT):
-            path = one / name
-            if path.is_file() and (found := _read(path)) is not None:
-                return found
+            path = directory / name
+            if path.is_file() and (configuration := _read(path, is_named=False)) is not None:
+                return configuration
     return None
 
 
-def _read(path: Path) -> CliConfiguration | None:
+def _searched_directories() -> Iterator[Path]:
+    """Yield the working directory and those above it, up to a repository's root or the home."""
+    directory = Path.cwd()
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.home() may raise
+    for searched in (directory, *directory.parents):
+        yield searched
+        if searched == home or any((searched / entry).exists() for entry in REPOSITORY):
+            return
+
+
+def _require_trusted(path: Path, status: os.stat_result) -> None:
+    """Refuse a file or a symbolic link to it that another user may have written."""
+    if not hasattr(os, "getuid"):  # Windows has no owners and modes of this kind
+        return
+    if not {path.lstat().st_uid, status.st_uid} <= {0, os.getuid()}:
+        reason = "the file belongs to another user"
+    elif status.st_mode & stat.S_IWOTH:
+        reason = "all users may write the file"
+    else:
+        return
+    raise SchemaError(
+        f"{reason}, who could decide which SQL is run",
+        code="untrusted-configuration",
+        hint="if you trust the file, name it with --config, or change its owner and mode",
+    )
+
+
+def _read(path: Path, is_named: bool = True) -> CliConfiguration | None:
     """Return the configuration in a file; None for a project's file without one."""
     with at(f"file {path}"):
         try:
             with path.open("rb") as file:
+                status = os.fstat(file.fileno())
                 content = file.read(MAX_FILE + 1)
         except OSError as error:
             raise ExternalError(
@@ -126,13 +164,19 @@ def _read(path: Path) -> CliConfiguration | None:
         if len(content) > MAX_FILE:
             raise _invalid(f"the file has more than {MAX_FILE:,} bytes")
         try:
-            document = tomllib.loads(content.decode())
+            document: Any = tomllib.loads(content.decode())
         except (ValueError, RecursionError) as error:
             raise _invalid(f"the file is not TOML: {error}") from None
-    if path.name != PROJECT:
-        return CliConfiguration(path, document)
-    tool = document.get("tool", {}).get(TOOL)
-    return None if tool is None else CliConfiguration(path, tool)
+        if path.name == PROJECT:
+            tools = document.get("tool")
+            document = tools.get(TOOL) if isinstance(tools, dict) else None
+            if document is None:
+                return None
+            if not isinstance(document, dict):
+                raise _invalid(f"'tool.{TOOL}' must be a table")
+        if not is_named:
+            _require_trusted(path, status)
+    return CliConfiguration(path, document)
 
 
 def _require_known(section: Mapping[str, Any], options: Mapping[str, object]) -> None:

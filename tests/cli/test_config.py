@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from schema_core.cli.commands import application
-from schema_core.cli.config import COMMON, load
+from schema_core.cli.config import COMMON, REPOSITORY, load
 
 GOOD = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '${p}')"
+
+#: Defines the variable of `GOOD`, so that there is no warning on stderr.
+DEFINED = ("--define", "p=x")
 
 
 @pytest.fixture(autouse=True)
@@ -125,3 +130,99 @@ def test_a_missing_configuration_ends_with_2() -> None:
 
 def test_there_is_nothing_without_a_file() -> None:
     assert {} == load(None, COMMON).content
+
+
+@pytest.mark.parametrize("entry", REPOSITORY)
+@pytest.mark.parametrize("kind", ["directory", "file"])
+def test_the_search_ends_at_the_root_of_a_repository(project: Path, entry: str, kind: str) -> None:
+    (project / "schema-core.toml").write_text('format = "json"\n')
+    marker = project / "below" / entry
+    marker.mkdir() if kind == "directory" else marker.write_text("gitdir: elsewhere")
+
+    assert load(None, COMMON).path is None
+
+    (project / "below" / "schema-core.toml").write_text('format = "html"\n')
+
+    assert project / "below" / "schema-core.toml" == load(None, COMMON).path
+
+
+def test_the_search_ends_at_the_home_directory(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "schema-core.toml").write_text('format = "json"\n')
+    (project / "link").symlink_to(project / "below")
+    (project / "below" / "deeper").mkdir()
+    monkeypatch.chdir(project / "below" / "deeper")
+    monkeypatch.setenv("HOME", str(project / "link"))
+
+    assert load(None, COMMON).path is None
+
+    (project / "below" / "schema-core.toml").write_text('format = "html"\n')
+
+    assert project / "below" / "schema-core.toml" == load(None, COMMON).path
+
+
+def test_a_file_above_the_working_directory_is_named_on_stderr(project: Path) -> None:
+    file = project / "schema-core.toml"
+    file.write_text('format = "json"\n')
+
+    assert f"schema-core: the configuration is {file}\n" == check(*DEFINED).stderr
+    assert "" == check(*DEFINED, SCHEMA_CORE_CONFIG=str(file)).stderr
+
+    (project / "below" / "schema-core.toml").write_text('format = "json"\n')
+
+    assert "" == check(*DEFINED).stderr
+
+
+def foreign_owner(file: Path) -> None:
+    os.chown(file, 12345, -1)
+
+
+def foreign_link(file: Path) -> None:
+    file.rename(file.with_suffix(".target"))
+    file.symlink_to(file.with_suffix(".target"))
+    os.chown(file, 12345, -1, follow_symlinks=False)
+
+
+def world_writable(file: Path) -> None:
+    file.chmod(0o646)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")
+@pytest.mark.parametrize("expose", [foreign_owner, foreign_link, world_writable])
+@pytest.mark.parametrize("name", ["schema-core.toml", "pyproject.toml"])
+@pytest.mark.parametrize("place", [".", "below"])
+def test_a_file_that_others_may_have_written_is_refused(
+    project: Path, expose: Callable[[Path], None], name: str, place: str
+) -> None:
+    file = project / place / name
+    file.write_text('[tool.schema-core]\nformat = "json"\n' if "py" in name else 'format = "json"')
+    try:
+        expose(file)
+    except PermissionError:
+        pytest.skip("only root may change the owner of a file")
+    refused = check(*DEFINED)
+
+    assert 2 == refused.exit_code
+    assert "error[untrusted-configuration]" in refused.stderr
+    assert str(file) in refused.stderr
+
+    named = check(*DEFINED, SCHEMA_CORE_CONFIG=str(file))
+
+    assert (0, "") == (named.exit_code, named.stderr)
+
+
+def test_a_project_file_without_a_table_may_belong_to_anybody(project: Path) -> None:
+    file = project / "below" / "pyproject.toml"
+    file.write_text("[tool.other]\n")
+    file.chmod(0o666)
+
+    assert (0, "") == (check(*DEFINED).exit_code, check(*DEFINED).output)
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nschema-core = 1"])
+def test_a_project_file_with_another_value_is_no_crash(project: Path, text: str) -> None:
+    (project / "pyproject.toml").write_text(text)
+
+    assert check(*DEFINED).exit_code == (0 if text == "tool = 1" else 2)
+    assert "Traceback" not in check(*DEFINED).output
