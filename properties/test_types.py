@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from schema_core.errors import ParseError, SchemaError
-from schema_core.paths import UnresolvedPath, parse_path
+from schema_core.paths import UnresolvedPath, join_names, parse_path, split_names
 from schema_core.testing.strategies import ATOMIC, atomic_types, paths, types
 from schema_core.text import MAX_DEPTH
 from schema_core.types import (
@@ -279,3 +279,8 @@ def test_any_names_are_a_path_or_a_schema_error(parts: list[str | None]) -> None
         assert parts == list(UnresolvedPath(parts).parts)
     except SchemaError:
         assert not 1 <= len(parts) <= 3 or any(not (part or "").strip() for part in parts)
+
+
+@given(st.lists(st.text("a.`= -"), min_size=1, max_size=4))
+def test_joined_names_are_split_into_the_same_names(names: list[str]) -> None:
+    assert tuple(names) == split_names(join_names(names))

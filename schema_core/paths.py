@@ -249,8 +249,41 @@ class UnresolvedPath:
 
 
 def format_path(path: object) -> str:
-    """Return a path for a message: names separated by dots for an identifier, else its string."""
-    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
+    """Return a path for a message: that of `join_names` for an identifier, else its string."""
+    return join_names(path.to_list()) if isinstance(path, ObjectIdentifier) else str(path)
+
+
+#: Characters with which a name is quoted by `join_names`.
+_QUOTED = regex(r"[.`=]|^$")
+#: A name in a string of `join_names`, with the dot before it: quoted, or up to the next dot.
+_JOINED_NAME = regex(r"(?:\A|\.)(?:`((?:[^`]|``)*)`(?=\.|\Z)|([^.]*))")
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return names separated by dots, of which those with dots, backticks or ``=`` are quoted.
+
+    Different names have different results, so that they are keys of documents, names of files and
+    arguments of commands. `split_names` is the inverse.
+
+    >>> print(join_names(["sales", "my-orders"]), join_names(["sales", "or.ders"]))
+    sales.my-orders sales.`or.ders`
+    """
+    return ".".join(quote_identifier(one) if _QUOTED.search(one) else one for one in names)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names that a string of `join_names` has.
+
+    Other than for `parse_path` there may be any number of names, and names without dots need no
+    quotes.
+
+    >>> split_names("sales.`or.ders`.my-column")
+    ('sales', 'or.ders', 'my-column')
+    """
+    matches = (found.groups() for found in _JOINED_NAME.finditer(text))
+    return tuple(
+        plain if quoted is None else quoted.replace("``", "`") for quoted, plain in matches
+    )
 
 
 def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) -> str:

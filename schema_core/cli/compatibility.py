@@ -26,6 +26,7 @@ from schema_core.migration.compatibility import (
     check_compatibility,
 )
 from schema_core.migration.rules import RULE_SETS
+from schema_core.paths import ObjectIdentifier, join_names, split_names
 from schema_core.text import escaped, position
 
 #: The version of the output in JSON.
@@ -38,9 +39,14 @@ MAX_ACCEPTANCES = 1_000_000
 class Compared:
     """One table of both scripts: its path, its new definition, and the verdict."""
 
-    path: str
+    identifier: ObjectIdentifier
     new: ResolvedCatalogTable
     report: CompatibilityReport
+
+    @property
+    def path(self) -> str:
+        """The full path, with names quoted where they need it."""
+        return join_names(self.identifier.to_list())
 
     def position(self, finding: Finding, text: str) -> tuple[int, int]:
         """Return line and column of what a finding is about in the new script, or zeros."""
@@ -94,12 +100,12 @@ def compat(
                     rules,
                     renames=renames[path],
                     severities=levels,
-                    accepted=accepted.get(path, accepted[""]),
+                    accepted=accepted.get(tuple(path.to_list()), accepted[()]),
                 ),
             )
             for path, table in after.items()
         ]
-        compared = _without_needed(compared, accepted[""])
+        compared = _without_needed(compared, accepted[()])
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
@@ -108,7 +114,8 @@ def compat(
         CompatibilityMode.BACKWARD,
         CompatibilityMode.BACKWARD_TRANSITIVE,
     }
-    removed = [] if reads_old else sorted(before.keys() - after.keys())
+    gone = () if reads_old else before.keys() - after.keys()
+    removed = sorted(join_names(one.to_list()) for one in gone)
     finish(report_of(compared, removed, new, text), output)
 
 
@@ -142,10 +149,10 @@ def _levels(options: list[str]) -> dict[str, Severity]:
     return levels
 
 
-def _acceptances(file: Path | None) -> dict[str, list[Acceptance]]:
-    """Return acceptances by the path of their table; those under "" are of all tables."""
+def _acceptances(file: Path | None) -> dict[tuple[str, ...], list[Acceptance]]:
+    """Return acceptances by the names of their table; those without names are of all tables."""
     if file is None:
-        return {"": []}
+        return {(): []}
     text = script.read_text(file, MAX_ACCEPTANCES)
     if len(text) > MAX_ACCEPTANCES:
         raise script.refused(file, f"it has more than {MAX_ACCEPTANCES:,} characters")
@@ -158,10 +165,10 @@ def _acceptances(file: Path | None) -> dict[str, list[Acceptance]]:
         raise script.refused(file, "it must consist of tables [[accept]]")
     accepted = [_acceptance(row) for row in rows]
     everywhere = [one for row, one in zip(rows, accepted, strict=True) if "table" not in row]
-    found = {"": everywhere}
+    found: dict[tuple[str, ...], list[Acceptance]] = {(): everywhere}
     for row, one in zip(rows, accepted, strict=True):
         if "table" in row:
-            found.setdefault(row["table"], [*everywhere]).append(one)
+            found.setdefault(split_names(row["table"]), [*everywhere]).append(one)
     return found
 
 
@@ -189,7 +196,7 @@ def _acceptance(row: Any) -> Acceptance:
                 f"an acceptance requires a {kind.__name__} {key!r}, got {row.get(key)!r}",
                 code="wrong-argument",
             )
-    path = tuple(row["path"].split(".")) if row.get("path") else ()
+    path = split_names(row["path"]) if row.get("path") else ()
     return Acceptance(row["kind"], path, row["reason"], row["until"])
 
 
@@ -228,7 +235,7 @@ def _reported(one: Compared, found: Finding, file: Path, text: str) -> ReportedF
         str(file),
         *one.position(found, text),
         subject=one.path,
-        path=(".".join(found.path),) if found.path else (),
+        path=(join_names(found.path),) if found.path else (),
     )
 
 

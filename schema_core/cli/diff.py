@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ from schema_core.markup import section
 from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.rendering import side_by_side
+from schema_core.paths import ObjectIdentifier, join_names
 from schema_core.schema.rendering import schema_parts
 from schema_core.text import escaped
 
@@ -40,10 +42,15 @@ class Status(Enum):
 class TableDifference:
     """How a table differs: its changes, and renames that `diff` does not assume, as options."""
 
-    path: str
+    identifier: ObjectIdentifier
     status: Status
     changes: tuple[TableChange, ...] = ()
     renames: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The full path, with names quoted where they need it."""
+        return join_names(self.identifier.to_list())
 
 
 def diff_tables(
@@ -73,9 +80,9 @@ def diff_tables(
 
 
 def differences(
-    before: dict[str, ResolvedCatalogTable],
-    after: dict[str, ResolvedCatalogTable],
-    renames: dict[str, dict[tuple[str, ...], str]],
+    before: dict[ObjectIdentifier, ResolvedCatalogTable],
+    after: dict[ObjectIdentifier, ResolvedCatalogTable],
+    renames: dict[ObjectIdentifier, dict[tuple[str, ...], str]],
 ) -> Iterator[TableDifference]:
     """Yield the tables that differ, in the order of the new script; those that are gone first."""
     yield from (TableDifference(path, Status.DROPPED) for path in before if path not in after)
@@ -83,10 +90,10 @@ def differences(
         if path not in before:
             yield TableDifference(path, Status.ADDED)
         elif changes := diff(before[path], table, renames=renames[path]):
-            name, likely = path.rpartition(".")[2], likely_renames(before[path], table)
+            shortest = script.shortest_path(path, renames)
             options = (
-                f"{'.'.join((name, *column))}={to}"
-                for column, to in likely.items()
+                f"{join_names((*shortest, *column))}={join_names((to,))}"
+                for column, to in likely_renames(before[path], table).items()
                 if column not in renames[path]
             )
             yield TableDifference(path, Status.CHANGED, changes, tuple(options))
@@ -95,12 +102,17 @@ def differences(
 # --- output --------------------------------------------------------------------------------------
 
 
-def report_of(found: list[TableDifference], file: Path, tables: Iterable[str]) -> FindingReport:
+def report_of(
+    found: list[TableDifference], file: Path, tables: Iterable[ObjectIdentifier]
+) -> FindingReport:
     """Return the report of differences: an error for each change."""
     return FindingReport(
         "diff",
         [finding for one in found for finding in _findings(one, str(file))],
-        list(dict.fromkeys([*tables, *(one.path for one in found)])),
+        [
+            join_names(one.to_list())
+            for one in dict.fromkeys([*tables, *(one.identifier for one in found)])
+        ],
         text=as_text(found),
         document=as_document(found),
     )
@@ -110,7 +122,7 @@ def _findings(one: TableDifference, file: str) -> Iterator[ReportedFinding]:
     if one.status is not Status.CHANGED:
         code, message = f"table-{one.status.value}", f"the table is {one.status.value}"
         yield ReportedFinding(Level.ERROR, code, message, file, subject=one.path)
-    hint = "; ".join(f"pass --rename {it} if it is a rename" for it in one.renames) or None
+    hint = "; ".join(f"pass --rename {quote(it)} if it is a rename" for it in one.renames) or None
     for change in one.changes:
         yield ReportedFinding(
             Level.ERROR, "table-changed", describe(change), file, hint=hint, subject=one.path
@@ -122,23 +134,25 @@ def as_text(found: list[TableDifference]) -> Iterator[str]:
     for one in found:
         yield escaped(f"{one.path}: {one.status.value}")
         yield from (escaped(f"  {describe(change)}") for change in one.changes)
-        yield from (escaped(f"  hint: pass --rename {it} if it is a rename") for it in one.renames)
+        yield from (
+            escaped(f"  hint: pass --rename {quote(it)} if it is a rename") for it in one.renames
+        )
 
 
 def as_html(
     found: list[TableDifference],
-    before: dict[str, ResolvedCatalogTable],
-    after: dict[str, ResolvedCatalogTable],
-    renames: dict[str, dict[tuple[str, ...], str]],
+    before: dict[ObjectIdentifier, ResolvedCatalogTable],
+    after: dict[ObjectIdentifier, ResolvedCatalogTable],
+    renames: dict[ObjectIdentifier, dict[tuple[str, ...], str]],
 ) -> Iterator[str]:
     """Yield the definitions of each changed table side by side, and the schemas of the others."""
     for one in found:
         if one.status is Status.CHANGED:
-            former = script.former_names(renames[one.path])
-            content = [side_by_side(before[one.path], after[one.path], former)]
+            former = script.former_names(renames[one.identifier])
+            content = [side_by_side(before[one.identifier], after[one.identifier], former)]
         else:
             tables = before if one.status is Status.DROPPED else after
-            content = list(schema_parts(tables[one.path].resolved_schema))
+            content = list(schema_parts(tables[one.identifier].resolved_schema))
         yield section(f"{one.path}: {one.status.value}", *content)
 
 

@@ -35,7 +35,7 @@ from schema_core.migration.generation import (
 )
 from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
 from schema_core.migration.validation import validate_rows
-from schema_core.paths import ObjectPath, parse_path
+from schema_core.paths import ObjectPath, parse_path, split_names
 from schema_core.sql.parser import parse_statements
 from schema_core.text import escaped
 
@@ -322,8 +322,7 @@ def _renames(
     tables: dict[ObjectPath, str] = {}
     columns: dict[ObjectPath, dict[tuple[str, ...], str]] = {}
     for option in options:
-        path, _, name = option.partition("=")
-        names = path.split(".")
+        names, name = script.rename_of(option)
         if len(names) < 2 or not all(names) or not name:
             raise SchemaError(
                 f"--rename requires DATABASE.TABLE=NEW or DATABASE.TABLE.COLUMN=NEW, "
@@ -334,7 +333,7 @@ def _renames(
         if len(names) == 2:
             tables[table] = name
         else:
-            columns.setdefault(table, {})[tuple(names[2:])] = name
+            columns.setdefault(table, {})[names[2:]] = name
     return tables, columns
 
 
@@ -436,12 +435,14 @@ def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str
         SchemaError: with code `wrong-argument`.
     """
     found: dict[tuple[str, ...], str] = {}
+    parts = split_names(table)
     for option in options:
-        path, _, name = option.removeprefix(f"{table}.").partition("=")
-        if not path or not name:
+        names, name = script.rename_of(option)
+        column = names[len(parts) :] if names[: len(parts)] == parts else names
+        if not column or not all(column) or not name:
             raise SchemaError(
                 f"--rename requires COLUMN=NEW or {table}.COLUMN=NEW, got {option!r}",
                 code="wrong-argument",
             )
-        found[tuple(path.split("."))] = name
+        found[column] = name
     return found

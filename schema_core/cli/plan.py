@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -22,10 +22,13 @@ from schema_core.markup import scrolled, section
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.rendering import plan_html, side_by_side
 from schema_core.migration.targets import TARGETS
+from schema_core.paths import ObjectIdentifier, join_names
 from schema_core.text import escaped
 
 #: The version of the output in JSON.
 VERSION = 1
+
+Plans: TypeAlias = dict[ObjectIdentifier, MigrationPlan]
 
 
 #: The formats of plans: those of findings, and a script.
@@ -61,9 +64,9 @@ def plan_tables(
         after, _ = script.tables(new)
         renames = script.renames(rename or [], [one for one in after if one in before])
         counts = script.row_counts(rows or [], renames)
-        plans = {}
+        plans: Plans = {}
         for path, hints in renames.items():
-            names = tuple(path.split("."))
+            names = tuple(path.to_list())
             plans[path] = plan(
                 before[path],
                 after[path],
@@ -75,9 +78,9 @@ def plan_tables(
     except SchemaCoreError as error:
         script.show(errors, new, error.diagnostics)
         raise typer.Exit(UNREADABLE) from None
-    for path in sorted(before.keys() ^ after.keys()):
-        where = "old" if path in before else "new"
-        errors.print(Text(escaped(f"{path}: only in the {where} script")), soft_wrap=True)
+    for path in sorted(before.keys() ^ after.keys(), key=ObjectIdentifier.to_list):
+        where, shown = "old" if path in before else "new", join_names(path.to_list())
+        errors.print(Text(escaped(f"{shown}: only in the {where} script")), soft_wrap=True)
     report = replace(report_of(plans, new), html=lambda: as_html(plans, before, after, renames))
     if output.value == "sql":
         finish(replace(report, text=as_sql(plans)), Output.TEXT)
@@ -88,14 +91,15 @@ def plan_tables(
 # --- output --------------------------------------------------------------------------------------
 
 
-def report_of(plans: dict[str, MigrationPlan], file: Path) -> FindingReport:
+def report_of(plans: Plans, file: Path) -> FindingReport:
     """Return the report of plans: data at risk is a warning, an unsupported change an error."""
-    findings = [finding for path, one in plans.items() for finding in _findings(path, one, file)]
-    documents = {path: json.loads(one.to_json()) for path, one in plans.items()}
+    by_path = {join_names(path.to_list()): one for path, one in plans.items()}
+    findings = [finding for path, one in by_path.items() for finding in _findings(path, one, file)]
+    documents = {path: json.loads(one.to_json()) for path, one in by_path.items()}
     return FindingReport(
         "plan",
         findings,
-        list(plans),
+        list(by_path),
         text=[escaped(line) for one in plans.values() for line in str(one).splitlines()],
         document={"version": VERSION, "plans": documents},
     )
@@ -106,7 +110,7 @@ def _findings(path: str, plan: MigrationPlan, file: Path) -> Iterator[ReportedFi
         for risk in step.risks:
             yield ReportedFinding(
                 Level.WARNING, risk.kind, f"data at risk: {risk.reason}", str(file), subject=path,
-                path=(".".join(risk.path),),
+                path=(join_names(risk.path),),
             )  # fmt: skip
     for loss in plan.losses:
         message = f"unsupported: {loss}"
@@ -114,23 +118,23 @@ def _findings(path: str, plan: MigrationPlan, file: Path) -> Iterator[ReportedFi
 
 
 def as_html(
-    plans: dict[str, MigrationPlan],
-    before: dict[str, ResolvedCatalogTable],
-    after: dict[str, ResolvedCatalogTable],
-    renames: dict[str, dict[tuple[str, ...], str]],
+    plans: Plans,
+    before: dict[ObjectIdentifier, ResolvedCatalogTable],
+    after: dict[ObjectIdentifier, ResolvedCatalogTable],
+    renames: dict[ObjectIdentifier, dict[tuple[str, ...], str]],
 ) -> Iterator[str]:
     """Yield the steps of each plan, and the definitions side by side."""
     for path, one in plans.items():
         sides = side_by_side(before[path], after[path], script.former_names(renames[path]))
-        yield section(path, scrolled(plan_html(one)), sides)
+        yield section(join_names(path.to_list()), scrolled(plan_html(one)), sides)
 
 
-def as_sql(plans: dict[str, MigrationPlan]) -> Iterator[str]:
+def as_sql(plans: Plans) -> Iterator[str]:
     """Yield a script: the statements as they are, risks and losses as comments of one line."""
     for one in plans.values():
         for step in one.steps:
             for risk in step.risks:
-                yield escaped(f"-- at risk: {'.'.join(risk.path)}: {risk.reason} [{risk.kind}]")
+                yield escaped(f"-- at risk: {join_names(risk.path)}: {risk.reason} [{risk.kind}]")
             for text in step.statements:
                 yield f"{text};"
         for loss in one.losses:

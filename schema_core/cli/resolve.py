@@ -39,7 +39,7 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.paths import ObjectIdentifier, UnresolvedPath, join_names
 from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     Alter,
@@ -102,7 +102,7 @@ def resolve(
             except SchemaCoreError as error:
                 findings += of_diagnostics(file, error.diagnostics, Level.WARNING)
     report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
-    tables = {identifier.as_summary_string(): text for identifier, text in found.items()}
+    tables = {join_names(identifier.to_list()): text for identifier, text in found.items()}
     document = json.loads(as_json(report)) | {"tables": tables}
     finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
 
@@ -324,7 +324,7 @@ def describing(
 
 def described(found: FoundTable, form: Form) -> str:
     """Return the resolved schema of a table or view."""
-    name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
+    name, schema = join_names(found.identifier.to_list()), found.table.resolved_schema
     match form:
         case Form.LISTING:
             return "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))

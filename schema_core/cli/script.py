@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -18,8 +19,9 @@ from schema_core.cli.findings import DASH, STDIN, of_diagnostics, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
+from schema_core.paths import ObjectIdentifier, join_names, split_names
 from schema_core.sql.parser import parse_statements
-from schema_core.sql.statement_syntax import CreateTable
+from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
 from schema_core.text import MAX_TEXT, is_blank
 
 if TYPE_CHECKING:
@@ -56,46 +58,75 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     return text
 
 
-def tables(file: Path) -> tuple[dict[str, ResolvedCatalogTable], str]:
-    """Return the tables that a script leaves, by full path, and its text."""
+def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], str]:
+    """Return the tables that a script creates and leaves, by path, and its text."""
     text = read(file)
     settings = EnvironmentSettings.in_streaming_mode()
     with dry_run_session(settings, checks_connectors=False) as session:
         paths = []
         for statement in parse_statements(text):
             dry_run_statement(session, statement, text)
-            if isinstance(statement, CreateTable):
-                paths.append(session.found(statement.path).identifier)
-        left = ((one, session.tables.find(one)) for one in paths)
+            match statement:
+                case CreateTable(path=path):
+                    paths.append(session.found(path).identifier)
+                case Alter(kind=ObjectKind.TABLE, path=path, change=RenameTo() as change):
+                    old = session.identifier(path)
+                    new = replace(old, object_name=change.path.parts[-1])
+                    paths += [new] if old in paths else []
+        left = ((one, session.tables.find(one)) for one in dict.fromkeys(paths))
         found = {
-            identifier.as_summary_string(): one.table
+            identifier: one.table
             for identifier, one in left
             if one is not None and isinstance(one.table, ResolvedCatalogTable)
         }
         return found, text
 
 
-def renames(options: list[str], paths: Iterable[str]) -> dict[str, dict[tuple[str, ...], str]]:
+def renames(
+    options: list[str], paths: Iterable[ObjectIdentifier]
+) -> dict[ObjectIdentifier, dict[tuple[str, ...], str]]:
     """Return renames by the path of their table, as hints for `diff`.
 
     Args:
-        options: Strings of the form TABLE.COLUMN=NEW; a table has this name in any database.
+        options: Strings of the form TABLE.COLUMN=NEW; `tables_named` defines TABLE.
         paths: The full paths of the tables whose columns may be renamed.
 
     Raises:
         SchemaError: with code `wrong-argument` for another form, or a table that is not there.
     """
-    found: dict[str, dict[tuple[str, ...], str]] = {path: {} for path in paths}
+    found: dict[ObjectIdentifier, dict[tuple[str, ...], str]] = {path: {} for path in paths}
     for option in options:
-        path, _, name = option.partition("=")
-        table, *names = path.split(".")
-        if not (table and names and name):
+        names, name = rename_of(option)
+        if len(names) < 2 or not all(names) or not name:
             raise SchemaError(
                 f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
             )
-        for one in _tables_named(table, found, "--rename"):
-            found[one][tuple(names)] = name
+        named, count = tables_named(names, found, "--rename", below=1)
+        for one in named:
+            found[one][names[count:]] = name
     return found
+
+
+def rename_of(option: str) -> tuple[tuple[str, ...], str]:
+    """Return the names before the first ``=`` of an option, and the name after it.
+
+    Names with dots, backticks or ``=`` are quoted with backticks.
+
+    >>> rename_of("`a.b`.`c=d`=`e``f`")
+    (('a.b', 'c=d'), 'e`f')
+    >>> rename_of("orders.tag=new.label")
+    (('orders', 'tag'), 'new.label')
+    """
+    path, name = _assignment(option)
+    unquoted = split_names(name)
+    return split_names(path), unquoted[0] if len(unquoted) == 1 else name
+
+
+def _assignment(option: str) -> tuple[str, str]:
+    """Split an option at its first ``=`` that is not within backticks."""
+    found = re.match(r"(?:`(?:[^`]|``)*`|[^=`])*(?==|\Z)", option)
+    end = found.end() if found else option.find("=") % (len(option) + 1)
+    return option[:end], option[end + 1 :]
 
 
 def former_names(renames: Mapping[tuple[str, ...], str]) -> dict[str, str]:
@@ -107,34 +138,58 @@ def former_names(renames: Mapping[tuple[str, ...], str]) -> dict[str, str]:
     return {name: column for (column, *fields), name in renames.items() if not fields}
 
 
-def row_counts(options: list[str], paths: Collection[str]) -> dict[str, int]:
+def row_counts(
+    options: list[str], paths: Collection[ObjectIdentifier]
+) -> dict[ObjectIdentifier, int]:
     """Return numbers of rows by the path of their table.
 
     Args:
-        options: Strings of the form TABLE=COUNT; a table has this name in any database.
+        options: Strings of the form TABLE=COUNT; `tables_named` defines TABLE.
         paths: The full paths of the tables.
 
     Raises:
         SchemaError: with code `wrong-argument` for another form, or a table that is not there.
     """
-    found: dict[str, int] = {}
+    found: dict[ObjectIdentifier, int] = {}
     for option in options:
-        table, _, count = option.partition("=")
+        table, count = _assignment(option)
         if not (table and re.fullmatch("[0-9]{1,18}", count)):
             raise SchemaError(f"--rows requires TABLE=COUNT, got {option!r}", code="wrong-argument")
-        found |= dict.fromkeys(_tables_named(table, paths, "--rows"), int(count))
+        named, _ = tables_named(split_names(table), paths, "--rows")
+        found |= dict.fromkeys(named, int(count))
     return found
 
 
-def _tables_named(table: str, paths: Collection[str], option: str) -> list[str]:
-    """Return the paths of the tables with a name in any database; there must be one."""
-    if found := [one for one in paths if one.rpartition(".")[2] == table]:
-        return found
-    raise SchemaError(
-        f"{option}: there is no table {table!r}",
-        code="wrong-argument",
-        hint=similar(table, {one.rpartition(".")[2] for one in paths}),
-    )
+def tables_named(
+    names: tuple[str, ...], paths: Collection[ObjectIdentifier], option: str, below: int = 0
+) -> tuple[list[ObjectIdentifier], int]:
+    """Return the tables that the first names denote, and how many names these are.
+
+    The first name is that of a table in any database. If there is no such table, the first two are
+    a database and a table, or the first three a full path.
+
+    Args:
+        names: The names of an argument.
+        paths: The full paths of the tables.
+        option: The option, for the error.
+        below: The number of names that must follow.
+
+    Raises:
+        SchemaError: with code `wrong-argument` if there is no such table.
+    """
+    for count in range(1, min(3, len(names) - below) + 1):
+        if found := [one for one in paths if tuple(one.to_list()[-count:]) == names[:count]]:
+            return found, count
+    problem = f"{option}: there is no table {names[0]!r}"
+    tables = {join_names([one.object_name]) for one in paths}
+    raise SchemaError(problem, code="wrong-argument", hint=similar(join_names(names[:1]), tables))
+
+
+def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) -> tuple[str, ...]:
+    """Return the fewest names for which `tables_named` returns only this table."""
+    names = tuple(table.to_list())
+    suffixes = (names[-count:] for count in (1, 2, 3))
+    return next((one for one in suffixes if tables_named(one, paths, "")[0] == [table]), names)
 
 
 def is_stdin(path: Path) -> bool:

@@ -22,6 +22,7 @@ from schema_core.dialects import ddl_losses, read_tables, to_ddl
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run_session import dry_run_session
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.paths import join_names, parse_path
 from schema_core.text import escaped, quote_identifier
 
 #: The version of the output in JSON.
@@ -93,7 +94,9 @@ def snapshot(
     """
     with environment_of(file, define) as environment:
         texts = {
-            f"{quote(path.replace('`', ''), safe='')}.sql": create_statement(environment, path)
+            f"{quote(join_names(parse_path(path).parts), safe='')}.sql": create_statement(
+                environment, path
+            )
             for path in paths_in(environment)
         }
     try:
@@ -133,7 +136,7 @@ def convert(
         ]
     print(";\n\n".join(written) + ";")
     for path, loss in losses:
-        errors.print(Text(escaped(f"{'.'.join(path)}: {loss}")), soft_wrap=True)
+        errors.print(Text(escaped(f"{join_names(path)}: {loss}")), soft_wrap=True)
     for loss in found.losses:
         errors.print(Text(escaped(str(loss))), soft_wrap=True)
     if on_loss is LossPolicy.ERROR and any(loss.changes_values for _, loss in losses):

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -406,11 +407,21 @@ def referenced(
         if shown == value and value != HIDDEN:
             found[key] = value
             continue
-        name = f"{owner}.{key}"
+        name = name_of_secret(f"{owner}.{key}", value, secrets or {})
         found[key] = {REFERENCE: name} | ({} if shown == HIDDEN else {MASKED: shown})
         if secrets is not None:
             secrets[name] = value
     return found
+
+
+def name_of_secret(name: str, value: str, secrets: Secrets) -> str:
+    """Return a name that no other value has: the table and a hint may set the same option.
+
+    >>> name_of_secret("t.password", "a", {"t.password": "b"})
+    't.password-2'
+    """
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if secrets.get(one, value) == value)
 
 
 def variable_of(secret: str) -> str:

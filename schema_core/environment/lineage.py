@@ -15,7 +15,7 @@ from schema_core.environment.views import conformed
 from schema_core.lazy_dataclass import dataclass
 from schema_core.markup import code, page, scrolled
 from schema_core.markup import table as html_table
-from schema_core.paths import ObjectIdentifier
+from schema_core.paths import ObjectIdentifier, format_path, join_names, split_names
 from schema_core.query.origins import Origin, Origins, column_origins
 from schema_core.schema.rendering import folded
 from schema_core.schema.resolved import ResolvedSchema
@@ -43,13 +43,15 @@ class Lineage:
         """Return the columns that a column reads directly; none for an unknown one.
 
         Args:
-            path: The path of a table or view with all three names, separated by dots.
+            path: The path of a table or view with all three names, separated by dots; names with
+                dots are quoted with backticks.
             column: The name of the column.
         """
+        names = list(split_names(path))
         for one in self.tables:
-            if one.identifier.as_summary_string() == path:
-                names = one.schema.get_column_names()
-                return dict(zip(names, one.reads, strict=True)).get(column, ())
+            if one.identifier.to_list() == names:
+                columns = one.schema.get_column_names()
+                return dict(zip(columns, one.reads, strict=True)).get(column, ())
         return ()
 
     def to_mermaid(self) -> str:
@@ -100,11 +102,11 @@ def _html(one: TableLineage) -> str:
             code(column.name),
             folded(column.data_type),
             code(column.explain_extras()),
-            "<br>".join(code(f"{o.table.as_summary_string()}.{o.column}") for o in origins),
+            "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins),
         )
         for column, origins in zip(one.schema.columns, one.reads, strict=True)
     ]
-    caption = f"{one.identifier.as_summary_string()} ({one.kind.value})"
+    caption = f"{format_path(one.identifier)} ({one.kind.value})"
     return scrolled(html_table(("column", "type", "how", "reads"), rows, caption))
 
 

@@ -23,6 +23,7 @@ from schema_core.expressions.fluent import (
 )
 from schema_core.expressions.literals import literal
 from schema_core.lazy_dataclass import dataclass
+from schema_core.paths import split_names
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name, Symbol
 from schema_core.text import show
@@ -58,14 +59,16 @@ def lit(v: object, data_type: DataType | None = None) -> Expression:
 
 
 def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
-    """Return the call of a function, given by its dotted name or as a Python function.
+    """Return the call of a function, given by its path or as a Python function.
+
+    Names with dots within a path are quoted with backticks.
 
     >>> print(call("upper", col("a")))
     UPPER(`a`)
     """
     if callable(f):
         return f(*args)
-    path = tuple(require_instance(f, str, "the name of a function").split("."))
+    path = split_names(require_instance(f, str, "the name of a function"))
     name = path[-1].upper()
     symbol = NAMED_FIELDS if name == "ROW" and len(path) == 1 else None
     return Expression(Call(name, tuple(map(to_tree, args)), path if len(path) > 1 else (), symbol))

@@ -36,6 +36,7 @@ from schema_core.migration.rules import (
     RuleSet,
     TypeFinding,
 )
+from schema_core.paths import join_names
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.secrets import masked_value
@@ -155,7 +156,7 @@ class Finding:
         return FINDINGS[self.kind].source
 
     def __str__(self) -> str:
-        place = ".".join(self.path) or "the table"
+        place = join_names(self.path) or "the table"
         accepted = f" (accepted: {self.accepted})" if self.accepted is not None else ""
         return f"{self.severity.value}: {place}: {self.reason} [{self.kind}]{accepted}"
 

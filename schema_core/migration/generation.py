@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from shlex import quote
 from typing import TypeAlias
 
 from schema_core.arguments import require_instance
@@ -61,7 +62,7 @@ from schema_core.migration.differences import RenameHints, likely_renames, renam
 from schema_core.migration.files import IRREVERSIBLE, escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
-from schema_core.paths import ObjectPath
+from schema_core.paths import ObjectPath, join_names
 from schema_core.secrets import masked_value
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import (
@@ -291,7 +292,7 @@ def autogenerate(
         notes.append(escaped(f"{IRREVERSIBLE}; on the way back {irreversible}"))
     lines = [escaped(f"-- {change}") for change in changes]
     lines += [escaped(f"{AT_RISK} {one}") for one in writer.risks]
-    lines += [escaped(f"{IF_RENAMED} {one}") for one in writer.hints]
+    lines += [escaped(f"{IF_RENAMED} {quote(one)}") for one in writer.hints]
     lines += [f"-- the value of ${{{one}}} is secret: pass it with --define" for one in variables]
     lines += [*notes, "-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
@@ -479,10 +480,11 @@ class _Writer:
         old, new = self.old.objects[there], self.new.objects[path]
         if not isinstance(old, CatalogTable) or not isinstance(new, CatalogTable):
             raise stale_change(f"{path} is not a table")
+        names = (path.database_name, path.object_name)
         found = plan(
             old.copy({**old.options, **self.former.get(there, {})}),
             new,
-            path=(path.database_name, path.object_name),
+            path=names,
             renames=self.column_renames.get(path, {}),
             resolver=self.migrator.resolver,
             storage=self.migrator.catalog.storage,
@@ -491,14 +493,15 @@ class _Writer:
             raise SchemaError(
                 f"table {path} cannot be altered in place: {found.rewrite}",
                 code="migration-needs-rewrite",
-                hint=f"rewrite its rows: schema-core migrate rewrite {path} --from FILE",
+                hint="rewrite its rows: schema-core migrate rewrite "
+                f"{quote(join_names(names))} --from FILE",
             )
         self.risks.extend(
-            f"{path}: {'.'.join(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
+            f"{path}: {join_names(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
         )
         known = renames_by_path(self.column_renames.get(path))
         self.hints.extend(
-            f"{'.'.join((path.database_name, path.object_name, *column))}={name}"
+            f"{join_names((*names, *column))}={join_names((name,))}"
             for column, name in likely_renames(old, new).items()
             if column not in known
         )

@@ -75,7 +75,7 @@ from schema_core.migration.targets import (
     type_of,
 )
 from schema_core.migration.validation import permanent_table
-from schema_core.paths import UnresolvedPath, parse_path
+from schema_core.paths import UnresolvedPath, join_names, parse_path
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -193,7 +193,7 @@ class MigrationPlan:
 
     def headline(self) -> str:
         """Return the table, the target, the number of steps, and whether rows are rewritten."""
-        name = ".".join(self.path)
+        name = join_names(self.path)
         how = "in place" if self.rewrite is None else f"by a rewrite: {self.rewrite}"
         count = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
         return f"{name} ({TARGETS[self.target].title}): {count}, {how}"

@@ -9,6 +9,7 @@ from schema_core.catalog.apply_changes import PARTS
 from schema_core.catalog.objects import CatalogTable
 from schema_core.markup import code, items, lines, mark, page, scrolled, table, text
 from schema_core.migration.descriptions import describe
+from schema_core.paths import join_names
 from schema_core.schema.rendering import written_column
 from schema_core.secrets import mask
 from schema_core.text import quote_identifier
@@ -50,7 +51,7 @@ def _step(step: PlanStep) -> tuple[str, ...]:
 
 def risk_text(found: TypeFinding) -> str:
     """Return a risk of a step in one line."""
-    return f"{'.'.join(found.path) or 'the table'}: {found.reason} [{found.kind}]"
+    return f"{join_names(found.path) or 'the table'}: {found.reason} [{found.kind}]"
 
 
 # --- before and after ----------------------------------------------------------------------------
@@ -72,7 +73,7 @@ def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) ->
 
     A plan does not record which columns are renamed: before and after have different columns.
     """
-    title = f"Migration of {'.'.join(plan.path)}"
+    title = f"Migration of {join_names(plan.path)}"
     return page(title, scrolled(plan_html(plan)), side_by_side(before, after, {}))
 
 

@@ -17,6 +17,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.lazy_dataclass import dataclass
+from schema_core.paths import format_path
 from schema_core.query.correlation import (
     expressions_of,
     is_aggregate,
@@ -385,7 +386,7 @@ class _StreamAnalysis:
             case None | Values() | Unnest() | FunctionTable():
                 found = None
             case Scan():
-                path = relation.table.identifier.as_summary_string()
+                path = format_path(relation.table.identifier)
                 found = _Stream(path) if self._is_unbounded(relation) else None
             case CommonScan(name=name):
                 known = (table for own, table in reversed(self._common) if own == name)

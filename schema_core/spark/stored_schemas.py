@@ -21,6 +21,7 @@ from schema_core.migration.compatibility import (
     can_jobs_restart,
     can_read_old_data,
 )
+from schema_core.paths import join_names, split_names
 from schema_core.query.relation import Relation
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
@@ -52,7 +53,7 @@ def sources_of(query: Relation) -> Tables:
         schema = scan.table.schema
         demand = demands.get(id(scan))
         names = set(schema.get_column_names()) if demand is None else set(demand.columns)
-        path = scan.table.identifier.as_summary_string()
+        path = join_names(scan.table.identifier.to_list())
         found.setdefault(path, {}).update(_columns(schema, names))
     return found
 
@@ -61,7 +62,7 @@ def sink_of(target: BoundTable) -> Tables:
     """Return the columns of a table that a job writes."""
     columns = target.table.resolved_schema.columns
     written = {one.name: _stored(one) for one in columns if one.is_persisted()}
-    return {target.identifier.as_summary_string(): written}
+    return {join_names(target.identifier.to_list()): written}
 
 
 def _columns(schema: ResolvedSchema, names: Collection[str]) -> dict[str, Stored]:
@@ -133,7 +134,7 @@ def require_compatible(
     errors = [(table, one) for table, one in found if one.severity is Severity.ERROR]
     if errors:
         changes = "; ".join(
-            f"column {'.'.join(one.path)!r} of {table}: {one.reason} [{one.kind}]"
+            f"column {join_names(one.path)!r} of {table}: {one.reason} [{one.kind}]"
             for table, one in errors
         )
         raise ConflictError(
@@ -146,9 +147,11 @@ def require_compatible(
 
 
 def _findings(old: Tables, new: Tables, *, has_state: bool) -> Iterator[tuple[str, Finding]]:
-    for path in old.keys() & new.keys():
-        for name in old[path].keys() & new[path].keys():
-            before, after = old[path][name], new[path][name]
+    for path, columns in new.items():
+        # older versions did not quote names with dots
+        stored = old.get(path) or old.get(".".join(split_names(path)), {})
+        for name in stored.keys() & columns.keys():
+            before, after = stored[name], columns[name]
             if before != after:
                 check = _state_findings if has_state else _data_findings
                 yield from ((path, one) for one in check(name, before, after))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,21 @@ def test_secrets_are_references(env: TableEnvironment, monkeypatch: pytest.Monke
     monkeypatch.setenv("SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN", "swordfish")
     with pytest.raises(NotFoundError, match="SECRET_C_DEFAULT_SOURCE_PASSWORD"):
         other.execute_plan(PlanReference.from_json_string(text))
+
+
+def test_each_value_of_a_secret_has_its_own_name(env: TableEnvironment) -> None:
+    for database, table in (("a", "b.c"), ("a.b", "c")):
+        path = f"`{database}`.`{table}`"
+        env.execute_sql(f"CREATE DATABASE `{database}`")
+        options = f"'connector' = 'blackhole', 'password' = '{table}'"
+        env.execute_sql(f"CREATE TEMPORARY TABLE {path} (a INT, b STRING) WITH ({options})")
+    plan = env.compile_plan_sql(
+        "INSERT INTO `a.b`.`c` /*+ OPTIONS('password' = 'other') */ SELECT * FROM `a`.`b.c`"
+    )
+    text = plan.as_json_string()
+
+    names = {"c.a.`b.c`.password", "c.`a.b`.c.password", "c.`a.b`.c.password-2"}
+    assert names == set(re.findall(r'"\$secret": "([^"]+)"', text))
 
 
 @pytest.mark.parametrize(

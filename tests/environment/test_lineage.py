@@ -86,6 +86,7 @@ def test_lineage_follows_views_and_computed_columns() -> None:
     assert "t.d" == short(found.reads(f"{prefix}.v", "e"))
     assert "t.a t.b" == short(found.reads(f"{prefix}.t", "c"))
     assert () == found.reads(f"{prefix}.t", "a") == found.reads("x", "a") == found.reads("", "x")
+    assert "v.e" == short(found.reads("default_catalog.`default_database`.w", "f"))
     assert {"t", "u", "v", "w"} == {one.identifier.object_name for one in env.lineage().tables}
 
 

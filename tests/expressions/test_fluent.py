@@ -79,6 +79,7 @@ SAME = [
     (s.parse_url("HOST", None), "PARSE_URL(s, 'HOST')"),
     (call("Upper", s), "UPPER(s)"),
     (call("cat.db.f", s), "cat.db.f(s)"),
+    (call("cat.`d.b`.f", s), "cat.`d.b`.f(s)"),
     (call_sql("a + 1") * 2, "(a + 1) * 2"),
     (lit([1, None]), "ARRAY[1, NULL]"),
     (lit({"k": 1}), "MAP['k', 1]"),

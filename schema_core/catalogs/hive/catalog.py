@@ -34,6 +34,7 @@ from schema_core.catalogs.hive.metastore import (
 from schema_core.catalogs.hive.statistics import statistics_of, with_statistics
 from schema_core.errors import ExternalError, NotFoundError, UnsupportedError, at
 from schema_core.formats.properties.limits import store_named
+from schema_core.paths import join_names
 from schema_core.spark.session import JobSession
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
         for database in metastore.databases():
             for name in (*metastore.tables(database), *metastore.views(database)):
                 if (table := metastore.table(database, name)) is not None:
-                    yield f"{database}.{name}", json.dumps(stored_map(table))
+                    yield join_names([database, name]), json.dumps(stored_map(table))
 
     def open(self) -> None:
         """Connect.

@@ -20,6 +20,7 @@ from schema_core.errors import SchemaError, at
 from schema_core.extras import require_modules
 from schema_core.formats.properties.property_map import decode_object
 from schema_core.lazy_dataclass import dataclass
+from schema_core.paths import join_names
 
 if TYPE_CHECKING:
     from schema_core.catalogs.sql.entries import CatalogEntry, EntryStore, EntryTransaction
@@ -232,7 +233,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
         with self._transaction() as transaction:
             for kind in (StoredKind.TABLE, StoredKind.MODEL):
                 for database, name, content in transaction.entries.contents(kind.value):
-                    yield f"{database}.{name}", content
+                    yield join_names([database, name]), content
 
     def find_table_names(
         self, database_name: str, prefix: str = "", limit: int | None = None

@@ -67,7 +67,7 @@ from schema_core.formats.properties.property_map import (
     encode_view,
 )
 from schema_core.masking import mask_query
-from schema_core.paths import UNKNOWN, ObjectIdentifier
+from schema_core.paths import UNKNOWN, ObjectIdentifier, join_names
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation, result_columns
 from schema_core.sql.parser import parse_query
@@ -192,7 +192,7 @@ class CompiledPlan:
         print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def __repr__(self) -> str:
-        sinks = ", ".join(".".join(one["sink"]) for one in self._document.members["jobs"])
+        sinks = ", ".join(join_names(one["sink"]) for one in self._document.members["jobs"])
         return f"CompiledPlan({sinks})"
 
 
@@ -236,7 +236,7 @@ class PlanCompiler:
             columns=[".".join(name.parts) for name in how.columns],
             partition=[list(pair) for pair in how.partition.values] if how.partition else None,
             overwrite=how.overwrite,
-            hints=referenced(hints, sink.as_summary_string(), secret, self._secrets),
+            hints=referenced(hints, join_names(sink.to_list()), secret, self._secrets),
         )
 
     def creation(self, creation: TableCreation, query: str) -> None:
@@ -396,7 +396,9 @@ def _catalog_options(
 ) -> dict[str, Any]:
     """Return the options of a catalog, with references in place of secrets."""
     secret = secret_keys_of(descriptor)
-    return referenced(descriptor.configuration, descriptor.catalog_name, secret, secrets)
+    return referenced(
+        descriptor.configuration, join_names([descriptor.catalog_name]), secret, secrets
+    )
 
 
 def described_table(
@@ -429,7 +431,7 @@ def _properties(
         assert isinstance(table, ResolvedCatalogView)  # noqa: S101 - the kind is known
         properties = encode_view(table)
     declared = secret_keys(table.get_options())
-    return referenced(properties, identifier.as_summary_string(), declared, secrets)
+    return referenced(properties, join_names(identifier.to_list()), declared, secrets)
 
 
 def _parts(identifier: ObjectIdentifier) -> list[str]:

@@ -26,7 +26,7 @@ from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, Unsu
 from schema_core.expressions.signatures import Function
 from schema_core.formats.dialects.printer import expression_text, extras_of
 from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.paths import ObjectIdentifier, UnresolvedPath, format_path, join_names
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
 from schema_core.secrets import mask_credentials
@@ -383,7 +383,7 @@ def _resource(resource: ResourceUri) -> str:
 def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
     """Return the rows that describe how a function is called."""
     deterministic = str(all(one.deterministic for one in rows)).lower()
-    name = ".".join(found.path)
+    name = join_names(found.path)
     signatures = (
         ", ".join(f"arg{number} => {one.label}" for number, one in enumerate(row.parameters))
         for row in rows
@@ -452,7 +452,7 @@ def describe_path(session: Session, path: UnresolvedPath) -> Description:
     """
     identifier = session.registry.qualify(path)
     hidden = {(one.path, one.by): one.what for one in session.hidden()}
-    shown = identifier.as_summary_string()
+    shown = format_path(identifier)
     if found := session.tables.find(identifier):
         kind = found.kind.value.replace("_", " ").lower()
         schema = found.table.resolved_schema
@@ -476,7 +476,7 @@ def _function_at(
     found = session.functions.find(path)
     if found is None:
         return None
-    shown = ".".join(found.path)
+    shown = join_names(found.path)
     temporary = found.place.value.startswith("temporary")
     kind = found.place.value.removeprefix("temporary ")
     return Description(shown, kind, temporary, hidden.get((shown, found.place.value)))

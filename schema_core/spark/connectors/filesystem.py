@@ -29,6 +29,7 @@ from schema_core.formats.spark.pyspark_types import (
     to_spark_sql,
     to_struct_field,
 )
+from schema_core.paths import join_names
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.api_mode import functions_of
 from schema_core.spark.commit import (
@@ -651,7 +652,7 @@ def is_plain(text: str, type_: DataType) -> bool:
 
 def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
     """Return the definition of a table for the journal of a commit."""
-    return Definition(identifier.as_summary_string(), fingerprint(table))
+    return Definition(join_names(identifier.to_list()), fingerprint(table))
 
 
 def _path_of(session: SparkSession, table: CatalogTable) -> str | None:

@@ -24,6 +24,7 @@ from schema_core.environment.options import (
 )
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
 from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.paths import join_names
 from schema_core.spark.api_mode import checkpointed, is_connect
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions import datetimes
@@ -289,7 +290,7 @@ class DatabaseTable:
     def __init__(self, context: TableContext) -> None:
         options = context.options
         self.options: Mapping[str, str] = options
-        self.catalog_path: str = context.identifier.as_summary_string()
+        self.catalog_path: str = join_names(context.identifier.to_list())
         url = URL.of(options) or ""
         self.dialect: JdbcDialect = dialect_of(url)
         check_options(options)
