@@ -194,6 +194,25 @@ class Function:
             return (*overload, *overload[-self.repeats :] * (extra // self.repeats))
         return None
 
+    def printed_path(self, written: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names that Flink prints in backticks; none for a keyword or an operator.
+
+        Args:
+            written: The path of the function in the call, if it has one.
+
+        >>> from schema_core.expressions.functions import BUILT_IN
+        >>> BUILT_IN["URL_ENCODE"][0].printed_path(("url_encode",))
+        ('url_encode',)
+        >>> BUILT_IN["PROCTIME"][0].printed_path(("proctime",))
+        ()
+        """
+        if self.path:
+            return self.path
+        if not self.quoted:
+            return ()
+        is_own_name = len(written) == 1 and written[0].upper() == self.name
+        return written if is_own_name else (self.name,)
+
     def format(self, overload: tuple[Parameter, ...]) -> str:
         """Return an overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``.
 

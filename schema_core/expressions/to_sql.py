@@ -147,7 +147,11 @@ def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> synta
 
 
 def _path(call: FunctionCall) -> tuple[str, ...]:
-    """Return the quoted name: the full path of a user-defined function, others as written."""
+    """Return the quoted name of the function.
+
+    Raises:
+        UnsupportedError: for a Python function without a name.
+    """
     function, written = call.function, call.written
     if written is not None and written.inline is not None:
         raise UnsupportedError(
@@ -155,13 +159,7 @@ def _path(call: FunctionCall) -> tuple[str, ...]:
             code="inline-function",
             hint="register it with create_temporary_function and call it by name",
         )
-    if function.path:
-        return function.path
-    if not function.quoted:
-        return ()
-    as_written = written.path if written is not None else ()
-    same = len(as_written) == 1 and as_written[0].upper() == function.name
-    return as_written if same else (function.name,)
+    return function.printed_path(written.path if written is not None else ())
 
 
 def _window(over: Over) -> syntax.Window:

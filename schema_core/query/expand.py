@@ -237,7 +237,7 @@ def _called(call: Call, scope: SelectScope, change: Change) -> Expression | None
         return None
     if function.rewrite is not None:
         return rewrite(function.rewrite(call), change)
-    path = function.path
+    path = function.printed_path(call.path)
     if path == call.path:
         return None
     arguments = tuple(rewrite(one, change) for one in call.arguments)

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Self, TypeAlias
 
 from schema_core.arguments import require_instance, require_names
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Typed, children
 from schema_core.lazy_dataclass import dataclass
@@ -71,8 +71,18 @@ class ResolvedExpression(_Serialized):
         return [ResolvedExpression(one, SqlExpression(to_sql(one))) for one in parts]
 
     def as_summary_string(self) -> str:
-        """Return the original text, for display."""
-        return self.written.text
+        """Return the expression for display.
+
+        An expression of a SQL statement is displayed as Flink stores it: with the names of
+        functions as Flink prints them, and with implicit casts. Any other one, or one with a part
+        that has no SQL, is displayed as it was written.
+        """
+        if self.written.source is None:
+            return self.written.text
+        try:
+            return self.as_serializable_string()
+        except UnsupportedError:
+            return self.written.text
 
     def as_serializable_string(self) -> str:
         """Return SQL with implicit casts written out, for a catalog.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
+from schema_core.schema.unresolved import Schema
+from tests.support import cases
 
 
 @pytest.fixture
@@ -388,3 +391,60 @@ def test_refused_partitions(environment: TableEnvironment, change: str, refusal:
 
 def test_a_computed_column_with_a_subquery_is_refused(environment: TableEnvironment) -> None:
     assert "subquery-not-supported" == code(environment, "CREATE TABLE t (a INT, b AS (SELECT 1))")
+
+
+# --- what is displayed ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("case", "printed"), cases("created_columns"))
+def test_functions_are_displayed_as_flink_prints_them(case: str, printed: str) -> None:
+    declared, expression = case.split("; ", 1)
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    run(
+        environment,
+        f"CREATE TABLE t ({declared}, x AS {expression}) WITH ('connector' = 'datagen')",
+    )
+
+    statement = environment.execute_sql("SHOW CREATE TABLE t").collect()
+    assert f"  `x` AS {printed}\n" in next(iter(statement))[0]
+    *_, (_, _, _, _, extras, _) = environment.execute_sql("DESCRIBE t").collect()
+    assert extras == f"AS {printed}"
+    assert columns(environment, "t")[-1].endswith(f"AS {printed}")
+
+
+def test_watermarks_are_displayed_as_flink_prints_them(environment: TableEnvironment) -> None:
+    run(
+        environment,
+        "CREATE TABLE t (s STRING, d AS to_timestamp(s), WATERMARK FOR d AS coalesce(d, d))",
+    )
+
+    assert "WATERMARK FOR `d` AS COALESCE(`d`, `d`)" in environment.get_create_statement("t")
+
+
+def test_expressions_of_the_table_api_are_displayed_as_written(
+    environment: TableEnvironment,
+) -> None:
+    schema = Schema.new_builder().column("a", "INT").column_by_expression("b", "Abs(a)").build()
+    environment.create_table("t", TableDescriptor.for_connector("datagen").schema(schema).build())
+
+    assert columns(environment, "t")[-1].endswith("AS Abs(a)")
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("url_encode('a')", "`url_encode`('a')"),
+        ("URL_ENCODE('a')", "`URL_ENCODE`('a')"),
+        ("Map_Keys(MAP['a', 1])", "`Map_Keys`(MAP['a', 1])"),
+        ("Concat('a', 'b')", "CONCAT('a', 'b')"),
+        ("proctime()", "PROCTIME()"),
+        ("translate('a', 'b', 'c')", "`TRANSLATE3`('a', 'b', 'c')"),
+        ("now()", "NOW()"),
+    ],
+)
+def test_functions_of_views_are_displayed_as_flink_prints_them(
+    environment: TableEnvironment, written: str, printed: str
+) -> None:
+    run(environment, f"CREATE VIEW v AS SELECT {written} AS x")
+
+    assert f"AS SELECT {printed} AS `x`" in environment.get_create_statement("v")
