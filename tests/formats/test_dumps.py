@@ -406,6 +406,47 @@ def test_columns_of_another_table_of_the_script() -> None:
     assert schemas(read_tables(text))["c"] == "`a` INT NOT NULL, `b` STRING, `d` INT"
 
 
+@pytest.mark.parametrize("copy", ["CREATE TABLE c (LIKE p)", "CREATE TABLE c () INHERITS (p)"])
+@pytest.mark.parametrize("key", ["(a int PRIMARY KEY)", "(a int, PRIMARY KEY (a))"])
+def test_copies_of_key_columns_are_not_null(copy: str, key: str) -> None:
+    assert schemas(read_tables(f"CREATE TABLE p {key}; {copy}"))["c"] == "`a` INT NOT NULL"
+
+
+def test_like_of_mysql_copies_the_key() -> None:
+    text = "CREATE TABLE p (a int, b int, PRIMARY KEY (a)); CREATE TABLE c (LIKE p)"
+
+    assert schemas(read_tables(text, "mysql"))["c"] == (
+        "`a` INT NOT NULL, `b` INT, CONSTRAINT `PK_a` PRIMARY KEY (`a`) NOT ENFORCED"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "loss"),
+    [
+        ('CREATE TYPE p AS (a text COLLATE "C", b int); CREATE TABLE t (c p)', "postgres",
+         'a COLLATE "C"'),
+        ('CREATE TABLE t (c text); ALTER TABLE t ALTER c TYPE text COLLATE "C" USING c',
+         "postgres", 'COLLATE "C"'),
+        ("CREATE TABLE t (a varchar(9), PRIMARY KEY (a(3)))", "mysql", "PRIMARY KEY (a(3))"),
+        ("CREATE TABLE t (a int4range, PRIMARY KEY (a WITHOUT OVERLAPS))", "postgres",
+         "PRIMARY KEY (a WITHOUT OVERLAPS)"),
+        ("CREATE TABLE t (a int PRIMARY KEY ON CONFLICT REPLACE)", "sqlite",
+         "PRIMARY KEY ON CONFLICT REPLACE"),
+        ("CREATE TABLE t (a int REFERENCES u (b) ON DELETE CASCADE ON UPDATE NO ACTION NOT NULL)",
+         "postgres", "REFERENCES u (b) ON DELETE CASCADE ON UPDATE NO ACTION"),
+        ("CREATE TABLE t (a int NOT NULL DISABLE)", "hive", "NOT NULL DISABLE"),
+        ("CREATE TABLE t (a int ZEROFILL)", "mysql", "ZEROFILL"),
+        ("CREATE TABLE t (a varchar(3) BINARY)", "mysql", "BINARY"),
+        ("CREATE TABLE t (a INT64 OPTIONS(description='x', rounding_mode='y'))", "bigquery",
+         "OPTIONS(rounding_mode='y')"),
+    ],
+)  # fmt: skip
+def test_a_word_with_a_meaning_is_a_loss(text: str, dialect: str, loss: str) -> None:
+    found = read_tables(text, dialect).tables[0].losses
+
+    assert loss in {one.source for one in found}
+
+
 # --- clauses of single engines --------------------------------------------------------------------
 
 
@@ -504,7 +545,19 @@ def test_a_table_that_is_created_twice_is_refused() -> None:
      "DO $$ BEGIN EXECUTE 'DROP TABLE t'; END $$", "CALL change()", "EXECUTE change",
      "DROP TYPE mood CASCADE", "DROP TABLE t2 CASCADE", "ALTER TYPE mood ADD VALUE 'x'",
      "ALTER SCHEMA s RENAME TO r", "CREATE SCHEMA s CREATE TABLE u (a int)",
-     "WITH x AS (SELECT 1) SELECT * INTO u FROM x", "something else"],
+     "WITH x AS (SELECT 1) SELECT * INTO u FROM x", "something else",
+     "CREATE CAST (text AS integer) WITH INOUT",
+     "CREATE CAST (public.p AS text) WITH FUNCTION public.f(public.p) AS ASSIGNMENT",
+     "CREATE OPERATOR public.?|@ (FUNCTION = f, LEFTARG = p)",
+     "CREATE OPERATOR CLASS c FOR TYPE p USING btree AS OPERATOR 3 ===",
+     "CREATE AGGREGATE f(integer) (SFUNC = int4pl, STYPE = integer)",
+     "CREATE RULE r AS ON UPDATE TO t DO INSTEAD (DELETE FROM u; SELECT 1)",
+     "CREATE EVENT TRIGGER e ON ddl_command_end WHEN TAG IN ('X') EXECUTE FUNCTION f()",
+     "CREATE TRANSFORM FOR integer LANGUAGE sql (FROM SQL WITH FUNCTION f(internal))",
+     "CREATE CONVERSION c FOR 'LATIN1' TO 'UTF8' FROM f",
+     "COMMENT ON CAST (text AS integer) IS 'a)'", "CREATE ACCESS METHOD m TYPE TABLE HANDLER h",
+     "CREATE POLICY p ON u FOR SELECT USING ((id > 0))",
+     "CREATE STATISTICS s ON (a + 1), b FROM u"],
 )  # fmt: skip
 def test_statements_that_can_change_a_table_are_losses(statement: str) -> None:
     script = read_tables(f"CREATE TABLE t (a int); CREATE TABLE t2 (a int); {statement};")

@@ -51,10 +51,12 @@ class Engine:
 
     not_null_positions: frozenset[str] = frozenset({"column"})
     never_null: frozenset[str] = frozenset()
+    numbers_not_null: bool = False  # a column that the engine numbers is NOT NULL
     wraps_nullable: bool = False  # Nullable(T); other types are NOT NULL
     null_arrays: bool = True
     arrays_of_arrays: bool = True
     flattens_arrays: bool = False  # the number of array dimensions is not preserved
+    fixed_arrays: bool = False  # the length in `integer[3]` is part of the type
 
     comment: str | None = " COMMENT {text}"  # follows a column; None: not supported
     table_comment: str | None = " COMMENT {text}"  # follows the table; None: not supported
@@ -70,6 +72,8 @@ class Engine:
     key_tail: str = ""
     free_types: bool = False  # any sequence of words is a type
     quoted_paths: bool = False  # `project.dataset.table` is a path of three names
+    system_schema: str | None = None  # the schema of the engine's own types
+    extension_types: frozenset[str] = frozenset()  # types in any schema, that of their extension
 
     def quote_name(self, name: str) -> str:
         """Quote a name; all names in the engine's SQL are quoted by this function.
@@ -101,6 +105,18 @@ class Engine:
                 code="string-not-in-dialect",
             )
         return f"'{_escaped(text, self.string_escapes or DOUBLED_QUOTES)}'"
+
+    def unqualified_type(self, text: str) -> str:
+        """Return a type without the schema, if the engine itself or an extension defines it there.
+
+        >>> engine("postgres").unqualified_type("public.geometry(point, 4326)")
+        'geometry(point, 4326)'
+        """
+        name, bracket, arguments = text.partition("(")
+        schema, _, last = name.rpartition(".")
+        if schema and (schema == self.system_schema or last in self.extension_types):
+            return last + bracket + arguments
+        return text
 
     def folded(self, name: str, *, quoted: bool = True) -> str:
         """Return the name in the case in which the engine stores it."""
@@ -151,18 +167,20 @@ _TRINO = Engine(
 _POSTGRES = Engine(
     "postgres", type_rows.POSTGRES, unquoted_case="lower", case_sensitive=True, array="{}[]",
     flattens_arrays=True, comment_statement=True, stores_empty_comments=False, named_keys=True,
-    generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
+    numbers_not_null=True, generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
+    system_schema="pg_catalog", extension_types=type_rows.POSTGRES_EXTENSIONS,
 )  # fmt: skip
 
 _REDSHIFT = Engine(
     "redshift", type_rows.REDSHIFT, unquoted_case="lower", quoted_case="lower",
     string_escapes=BACKSLASH_ESCAPES,
-    comment_statement=True, stores_empty_comments=False, named_keys=True,
+    comment_statement=True, stores_empty_comments=False, named_keys=True, numbers_not_null=True,
+    system_schema="pg_catalog",
 )  # fmt: skip
 
 _MYSQL = Engine(
     "mysql", type_rows.MYSQL, quote="`", string_escapes=BACKSLASH_ESCAPES, concat=True,
-    table_comment=" COMMENT={text}",
+    numbers_not_null=True, table_comment=" COMMENT={text}",
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
 )  # fmt: skip
 
@@ -173,7 +191,7 @@ _SQLITE = Engine(
 
 _DUCKDB = Engine(
     "duckdb", type_rows.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
-    struct="struct({})", never_null=frozenset({"key"}), named_keys=True,
+    struct="struct({})", never_null=frozenset({"key"}), named_keys=True, fixed_arrays=True,
     no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored_column=True,
 )  # fmt: skip

@@ -1,16 +1,15 @@
-"""The grammar shared by all engines: identifiers, types, columns and user-defined types.
+"""The grammar shared by all engines: identifiers, types and user-defined types.
 
 Types are parsed here and not by sqlglot, whose type trees drop nested NOT NULL, the values of maps
-and lengths. Column options that a schema cannot represent are kept as strings in `dropped`.
+and lengths.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
-from functools import lru_cache, partial
-from typing import TypeAlias
+from dataclasses import replace
+from functools import lru_cache
 
 from schema_core.cursor import Cursor, check_digits
 from schema_core.errors import UnsupportedError
@@ -19,7 +18,7 @@ from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild,
 from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_text
 from schema_core.secrets import has_credentials, is_secret
-from schema_core.text import Span, quote_string
+from schema_core.text import quote_string
 
 #: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
@@ -120,12 +119,13 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
         found = _base(cursor, engine, stop)
         while cursor.key == "[" or (cursor.key == "ARRAY" and engine.array == "{}[]"):
             cursor.descend()
-            found = ForeignType("array", (ForeignChild(found),))
             cursor.accept("ARRAY")
+            length = None
             if cursor.accept("["):
                 if cursor.token.kind == "number":
-                    cursor.advance()
+                    length = cursor.advance().value
                 cursor.expect("]")
+            found = ForeignType("array", (ForeignChild(found),), length=length)
         return found
 
 
@@ -259,220 +259,6 @@ def _argument(cursor: Cursor, before: str) -> str:
     return space + token.value.lower()
 
 
-#: Tokens that may follow a column: the next column, the end of the list or statement, a position.
-COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
-
-
-@dataclass(slots=True)
-class ColumnDefinition:
-    """A column as declared."""
-
-    name: str
-    type: ForeignType
-    span: Span
-    comment: str | None = None
-    expression: Span | None = None
-    is_key: bool = False
-    nullable: bool | None = None
-    dropped: list[str] = field(default_factory=list)
-
-
-def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
-    """Parse a column up to the following comma, bracket, semicolon or end."""
-    start = cursor.token.start
-    name = identifier(cursor, engine)
-    untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
-    type_ = ForeignType("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
-    found = ColumnDefinition(name, type_, cursor.span_from(start))
-    while cursor.key not in COLUMN_ENDS:
-        if (found_option := option(cursor)) is None:
-            raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
-        words, read = found_option
-        option_start = cursor.token.start
-        cursor.index += len(words)
-        read(cursor, found, option_start)
-    found.span = cursor.span_from(start)
-    return found
-
-
-# --- options of a column --------------------------------------------------------------------------
-
-OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
-Operand: TypeAlias = Callable[[Cursor], object]
-
-
-def _nullable(nullable: bool, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.nullable = nullable
-
-
-def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.is_key = True
-
-
-def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.comment = cursor.string_literal()
-
-
-def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
-    cursor.expect("(")
-    for _ in elements(cursor):
-        if cursor.accept("DESCRIPTION", "="):
-            column.comment = cursor.string_literal()
-        skip_until(cursor, (",",))
-
-
-def _generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    begin = cursor.token.start
-    shape(cursor)
-    column.expression = cursor.span_from(begin)
-
-
-def _beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    shape(cursor)
-    column.dropped.append(excerpt(cursor, start))
-
-
-def _skipped(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    shape(cursor)
-
-
-def _no_operand(cursor: Cursor) -> None:
-    """Skip nothing: the option has no operand."""
-
-
-def _one_token(cursor: Cursor) -> None:
-    cursor.advance()
-
-
-def _group(cursor: Cursor) -> None:
-    """Skip a group in parentheses, if any."""
-    if cursor.key == "(":
-        skip_token(cursor)
-
-
-#: Snowflake's options of AUTOINCREMENT -> words that may precede the number.
-SEQUENCE = {"START": ("WITH", "="), "INCREMENT": ("BY", "=")}
-
-
-def _sequence(cursor: Cursor) -> None:
-    """Skip ``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake prints it."""
-    _group(cursor)
-    while cursor.key in SEQUENCE or cursor.key in {"ORDER", "NOORDER"}:
-        words = SEQUENCE.get(cursor.advance().key)
-        if words is not None:
-            for word in words:
-                cursor.accept(word)
-            cursor.accept("-")
-            cursor.advance()
-
-
-def _name_and_group(cursor: Cursor) -> None:
-    """Skip a path, which a group in parentheses may follow."""
-    cursor.advance()
-    while cursor.accept("."):
-        cursor.advance()
-    _group(cursor)
-
-
-#: Words after which an expression continues, even if the next word could start an option.
-OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE", "IN", "CASE"})
-
-
-def _expression(cursor: Cursor) -> None:
-    """Skip all tokens up to the next option of the column."""
-    skip_token(cursor)
-    while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
-        before = cursor.tokens[cursor.index - 1]
-        is_open = before.key in OPEN_WORDS or (before.kind == "symbol" and before.key not in ")]")
-        if not is_open and option(cursor) is not None:
-            return
-        skip_token(cursor)
-
-
-def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
-    _expression(cursor)
-    if (text := excerpt(cursor, start)).upper() != "DEFAULT NULL":
-        column.dropped.append(text)
-
-
-#: Words -> the parser of the rest of the option.
-OPTIONS: dict[str, OptionParser] = {
-    "NOT NULL":                                 partial(_nullable, False),
-    "NULL":                                     partial(_nullable, True),
-    "PRIMARY KEY":                              _key,
-    "COMMENT":                                  _comment,
-    "OPTIONS":                                  _options,
-    "GENERATED ALWAYS AS":                      partial(_generated, _group),
-    "AS":                                       partial(_generated, _group),
-    "ALIAS":                                    partial(_generated, _expression),
-    "MATERIALIZED":                             partial(_generated, _expression),
-    "GENERATED ALWAYS AS IDENTITY":             partial(_beside, _group),
-    "GENERATED BY DEFAULT AS IDENTITY":         partial(_beside, _group),
-    "GENERATED BY DEFAULT ON NULL AS IDENTITY": partial(_beside, _group),
-    "IDENTITY":                                 partial(_beside, _sequence),
-    "AUTO_INCREMENT":                           partial(_beside, _no_operand),
-    "AUTOINCREMENT":                            partial(_beside, _sequence),
-    "DEFAULT":                                  _default,
-    "EPHEMERAL":                                partial(_beside, _expression),
-    "ON UPDATE":                                partial(_beside, _expression),
-    "UNIQUE":                                   partial(_beside, _no_operand),
-    "CHECK":                                    partial(_beside, _group),
-    "REFERENCES":                               partial(_beside, _name_and_group),
-    "FOREIGN KEY":                              partial(_beside, _no_operand),
-    "COLLATE":                                  partial(_beside, _name_and_group),
-    "CHARACTER SET":                            partial(_beside, _one_token),
-    "CHARSET":                                  partial(_beside, _one_token),
-    "TTL":                                      partial(_beside, _expression),
-    "MASKING POLICY":                           partial(_beside, _name_and_group),
-    "WITH MASKING POLICY":                      partial(_beside, _name_and_group),
-    "PROJECTION POLICY":                        partial(_beside, _name_and_group),
-    "MASK":                                     partial(_beside, _name_and_group),
-    "CONSTRAINT":                               partial(_skipped, _one_token),
-    "ON DELETE SET":                            partial(_skipped, _one_token),
-    "ON DELETE NO":                             partial(_skipped, _one_token),
-    "ON DELETE":                                partial(_skipped, _one_token),
-    "ON CONFLICT":                              partial(_skipped, _one_token),
-    "MATCH":                                    partial(_skipped, _one_token),
-    "ENCODE":                                   partial(_skipped, _one_token),
-    "CODEC":                                    partial(_skipped, _group),
-    "STATISTICS":                               partial(_skipped, _group),
-    "SETTINGS":                                 partial(_skipped, _group),
-    "STORAGE":                                  partial(_skipped, _one_token),
-    "COMPRESSION":                              partial(_skipped, _one_token),
-    "USING COMPRESSION":                        partial(_skipped, _one_token),
-    "COLUMN_FORMAT":                            partial(_skipped, _one_token),
-    "SRID":                                     partial(_skipped, _one_token),
-    "TAG":                                      partial(_skipped, _group),
-    "WITH TAG":                                 partial(_skipped, _group),
-    "WITH":                                     partial(_skipped, _group),
-    "USING":                                    partial(_skipped, _group),
-    **dict.fromkeys(
-        (
-            "KEY", "STORED", "VIRTUAL", "PERSISTENT", "DISTKEY", "SORTKEY", "ENABLE", "DISABLE",
-            "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "ENFORCED", "NOT ENFORCED", "DEFERRABLE",
-            "NOT DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "ZEROFILL", "SIGNED",
-             "VISIBLE", "INVISIBLE", "ASC", "DESC",
-        ),
-        partial(_skipped, _no_operand),
-    ),
-}  # fmt: skip
-
-#: First word -> options that start with it, the longest first.
-BY_FIRST_WORD: dict[str, list[tuple[str, ...]]] = {}
-for _words in sorted(map(str.split, OPTIONS), key=len, reverse=True):
-    BY_FIRST_WORD.setdefault(_words[0], []).append(tuple(_words))
-
-
-def option(cursor: Cursor) -> tuple[tuple[str, ...], OptionParser] | None:
-    """Return the next option without consuming it, or None."""
-    for words in BY_FIRST_WORD.get(cursor.key, ()):
-        if all(cursor.peek(ahead).key == word for ahead, word in enumerate(words)):
-            return words, OPTIONS[" ".join(words)]
-    return None
-
-
 #: The maximum number of types in a declared type, since nested declarations can double it at each
 #: level.
 MAX_PARTS = 300
@@ -554,7 +340,9 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         types.add(name, UserType(_enumeration(cursor)))
         return True
     if cursor.accept("("):
-        types.add(name, types.expanded(_fields(cursor, engine)))
+        dropped: list[str] = []
+        found = types.expanded(_fields(cursor, engine, dropped))
+        types.add(name, replace(found, dropped=(*found.dropped, *dropped)))
         return True
     if engine.name != "duckdb":
         return False
@@ -589,12 +377,14 @@ def _enumeration(cursor: Cursor) -> ForeignType:
     return ForeignType(f"enum({', '.join(values)})")
 
 
-def _fields(cursor: Cursor, engine: Engine) -> ForeignType:
+def _fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:
     """Parse the fields of a composite type up to the closing parenthesis."""
     parts = []
     for _ in () if cursor.accept(")") else elements(cursor):
         name = identifier(cursor, engine)
         type_ = foreign_type(cursor, engine, lambda: cursor.key == "COLLATE")
         parts.append(ForeignChild(type_, name))
-        skip_until(cursor, (",",))
+        start = cursor.token.start
+        if skip_until(cursor, (",",)):
+            dropped.append(f"{name} {excerpt(cursor, start)}")
     return ForeignType("row", tuple(parts))

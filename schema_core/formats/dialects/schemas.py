@@ -52,8 +52,9 @@ from schema_core.types import DataType, NullType
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from schema_core.formats.dialects.column_options import ColumnDefinition
     from schema_core.formats.dialects.engines import Engine
-    from schema_core.formats.dialects.grammar import ColumnDefinition, UserTypes
+    from schema_core.formats.dialects.grammar import UserTypes
     from schema_core.formats.dialects.statements import TableDefinition
     from schema_core.sql.syntax import Expression
     from schema_core.text import Span
@@ -325,7 +326,7 @@ def build_schema(
     """
     losses: Losses = []
     gathering = Gathering()
-    key = written.key or tuple(one.name for one in written.columns if one.is_key)
+    key, key_name = written.primary_key()
     stored: list[UnresolvedPhysicalColumn] = []
     for one in written.columns:
         with gathering.catching(), at(f"column {one.name!r}", one.span):
@@ -341,7 +342,7 @@ def build_schema(
             text = partial(expression, one.expression)
             columns.append(_read_generated(one, plain, scope, losses, text))
     losses += [loss_of(("table",), "member", rest, "") for rest in written.dropped]
-    return _with_key(columns, written, key), tuple(losses)
+    return _with_key(columns, key, key_name), tuple(losses)
 
 
 def _read_column(
@@ -449,11 +450,11 @@ def _scope(columns: list[UnresolvedPhysicalColumn], written: TableDefinition) ->
 
 
 def _with_key(
-    columns: list[UnresolvedColumn], written: TableDefinition, key: tuple[str, ...]
+    columns: list[UnresolvedColumn], key: tuple[str, ...], key_name: str | None
 ) -> Schema:
     builder = Schema.new_builder().from_columns(columns)
-    if key and written.key_name is not None:
-        builder.primary_key_named(written.key_name, *key)
+    if key and key_name is not None:
+        builder.primary_key_named(key_name, *key)
     elif key:
         builder.primary_key(*key)
     return builder.build()

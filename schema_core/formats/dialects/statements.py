@@ -12,18 +12,21 @@ from typing import TypeAlias
 
 from schema_core.cursor import Cursor
 from schema_core.errors import AlreadyExistsError, UnsupportedError
+from schema_core.formats.dialects.column_options import (
+    ColumnDefinition,
+    column,
+    constraint_name,
+    option,
+)
 from schema_core.formats.dialects.engines import Engine
 from schema_core.formats.dialects.grammar import (
-    ColumnDefinition,
     UserTypes,
-    column,
     create_domain,
     create_type,
     elements,
     excerpt,
     foreign_type,
     identifier,
-    option,
     path,
     skip_token,
     skip_until,
@@ -67,6 +70,26 @@ class TableDefinition:
             self._by_name[name] = one
             self._by_folded.pop(old.casefold(), None)
             self._by_folded[name.casefold()] = one
+
+    def primary_key(self) -> tuple[tuple[str, ...], str | None]:
+        """Return the columns of the primary key, and the name that the script gives to it."""
+        if self.key:
+            return self.key, self.key_name
+        declared = [one for one in self.columns if one.is_key]
+        names = (one.key_name for one in declared if one.key_name is not None)
+        return tuple(one.name for one in declared), next(names, None)
+
+    def constraint_of_key(self) -> str | None:
+        """Return the name of the primary key, by default the one that PostgreSQL gives to it."""
+        key, name = self.primary_key()
+        return name or (f"{self.path[-1]}_pkey" if key else None)
+
+    def drop_key(self) -> None:
+        """Remove the primary key; its columns stay NOT NULL."""
+        for name in self.primary_key()[0]:
+            if (known := self.column(name)) is not None:
+                known.is_key, known.nullable = False, False
+        self.key, self.key_name = (), None
 
     def changed(self) -> None:
         """Discard the index of the columns after one was added or dropped."""
@@ -140,7 +163,7 @@ def _keep(cursor: Cursor, found: TableDefinition, start: int, stop: int) -> None
 def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PRIMARY", "KEY"):
         return False
-    found.key = _key_columns(cursor, found.engine)
+    found.key = _key_columns(cursor, found)
     return True
 
 
@@ -198,15 +221,15 @@ def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
         return False
     inherited: list[ColumnDefinition] = []
     for _ in elements(cursor):
-        inherited += _columns_of(cursor, found, find)
+        inherited += _copied_columns(_other_table(cursor, found, find))
     own = {one.name for one in found.columns}
     merged = {one.name: one for one in inherited if one.name not in own}
     found.columns[:0] = merged.values()
     return True
 
 
-def _columns_of(cursor: Cursor, found: TableDefinition, find: Find) -> list[ColumnDefinition]:
-    """Return copies of the columns of another table of the script.
+def _other_table(cursor: Cursor, found: TableDefinition, find: Find) -> TableDefinition:
+    """Parse the path of another table of the script.
 
     Raises:
         UnsupportedError: with code `missing-columns` for a table that the script does not declare.
@@ -221,7 +244,21 @@ def _columns_of(cursor: Cursor, found: TableDefinition, find: Find) -> list[Colu
             span=place.span,
             text=cursor.text,
         )
-    return [replace(one, is_key=False, dropped=list(one.dropped)) for one in other.columns]
+    return other
+
+
+def _copied_columns(other: TableDefinition) -> list[ColumnDefinition]:
+    """Return copies of the columns of a table; those of its key are NOT NULL, but not a key."""
+    key, _ = other.primary_key()
+    return [
+        replace(
+            one,
+            is_key=False,
+            nullable=False if one.name in key else one.nullable,
+            dropped=list(one.dropped),
+        )
+        for one in other.columns
+    ]
 
 
 #: First word of a clause after the columns -> its parser, which returns False for another clause.
@@ -257,28 +294,37 @@ def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
         return
     start = cursor.token
     if cursor.accept("LIKE"):
-        found.columns += _columns_of(cursor, found, find)
+        other = _other_table(cursor, found, find)
+        found.columns += _copied_columns(other)
+        if found.engine.name == "mysql":  # its LIKE copies the key, too
+            found.key, found.key_name = other.primary_key()
         skip_until(cursor, (",",))
         return
-    name = identifier(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
+    name = constraint_name(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("PRIMARY", "KEY"):
         while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
             cursor.advance()
-        found.key, found.key_name = _key_columns(cursor, found.engine), name
+        found.key, found.key_name = _key_columns(cursor, found), name
         skip_until(cursor, (",",))
         return
     skip_until(cursor, (",",))
     found.dropped.append(excerpt(cursor, start.start))
 
 
-def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses."""
+def _key_columns(cursor: Cursor, found: TableDefinition) -> tuple[str, ...]:
+    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
+
+    A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
+    """
     if not cursor.accept("("):
-        return (identifier(cursor, engine),)
+        return (identifier(cursor, found.engine),)
     names = []
     for _ in elements(cursor):
-        names.append(identifier(cursor, engine))
-        skip_until(cursor, (",",))  # a length, ASC, DESC
+        start = cursor.token.start
+        names.append(identifier(cursor, found.engine))
+        if cursor.key not in {"ASC", "DESC"} and skip_until(cursor, (",",)):
+            found.dropped.append(f"PRIMARY KEY ({excerpt(cursor, start)})")
+        skip_until(cursor, (",",))
     return tuple(names)
 
 
@@ -325,7 +371,7 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
     engine = found.engine
     cursor.advance()
     if _begins_constraint(cursor, engine):
-        name = identifier(cursor, engine) if cursor.accept("CONSTRAINT") else None
+        name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
         if not cursor.accept("PRIMARY", "KEY"):
             return False
         if cursor.key == "USING" and cursor.peek().key != "INDEX":
@@ -333,7 +379,7 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
             cursor.advance()
         if cursor.key != "(":
             return False
-        found.key, found.key_name = _key_columns(cursor, engine), name
+        found.key, found.key_name = _key_columns(cursor, found), name
         skip_until(cursor, (",", ";"))
         return True
     if cursor.key in NOT_COLUMNS:
@@ -374,7 +420,11 @@ def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
         skip_until(cursor, (",", ";"))
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
         changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
-        skip_until(cursor, (",", ";"))
+        start = cursor.token
+        if cursor.accept("COLLATE"):
+            skip_until(cursor, (",", ";", "USING"))
+            changed.dropped.append(excerpt(cursor, start.start))
+        skip_until(cursor, (",", ";"))  # USING converts the rows
     else:
         skip_until(cursor, (",", ";"))
         changed.dropped.append(excerpt(cursor, start.start))
@@ -404,16 +454,27 @@ def _modify(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _drop(cursor: Cursor, found: TableDefinition) -> bool:
-    """Parse ``DROP COLUMN a`` or ``DROP PRIMARY KEY``."""
+    """Parse ``DROP COLUMN a``, ``DROP PRIMARY KEY`` or ``DROP CONSTRAINT k`` of the key."""
     cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
-        found.key, found.key_name = (), None
+        found.drop_key()
+        return True
+    if cursor.accept("CONSTRAINT"):
+        cursor.accept("IF", "EXISTS")
+        if identifier(cursor, found.engine) != found.constraint_of_key():
+            return False
+        found.drop_key()
+        skip_until(cursor, (",", ";"))
         return True
     if _begins_constraint(cursor, found.engine) or cursor.key in NOT_COLUMNS:
         return False
     _accept_column_word(cursor)
     name = identifier(cursor, found.engine)
     if (dropped := found.column(name)) is not None:
+        if found.engine.name == "mysql":
+            found.key = tuple(one for one in found.key if one != dropped.name)
+        elif dropped.name in found.key:  # the engine drops the key, too
+            found.drop_key()
         del found.columns[_index(found, dropped)]
         found.changed()
     skip_until(cursor, (",", ";"))
@@ -691,7 +752,7 @@ def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
     if cursor.accept("DOMAIN"):
         return None, create_domain(cursor, engine, found.types)
     while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
-        cursor.advance()
+        skip_token(cursor)
     if cursor.accept("ON"):  # an index, a trigger, a policy
         cursor.accept("ONLY")
         if cursor.token.kind in {"word", "name"}:

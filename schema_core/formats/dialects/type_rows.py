@@ -89,6 +89,28 @@ def written_text(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
 
 
+def sized(*names: str) -> str:
+    """Return spellings with and without a number.
+
+    >>> sized("int", "int4")
+    'int | int({n}) | int4 | int4({n})'
+    """
+    return " | ".join(f"{name} | {name}({{n}})" for name in names)
+
+
+def unsigned(*rows: TypeRow) -> tuple[TypeRow, ...]:
+    """Return rows for numbers that are not negative, read as the types of all numbers."""
+    return tuple(
+        read(
+            " | ".join(f"{name} unsigned" for name in row.foreign.split(" | ")),
+            row.flink,
+            row.loss or "type",
+            **row.most,
+        )
+        for row in rows
+    )
+
+
 #: The interval fields of engines that have all of them.
 YEAR_MONTH = ("YEAR", "MONTH", "YEAR TO MONTH")
 DAY_TIME = (
@@ -165,6 +187,15 @@ POSTGRES_FAMILY: tuple[TypeRow, ...] = (
     *day_time("interval day to second(6)"),
 )  # fmt: skip
 
+#: Types of extensions of PostgreSQL, which may be in any schema: pg_dump always writes the schema.
+POSTGRES_EXTENSIONS = frozenset(
+    {
+        "citext", "hstore", "ltree", "lquery", "ltxtquery", "cube", "seg", "lo", "vector",
+        "halfvec", "sparsevec", "geometry", "geography", "raster", "box2d", "box3d", "isbn",
+        "isbn13", "issn", "issn13", "ismn", "ismn13", "ean13", "upc",
+    }
+)  # fmt: skip
+
 #: PostgreSQL, chapter 8, "Data Types".
 POSTGRES: tuple[TypeRow, ...] = (
     *POSTGRES_FAMILY,
@@ -181,6 +212,10 @@ POSTGRES: tuple[TypeRow, ...] = (
     read("char | character",         "CHAR(1)"),
     *strings("text"),
     read("citext",                   "STRING",             "collation"),
+    read("lo",                       "BIGINT",             "type"),
+    read("raster",                   "BYTES",              "layout"),
+    *as_text("STRING", "ltree", "lquery", "ltxtquery", "cube", "seg", "box2d", "box3d", "sparsevec",
+             "isbn", "isbn13", "issn", "issn13", "ismn", "ismn13", "ean13", "upc"),
     read("name",                     "VARCHAR(63)",        "type"),
     both("bytea",                    "BYTES"),
     *byte_strings("bytea"),
@@ -189,7 +224,7 @@ POSTGRES: tuple[TypeRow, ...] = (
     *as_text("STRING", "interval", "json", "jsonb", "xml", "inet", "cidr", "macaddr", "macaddr8",
              "tsvector", "tsquery", "point", "line", "lseg", "box", "path", "polygon", "circle",
              "bit", "bit({n})", "bit varying", "bit varying({n})", "varbit", "varbit({n})",
-             "ltree", "pg_lsn", "jsonpath", "int4range", "int8range", "numrange", "tsrange",
+             "pg_lsn", "jsonpath", "int4range", "int8range", "numrange", "tsrange",
              "tstzrange", "daterange"),
     read("oid",                      "BIGINT",             "type"),
     read("hstore",                   "MAP<STRING NOT NULL, STRING>", "type"),
@@ -223,45 +258,65 @@ REDSHIFT: tuple[TypeRow, ...] = (
     read("geometry | geography | hllsketch", "BYTES",      "layout"),
 )  # fmt: skip
 
+#: MySQL's approximate and exact numbers, which may be UNSIGNED.
+MYSQL_NUMBERS: tuple[TypeRow, ...] = (
+    both("float | float({n}) | float4 | float4({n})", "FLOAT", n=24),
+    read("float({n}) | float4({n})", "DOUBLE",             n=53),
+    read("float({p}, {s}) | float4({p}, {s})", "FLOAT",    "length"),
+    both("double | double precision | real | float8", "DOUBLE"),
+    read("double({p}, {s}) | double precision({p}, {s}) | real({p}, {s}) | float8({p}, {s})",
+         "DOUBLE",                   "length"),
+    both("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s}) | fixed({p}, {s})",
+         "DECIMAL({p}, {s})", s=30),
+    read("decimal({p}) | dec({p}) | numeric({p}) | fixed({p})", "DECIMAL({p}, 0)"),
+    read("decimal | dec | numeric | fixed", "DECIMAL(10, 0)"),
+    read("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s}) | fixed({p}, {s})",
+         "DECIMAL(38, {s})",         "range"),
+    read("decimal({p}) | dec({p}) | numeric({p}) | fixed({p})", "DECIMAL(38, 0)", "range"),
+)  # fmt: skip
+
 #: MySQL, chapter 11, "Data Types".
 MYSQL: tuple[TypeRow, ...] = (
     both("boolean | bool | tinyint(1)", "BOOLEAN"),
-    both("tinyint | tinyint({n}) | int1", "TINYINT"),
-    both("smallint | smallint({n}) | int2", "SMALLINT"),
-    read("mediumint | mediumint({n}) | int3", "INT",       "type"),
-    both("int | integer | int({n}) | integer({n}) | int4", "INT"),
-    both("bigint | bigint({n}) | int8", "BIGINT"),
-    read("tinyint unsigned | tinyint({n}) unsigned", "SMALLINT", "type"),
-    read("smallint unsigned | smallint({n}) unsigned", "INT", "type"),
-    read("mediumint unsigned | mediumint({n}) unsigned", "INT", "type"),
-    read("int unsigned | int({n}) unsigned | integer unsigned | integer({n}) unsigned",
-         "BIGINT", "type"),
-    read("bigint unsigned | bigint({n}) unsigned", "DECIMAL(20, 0)", "type"),
+    both(sized("tinyint", "int1"),   "TINYINT"),
+    both(sized("smallint", "int2"),  "SMALLINT"),
+    read(sized("mediumint", "middleint", "int3"), "INT",   "type"),
+    both(sized("int", "integer", "int4"), "INT"),
+    both(sized("bigint", "int8"),    "BIGINT"),
+    *unsigned(
+        read(sized("tinyint", "int1"), "SMALLINT"),
+        read(sized("smallint", "int2"), "INT"),
+        read(sized("mediumint", "middleint", "int3"), "INT"),
+        read(sized("int", "integer", "int4"), "BIGINT"),
+        read(sized("bigint", "int8"), "DECIMAL(20, 0)"),
+        *MYSQL_NUMBERS,
+    ),
     read("serial",                   "DECIMAL(20, 0) NOT NULL", "member"),
-    both("float | float({n}) | float unsigned", "FLOAT", n=24),
-    read("float({n})",               "DOUBLE",             n=53),
-    read("float({p}, {s})",          "FLOAT",              "length"),
-    both("double | double precision | real | double unsigned", "DOUBLE"),
-    read("double({p}, {s}) | real({p}, {s})", "DOUBLE",    "length"),
-    both("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s}) | fixed({p}, {s})",
-         "DECIMAL({p}, {s})", s=30),
-    read("decimal({p}, {s}) unsigned", "DECIMAL({p}, {s})", "type"),
-    read("decimal({p}) | dec({p}) | numeric({p}) | fixed({p})", "DECIMAL({p}, 0)"),
-    read("decimal | dec | numeric | fixed", "DECIMAL(10, 0)"),
-    read("decimal({p}, {s}) | numeric({p}, {s})", "DECIMAL(38, {s})", "range"),
+    *MYSQL_NUMBERS,
     write("decimal({p}, 30)",        "DECIMAL({p}, {s})",  "rounded"),
     both("longtext",                 "STRING"),
-    both("varchar({n}) | character varying({n}) | nvarchar({n})", "VARCHAR({n})", n=16383),
-    both("char({n}) | character({n}) | nchar({n})", "CHAR({n})", n=255),
-    read("char | character | nchar", "CHAR(1)"),
+    both("varchar({n}) | character varying({n}) | nvarchar({n}) | varcharacter({n})"
+         " | char varying({n}) | nchar varchar({n}) | nchar varying({n}) | national varchar({n})"
+         " | national char varying({n}) | national character varying({n})"
+         " | national varcharacter({n})",
+         "VARCHAR({n})", n=16383),
+    both("char({n}) | character({n}) | nchar({n}) | national char({n}) | national character({n})",
+         "CHAR({n})", n=255),
+    read("char | character | nchar | national char | national character", "CHAR(1)"),
+    # Only the empty string.
+    read("varchar(0) | character varying(0) | nvarchar(0) | national varchar(0) | char(0)"
+         " | character(0) | nchar(0) | national char(0)", "VARCHAR(1)", "length"),
     read("tinytext | text | mediumtext | text({n}) | long varchar | long", "STRING", "length"),
+    read("inet4 | inet6",            "STRING",             "type"),
+    *as_text("CHAR(36)", "uuid"),
     write("varchar({n})",            "CHAR({n})",          "type", n=16383),
     *strings("longtext"),
     both("longblob",                 "BYTES"),
     both("varbinary({n})",           "VARBINARY({n})",     n=65532),
     both("binary({n})",              "BINARY({n})",        n=255),
     read("binary",                   "BINARY(1)"),
-    read("tinyblob | blob | mediumblob | blob({n})", "BYTES", "length"),
+    read("varbinary(0) | binary(0)", "VARBINARY(1)",       "length"),
+    read("tinyblob | blob | mediumblob | blob({n}) | long varbinary", "BYTES", "length"),
     write("varbinary({n})",          "BINARY({n})",        "type", n=65532),
     *byte_strings("longblob"),
     *opaque("longblob"),
@@ -280,13 +335,13 @@ MYSQL: tuple[TypeRow, ...] = (
     write("timestamp({p})",          "TIMESTAMP_LTZ({p})", "range", p=6),
     write("timestamp(6)",            "TIMESTAMP_LTZ({p})", "digits"),
     write("timestamp(6)",            "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
-    read("year | year(4)",           "SMALLINT",           "type"),
+    read("year | year(4) | year(2)", "SMALLINT",           "type"),
     *as_text("STRING", "json"),
     read("enum({any}) | set({any})", "STRING",             "member"),
     read("bit | bit(1)",             "BOOLEAN",            "type"),
     read("bit({n})",                 "BYTES",              "layout"),
     read("geometry | point | linestring | polygon | multipoint | multilinestring | multipolygon"
-         " | geometrycollection | vector | vector({n})", "BYTES", "layout"),
+         " | geometrycollection | geomcollection | vector | vector({n})", "BYTES", "layout"),
     *written_text("varchar(64)", "INTERVAL {any}"),
     *collections("json"),
 )  # fmt: skip
@@ -600,10 +655,15 @@ CLICKHOUSE: tuple[TypeRow, ...] = (
     read("Date",                     "DATE"),
     read("Date32",                   "DATE"),
     write("Date32",                  "DATE",               "range"),
-    read("DateTime64({p}, 'UTC')",   "TIMESTAMP({p})",     "type"),
-    read("DateTime | timestamp",     "TIMESTAMP_LTZ(0)"),
-    read("DateTime('{any}')",        "TIMESTAMP_LTZ(0)"),
-    read("DateTime64({p}) | DateTime64({p}, '{any}')", "TIMESTAMP_LTZ({p})"),
+    # DateTime of a scale is DateTime64.
+    read("DateTime64({p}, 'UTC') | DateTime({p}, 'UTC') | timestamp({p}, 'UTC')",
+         "TIMESTAMP({p})",           "type"),
+    read("DateTime | DateTime32 | timestamp", "TIMESTAMP_LTZ(0)"),
+    read("DateTime('{any}') | DateTime32('{any}') | timestamp('{any}')",
+         "TIMESTAMP_LTZ(0)",         "zone"),
+    read("DateTime64({p}) | DateTime({p}) | timestamp({p})", "TIMESTAMP_LTZ({p})"),
+    read("DateTime64({p}, '{any}') | DateTime({p}, '{any}') | timestamp({p}, '{any}')",
+         "TIMESTAMP_LTZ({p})",       "zone"),
     read("DateTime64",               "TIMESTAMP_LTZ(3)"),
     write("DateTime64({p}, 'UTC')",  "TIMESTAMP({p})",     "type"),
     write("DateTime64({p})",         "TIMESTAMP_LTZ({p})", "range"),

@@ -41,12 +41,13 @@ class ForeignType:
 
     `text` is the type with its arguments in a normalized form (``decimal(10, 2)``). For a composite
     type it is the name, and `parts` are the component types. `nullable` is None if the nullability
-    was not specified.
+    was not specified. `length` is that of ``integer[3]``.
     """
 
     text: str
     parts: tuple[ForeignChild, ...] = ()
     nullable: bool | None = None
+    length: str | None = None
 
     def __str__(self) -> str:
         return f"{self.text}({', '.join(map(str, self.parts))})" if self.parts else self.text
@@ -139,7 +140,7 @@ def read_type(
         type_ = shape(foreign, engine, path, losses)
         is_never_null = isinstance(type_, ArrayType) and not engine.null_arrays
         return type_.not_null() if is_never_null else type_
-    found = _read_plain(str(foreign), engine.name)
+    found = _read_plain(engine.unqualified_type(str(foreign)), engine.name)
     if found is None:
         raise UnsupportedError(
             f"Flink has no type for {engine.name}'s {foreign}",
@@ -170,7 +171,11 @@ def _read_array(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
     (element,) = _parts(foreign, 1)
-    return ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
+    type_ = ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
+    if foreign.length is not None and engine.fixed_arrays:
+        source = f"{element}[{foreign.length}]"
+        losses.append(loss_of(path, "length", source, type_.as_summary_string()))
+    return type_
 
 
 def _read_map(
