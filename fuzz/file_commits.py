@@ -118,6 +118,9 @@ class FaultyFiles:
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         return self.faults.around(lambda: self.inner.list(path, prefix))
 
+    def is_link(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.is_link(path))
+
     def read(self, path: str) -> bytes:
         return self.faults.around(lambda: self.inner.read(path))
 
@@ -135,6 +138,9 @@ class FaultyFiles:
 
     def delete(self, path: str) -> bool:
         return self.faults.around(lambda: self.inner.delete(path), failed=False)
+
+    def delete_file(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.delete_file(path), failed=False)
 
     def delete_empty(self, path: str) -> bool:
         return self.faults.around(lambda: self.inner.delete_empty(path), failed=False)

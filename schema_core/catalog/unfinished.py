@@ -44,6 +44,10 @@ _RECOVERED: set[str] = set()
 _LOCK: Final = Lock()
 
 
+#: The host, number and start of a process in names and marks.
+OWNER: Final = r"([A-Za-z0-9._-]{1,200})-([0-9]{1,10})-([0-9]{1,20})"
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A process: its host, its number there, and when it started, since numbers are used again.
@@ -69,7 +73,7 @@ class Owner:
             return age > ABANDONED
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):  # no process has a number of that size
             return True
         except PermissionError:
             pass
@@ -164,7 +168,7 @@ class Mark:
         _RUNNING.discard(self.id)
 
 
-_MARK = regex(r"([23])-(.+)-(\d+)-(\d+)-([0-9a-f]{32})")
+_MARK = regex(rf"([23])-{OWNER}-([0-9a-f]{{32}})")
 
 
 def with_mark(

@@ -18,19 +18,27 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from schema_core.catalog.unfinished import ABANDONED, Owner
+from schema_core.catalog.unfinished import ABANDONED, OWNER, Owner
+from schema_core.contained_paths import find_link, is_plain
 from schema_core.environment.job_run import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
-from schema_core.spark.file_systems import FileStatus, FileSystem, Release, is_hidden, visible_files
+from schema_core.spark.file_systems import (
+    FileStatus,
+    FileSystem,
+    IrregularFileError,
+    Release,
+    is_hidden,
+    visible_files,
+)
 
 T = TypeVar("T")
 
@@ -100,7 +108,7 @@ class CommitFileName:
 
 
 _KINDS = "|".join(one.value for one in CommitFileKind)
-_NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})")
+_NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-{OWNER}-([0-9a-f]{{32}})")
 #: The jobs of this process that may still commit, by the id of their names. It is shared by all
 #: environments, since the names of stages identify the process; each job removes itself.
 _RUNNING: set[str] = set()
@@ -138,7 +146,7 @@ class Batch:
         return None if found is None else cls(found[1], int(found[2]))
 
 
-_BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-(\d{{1,19}})")
+_BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
 
 
 def last_batch(directory: Directory, job: str) -> int | None:
@@ -167,6 +175,11 @@ class Journal:
     definition: Definition | None = None
     batch: Batch | None = None
 
+    def paths(self) -> list[str]:
+        """The paths that the commit moves from, moves to and deletes."""
+        staged = [f"{self.stage}/{path}" for path, _ in self.add]
+        return [*staged, *(path for path, _ in self.add), *self.remove]
+
     def encode(self) -> bytes:
         fields = asdict(self)
         if self.batch is None:
@@ -174,22 +187,98 @@ class Journal:
         return json.dumps({"version": 1 if self.batch is None else 2, **fields}).encode()
 
     @classmethod
-    def decode(cls, content: bytes) -> Journal:
-        fields: dict[str, Any] = json.loads(content)
-        if fields.pop("version") not in (1, 2):
-            raise ExternalError(
-                "the journal of a commit has an unknown version",
-                code="commit-unfinished",
-                hint="read the table with the version of schema_core that wrote it",
-            )
-        definition, batch = fields.pop("definition"), fields.get("batch")
-        return cls(
+    def decode(cls, content: bytes, name: CommitFileName) -> Journal:
+        """Parse the content of the journal with a name, which anyone may have written.
+
+        Raises:
+            UnknownJournalVersion: for a journal of another version of the library.
+            ValueError: for content that this library does not write.
+        """
+        try:
+            fields = json.loads(content)
+        except RecursionError:
+            fields = None
+        if not isinstance(fields, dict) or type(version := fields.pop("version", None)) is not int:
+            raise ValueError("it is not a JSON object with a version")
+        if version not in _FIELDS:
+            raise UnknownJournalVersion(version)
+        if fields.keys() != _FIELDS[version]:
+            raise ValueError(f"its fields are {sorted(fields)}")
+        if fields["stage"] != str(name.of(CommitFileKind.STAGE)):
+            raise ValueError(f"its stage {fields['stage']!r} is not that of its job")
+        batch = fields.get("batch")
+        journal = cls(
             fields["stage"],
-            tuple((path, size) for path, size in fields["add"]),
-            tuple(fields["remove"]),
-            Definition(**definition) if definition else None,
-            Batch(**batch) if batch else None,
+            tuple(_new_file(one) for one in _list(fields["add"])),
+            tuple(_file_path(one) for one in _list(fields["remove"])),
+            _definition(fields["definition"]),
+            None if batch is None else _batch(batch),
         )
+        if both := {path for path, _ in journal.add} & {*journal.remove}:
+            raise ValueError(f"it adds and removes the file {min(both)!r}")
+        return journal
+
+
+class UnknownJournalVersion(Exception):  # noqa: N818 - not an error of the file
+    """A journal has another version than those that are read."""
+
+
+#: Version of a journal -> its other fields.
+_FIELDS: Final[Mapping[int, frozenset[str]]] = {
+    1: frozenset({"stage", "add", "remove", "definition"}),
+    2: frozenset({"stage", "add", "remove", "definition", "batch"}),
+}
+
+
+def _list(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise ValueError(f"it has {value!r} in place of a list of files")
+
+
+def _file_path(value: object) -> str:
+    """Return the path of a file that readers do not skip, below the directory of the table."""
+    if not isinstance(value, str) or not is_plain(value):
+        raise ValueError(f"it names the file {value!r}, which is not in the directory")
+    *directories, file = value.split("/")
+    if is_hidden(file, is_directory=False) or any(
+        is_hidden(one, is_directory=True) for one in directories
+    ):
+        raise ValueError(f"it names the hidden file {value!r}")
+    return value
+
+
+def _new_file(value: object) -> tuple[str, int]:
+    """Return the path and the size of a new file."""
+    if not isinstance(value, list) or len(value) != 2 or type(value[1]) is not int or value[1] < 0:
+        raise ValueError(f"it names the new file {value!r}, which is not a path with a size")
+    return _file_path(value[0]), value[1]
+
+
+def _definition(value: Any) -> Definition | None:
+    if value is None:
+        return None
+    definition = Definition(**_strings(value, "table", "digest"))
+    if not definition.table or not definition.digest:
+        raise ValueError("it waits for a definition without a name")
+    return definition
+
+
+def _batch(value: Any) -> Batch:
+    number = value.pop("number", None) if isinstance(value, dict) else None
+    job = _strings(value, "job")["job"]
+    if type(number) is not int or Batch.parse(str(Batch(job, number))) is None:
+        raise ValueError(f"it has the micro-batch {number!r} of the job {job!r}")
+    return Batch(job, number)
+
+
+def _strings(value: Any, *keys: str) -> dict[str, str]:
+    """Return an object whose values are strings."""
+    if not isinstance(value, dict) or value.keys() != {*keys}:
+        raise ValueError(f"it has {value!r} in place of an object with {' and '.join(keys)}")
+    if not all(isinstance(one, str) for one in value.values()):
+        raise ValueError(f"it has {value!r}, which are not strings")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +379,43 @@ class Directory:
                 if is_hidden(entry.name, is_directory=entry.is_directory):
                     self.delete(inner)
                 elif entry.is_directory:
+                    self.require_unlinked([f"{inner}/"])
                     pending.append(inner)
 
     def delete(self, name: object) -> bool:
         """Delete a file or directory; return whether this call deleted it."""
+        return self._delete(name, self.system.delete)
+
+    def delete_file(self, name: object) -> bool:
+        """Delete a file as `delete`; it is an error if it is a directory with entries."""
+        return self._delete(name, self.system.delete_file)
+
+    def _delete(self, name: object, delete: Callable[[str], bool]) -> bool:
         path = self.path(name)
-        deleted = self.call(f"delete {path!r}", lambda: self.system.delete(path))
+        deleted = self.call(f"delete {path!r}", lambda: delete(path))
         if not deleted and self.status(name) is not None:
             raise _failed(f"delete {path!r}", "the file system returned false")
         return deleted
+
+    def require_unlinked(self, paths: Iterable[str]) -> None:
+        """Refuse paths that only a symbolic link within the directory leads to.
+
+        Raises:
+            ExternalError: with code `link-not-followed`.
+        """
+
+        def is_link(name: str) -> bool:
+            path = self.path(name)
+            return self.call(f"read the status of {path!r}", lambda: self.system.is_link(path))
+
+        link = find_link(paths, is_link)
+        if link is not None:
+            raise ExternalError(
+                f"{self.path(link)!r} is a symbolic link, and files are neither written nor "
+                "deleted through a link in the directory of a table",
+                code="link-not-followed",
+                hint="replace the link by a directory with the files, or by a mount point",
+            )
 
     def named(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
         """The entries of these kinds in the directory."""
@@ -321,17 +438,55 @@ def _failed(action: str, reason: str) -> ExternalError:
 # --- completing a journal ----------------------------------------------------------------------
 
 
+def read_journal(directory: Directory, name: CommitFileName) -> Journal | None:
+    """Return the journal with a name; None if it was removed meanwhile.
+
+    Raises:
+        ExternalError: with code `invalid-journal` for a file that this library has not written,
+            with code `commit-unfinished` for that of another version, `file-system-failed`.
+    """
+    try:
+        content = directory.read(name)
+    except ExternalError as error:
+        if isinstance(error.__cause__, IrregularFileError):
+            raise _invalid_journal(directory, name, str(error.__cause__)) from error
+        raise
+    if content is None:
+        return None
+    try:
+        return Journal.decode(content, name)
+    except UnknownJournalVersion as error:
+        raise ExternalError(
+            f"the journal of a commit, {directory.path(name)!r}, has the unknown version {error}",
+            code="commit-unfinished",
+            hint="read the table with the version of schema_core that wrote it",
+        ) from None
+    except ValueError as error:
+        raise _invalid_journal(directory, name, str(error)) from None
+
+
+def _invalid_journal(directory: Directory, name: CommitFileName, problem: str) -> ExternalError:
+    stage = directory.path(name.of(CommitFileKind.STAGE))
+    return ExternalError(
+        f"the journal of a commit, {directory.path(name)!r}, is malformed: {problem}",
+        code="invalid-journal",
+        hint="delete the file; if its job has committed, move the files that are left in "
+        f"{stage!r} into the directory of the table first, since the next write deletes them",
+    )
+
+
 def finish(directory: Directory, name: CommitFileName) -> None:
     """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
 
     Raises:
-        ExternalError: with code `commit-unfinished`; the rows are committed nevertheless.
+        ExternalError: with code `commit-unfinished`; the rows are committed nevertheless. With code
+            `invalid-journal`.
     """
-    content = directory.read(name)
-    if content is None:
+    journal = read_journal(directory, name)
+    if journal is None:
         return
-    journal = Journal.decode(content)
     try:
+        directory.require_unlinked(journal.paths())
         for parent in sorted({path.rpartition("/")[0] for path, _ in journal.add}):
             _repeated(partial(directory.mkdirs, parent))
         for path, size in journal.add:
@@ -345,11 +500,15 @@ def finish(directory: Directory, name: CommitFileName) -> None:
     except ExternalError as error:
         if directory.status(name) is None:
             return
+        if error.code == "invalid-journal":
+            raise
+        mend = "" if error.hint is None else f"{error.hint}; "
         raise ExternalError(
-            f"the rows are committed, but moving their files failed: {error.problem}",
+            f"the rows of the journal {directory.path(name)!r} are committed, but moving their "
+            f"files failed: {error.problem}",
             code="commit-unfinished",
-            hint="do not run the statement again: "
-            "the next read or write of the table completes the commit",
+            hint=f"{mend}do not run the statement again: the next read or write of the table "
+            "completes the commit; delete the journal if this library has not written it",
         ) from error
 
 
@@ -370,12 +529,16 @@ def _move(directory: Directory, name: CommitFileName, source: str, path: str, si
     try:
         directory.rename(source, path)
     except ExternalError:
+        is_staged = directory.status(source) is not None  # before the target, which may be next
         target = directory.status(path)
         if _is_complete(target, size) or directory.status(name) is None:
             return  # moved before, by this process or by another one
+        if not is_staged:
+            problem = f"its new file {path!r} is neither in its stage nor, complete, in the table"
+            raise _invalid_journal(directory, name, problem) from None
         if target is not None:
             # a rename that copies was cut short; names of files are unique, so this one is ours
-            directory.delete(path)
+            directory.delete_file(path)
         raise
     if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
         raise _failed(f"move {directory.path(source)!r}", "the file at the target is not complete")
@@ -400,8 +563,16 @@ def _is_complete(entry: FileStatus | None, size: int) -> bool:
 
 def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
     """Delete one old file, unless another process has completed the commit."""
-    if directory.status(name) is not None:
-        directory.delete(path)
+    if directory.status(name) is None:
+        return
+    try:
+        directory.delete_file(path)
+    except ExternalError:
+        entry = directory.status(path)
+        if entry is not None and entry.is_directory:
+            problem = f"its old file {path!r} is a directory"
+            raise _invalid_journal(directory, name, problem) from None
+        raise
 
 
 def recover(directory: Directory, held: Definition | None) -> None:
@@ -411,12 +582,12 @@ def recover(directory: Directory, held: Definition | None) -> None:
     this definition has effect.
 
     Raises:
-        ExternalError: with code `commit-unfinished` or `file-system-failed`.
+        ExternalError: with code `commit-unfinished`, `invalid-journal` or `file-system-failed`.
     """
     for name, _ in list(directory.named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
         if name.kind is CommitFileKind.PENDING:
-            content = directory.read(name)
-            if held is None or content is None or Journal.decode(content).definition != held:
+            journal = None if held is None else read_journal(directory, name)
+            if journal is None or journal.definition != held:
                 continue
             try:
                 directory.rename(name, name.of(CommitFileKind.COMMIT))
@@ -455,9 +626,11 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
 
 def _is_foreign(directory: Directory, name: CommitFileName, held: Definition | None) -> bool:
     """Return whether a journal waits for a definition of another table."""
-    content = directory.read(name) if name.kind is CommitFileKind.PENDING else None
-    waits = None if content is None else Journal.decode(content).definition
-    return waits is not None and held is not None and waits.table != held.table
+    if held is None or name.kind is not CommitFileKind.PENDING:
+        return False
+    journal = read_journal(directory, name)
+    waits = None if journal is None else journal.definition
+    return waits is not None and waits.table != held.table
 
 
 def remove_stages(directory: Directory) -> None:
@@ -562,7 +735,7 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
     directory.mkdirs("")
     deadline = time.monotonic() + timeout
     while True:
-        release = directory.call(f"lock {directory.root!r}", lambda: directory.system.lock(path))
+        release = _try_lock(directory, path)
         if release is not None:
             return release
         if time.monotonic() > deadline:
@@ -574,6 +747,15 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
             )
         require_running()
         time.sleep(PAUSE)
+
+
+def _try_lock(directory: Directory, path: str) -> Release | None:
+    try:
+        return directory.call(f"lock {path!r}", lambda: directory.system.lock(path))
+    except ExternalError as error:
+        if isinstance(error.__cause__, IrregularFileError):
+            error.hint = "delete it: the next write creates the file"
+        raise
 
 
 # --- a stage -------------------------------------------------------------------------------------
@@ -792,6 +974,7 @@ class FileStage:
         self._new = paths = [path for path, _ in new]
         remove = self.scope.replaced(paths, old)
         journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
+        self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
         if self.directory.read(self._marker) != journal.encode():
             raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Hashable, Iterator
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
 
 from schema_core.errors import ExternalError
 from schema_core.lazy_dataclass import dataclass
@@ -33,6 +33,8 @@ try:
 except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
     fcntl = None
 
+#: How many bytes a small file has at most.
+MAX_SMALL: Final = 1 << 28
 #: After how many seconds a lock of a file system without advisory locks counts as abandoned.
 ABANDONED_LOCK: Final = 3600.0
 
@@ -49,6 +51,10 @@ class FileStatus:
     modified: float
 
 
+class IrregularFileError(OSError):
+    """There is a link, a pipe, a directory or a large file in place of a small regular file."""
+
+
 class FileSystem(Protocol):
     """The operations of a file system that the commit of files uses.
 
@@ -61,6 +67,9 @@ class FileSystem(Protocol):
 
     def list(self, path: str, prefix: str = "") -> list[FileStatus]:
         """The entries of a directory whose names begin with the prefix."""
+
+    def is_link(self, path: str) -> bool:
+        """Whether there is a symbolic link at the path."""
 
     def read(self, path: str) -> bytes:
         """The content of a small file."""
@@ -78,7 +87,13 @@ class FileSystem(Protocol):
         """Rename a directory to the path of an empty one, in one step; False if it has entries."""
 
     def delete(self, path: str) -> bool:
-        """Delete a file, or a directory with its content; False if nothing was deleted."""
+        """Delete a file, or a directory with its content; False if nothing was deleted.
+
+        Of a symbolic link only the link is deleted.
+        """
+
+    def delete_file(self, path: str) -> bool:
+        """Delete a file as `delete`; raise if it is a directory with entries."""
 
     def delete_empty(self, path: str) -> bool:
         """Delete a directory if it has no entries; return whether it no longer exists."""
@@ -141,8 +156,12 @@ class LocalFiles:
                     )
         return entries
 
+    def is_link(self, path: str) -> bool:
+        return os.path.islink(path)  # noqa: PTH114
+
     def read(self, path: str) -> bytes:
-        with open(path, "rb") as file:  # noqa: PTH123
+        """Return the content of a small regular file, which is not a symbolic link."""
+        with _opened(path, os.O_RDONLY, "rb") as file:
             return file.read()
 
     def create(self, path: str, content: bytes) -> None:
@@ -190,6 +209,9 @@ class LocalFiles:
             return False
         if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
             return _delete_tree(path)
+        return self.delete_file(path)
+
+    def delete_file(self, path: str) -> bool:
         parent, _, name = path.rpartition("/")
         with contextlib.suppress(FileNotFoundError):
             os.remove(f"{parent}/.{name}.crc")  # noqa: PTH107
@@ -215,7 +237,8 @@ class LocalFiles:
         if fcntl is None:  # pragma: no cover - Windows
             return _lock_by_creation(self, path)
         while True:
-            file = open(path, "ab")  # noqa: PTH123, SIM115 - closed by the release
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            file = _opened(path, flags, "r+b")  # closed by the release
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_at(file, path):
@@ -231,6 +254,28 @@ class LocalFiles:
 
     def snapshot(self, path: str) -> Hashable:
         return frozenset(visible_files(self, path))
+
+
+def _opened(path: str, flags: int, mode: str) -> BinaryIO:
+    """Open a small regular file, but not through a symbolic link, and without waiting for a pipe.
+
+    Raises:
+        IrregularFileError: for anything else at the path.
+    """
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, flags | safe | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise IrregularFileError("it is not a regular file") from None
+        raise
+    about = os.fstat(handle)
+    if stat.S_ISREG(about.st_mode) and about.st_size <= MAX_SMALL:
+        return cast("BinaryIO", open(handle, mode, 0))  # noqa: PTH123 - by the caller
+    os.close(handle)
+    if stat.S_ISREG(about.st_mode):
+        raise IrregularFileError(f"it has {about.st_size:,} bytes, more than {MAX_SMALL:,}")
+    raise IrregularFileError("it is not a regular file")
 
 
 def _delete_tree(path: str) -> bool:
@@ -290,6 +335,10 @@ class HadoopFiles:
             int(status.getModificationTime()) / 1000,
         )
 
+    def is_link(self, path: str) -> bool:
+        """False: the file systems of Hadoop that are not local have no symbolic links."""
+        return False
+
     def read(self, path: str) -> bytes:
         stream = self.system.open(self._path(path))
         try:
@@ -317,6 +366,9 @@ class HadoopFiles:
 
     def delete(self, path: str) -> bool:
         return bool(self.system.delete(self._path(path), True))
+
+    def delete_file(self, path: str) -> bool:
+        return bool(self.system.delete(self._path(path), False))
 
     def delete_empty(self, path: str) -> bool:
         if self.list(path):

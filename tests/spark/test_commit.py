@@ -7,6 +7,7 @@ find exactly the old or the new rows, and with another write, which must remove 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -33,6 +34,7 @@ from fuzz.file_commits import (
     operations,
     run,
 )
+from fuzz.journals import run as run_journals
 from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit import (
@@ -123,7 +125,7 @@ def staged(
     return stage
 
 
-def content(directory: Directory) -> dict[str, str]:
+def content_of(directory: Directory) -> dict[str, str]:
     root = Path(directory.root)
     return {path: (root / path).read_text() for path, _ in visible_files(LocalFiles(), str(root))}
 
@@ -136,10 +138,10 @@ def test_rows_are_visible_only_after_the_commit_without_leftovers(
     directory: Directory,
 ) -> None:
     stage = staged(directory, {"part-0": "1", "_SUCCESS": "", "_p=1/part-1": "2"})
-    assert {} == content(directory)
+    assert {} == content_of(directory)
     stage.commit()
 
-    assert {"part-0": "1", "_p=1/part-1": "2"} == content(directory)
+    assert {"part-0": "1", "_p=1/part-1": "2"} == content_of(directory)
     assert [] == hidden(directory)
 
 
@@ -157,7 +159,7 @@ def test_a_reader_that_locks_a_new_table_while_it_is_committed(
     stage.commit()
 
     assert stage.committed is True
-    assert {"part-0": "1", "p=1/part-1": "2"} == content(directory)
+    assert {"part-0": "1", "p=1/part-1": "2"} == content_of(directory)
     assert [] == directory.outer.entries(PREFIX)
     assert [] == hidden(directory)
 
@@ -173,7 +175,7 @@ def test_a_foreign_file_in_a_new_table_is_refused_while_it_is_committed(
     stage.abort()
 
     assert stage.committed is False
-    assert {"foreign": "3"} == content(directory)
+    assert {"foreign": "3"} == content_of(directory)
     assert [] == directory.outer.entries(PREFIX)
 
 
@@ -217,7 +219,7 @@ def test_a_new_table_requires_an_empty_directory(directory: Directory, prepared:
         stage.abort()
 
     assert ("path-not-empty", True) == (caught.value.code, bool(caught.value.hint))
-    assert {"theirs": "x"} == content(directory)
+    assert {"theirs": "x"} == content_of(directory)
     assert [] == hidden(directory)
 
 
@@ -236,7 +238,7 @@ def test_a_file_of_the_same_name_is_not_overwritten(directory: Directory) -> Non
         stage.commit()
     stage.abort()
 
-    assert ("file-system-failed", {"part-0": "old"}) == (caught.value.code, content(directory))
+    assert ("file-system-failed", {"part-0": "old"}) == (caught.value.code, content_of(directory))
 
 
 def test_checksum_files_of_hadoop_are_deleted_with_their_files(directory: Directory) -> None:
@@ -341,7 +343,7 @@ def test_the_next_write_removes_only_leftovers_of_dead_jobs(
     staged(directory, {"part-0": "1"}).commit()
 
     assert ([] if removed else [left]) == hidden(directory)
-    assert {"part-0": "1"} == content(directory)
+    assert {"part-0": "1"} == content_of(directory)
 
 
 def test_leftovers_of_a_live_job_are_kept(directory: Directory) -> None:
@@ -349,7 +351,7 @@ def test_leftovers_of_a_live_job_are_kept(directory: Directory) -> None:
     staged(directory, {"quick": "2"}).commit()
     slow.commit()
 
-    assert {"slow": "1", "quick": "2"} == content(directory)
+    assert {"slow": "1", "quick": "2"} == content_of(directory)
     assert [] == hidden(directory)
 
 
@@ -363,7 +365,7 @@ def test_a_stage_that_others_removed_is_not_committed(
     """Not even where the engine has created its directory again, for the tasks that follow."""
     if not scope.empty:
         staged(directory, {"old": "1"}).commit()
-    before = content(directory) if directory.status("") else {}
+    before = content_of(directory) if directory.status("") else {}
     stage = staged(directory, {"first": "2"}, scope)
     shutil.rmtree(stage.staging_directory)
     if again:
@@ -374,7 +376,7 @@ def test_a_stage_that_others_removed_is_not_committed(
     stage.abort()
 
     assert stage.committed is False
-    assert before == (content(directory) if directory.status("") else {})
+    assert before == (content_of(directory) if directory.status("") else {})
 
 
 @pytest.mark.parametrize("is_new", [False, True])
@@ -394,7 +396,9 @@ def test_a_stage_that_vanishes_before_its_commit_point_is_not_committed(
     stage.abort()
 
     assert stage.committed is False
-    assert ({} if is_new else {"old": "1"}) == (content(directory) if directory.status("") else {})
+    assert ({} if is_new else {"old": "1"}) == (
+        content_of(directory) if directory.status("") else {}
+    )
 
 
 def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Directory) -> None:
@@ -422,13 +426,228 @@ def test_names_are_read_back() -> None:
 
 
 def test_journals_are_read_back() -> None:
-    journal = Journal("s", (("p=ä/x", 3),), ("y\nz",), Definition("c.d.t", "ff"))
+    name = CommitFileName(CommitFileKind.COMMIT, Owner.this(), "0" * 32)
+    stage = str(name.of(CommitFileKind.STAGE))
+    journal = Journal(stage, (("p=ä/x", 3),), ("y\nz", "_p=1/a"), Definition("c.d.t", "ff"))
     batch = replace(journal, batch=Batch("0" * 32, 7))
 
-    assert journal == Journal.decode(journal.encode())
-    assert batch == Journal.decode(batch.encode())
-    with pytest.raises(ExternalError):
-        Journal.decode(journal.encode().replace(b'"version": 1', b'"version": 3'))
+    assert journal == Journal.decode(journal.encode(), name)
+    assert batch == Journal.decode(batch.encode(), name)
+
+
+# --- journals that others have written, and links ------------------------------------------------
+
+
+def commit_name(kind: CommitFileKind = CommitFileKind.COMMIT) -> CommitFileName:
+    return CommitFileName(kind, a_dead_process(), "0" * 32)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stage": "../victim"},
+        {"stage": ".."},
+        {"stage": f"{PREFIX}stage-h-1-1-{'1' * 32}"},
+        *({"remove": [path]} for path in (
+            "../victim", "..", "/../../..", "/etc", "a/../../b", "a//b", "a/.", "", "a/",
+            ".hidden", f"{PREFIX}stage/x", "_temporary/x", "a\0b", "\ud800", "x" * 10_000, 1, None,
+        )),
+        {"add": None},
+        {"add": [[]]},
+        {"add": [["a"]]},
+        {"add": [["a", -1]]},
+        {"add": [["a", True]]},
+        {"add": [["../a", 1]]},
+        {"add": [[1, "a"]]},
+        {"remove": "a"},
+        {"remove": ["a"], "add": [["a", 1]]},
+        {"definition": 1},
+        {"definition": {}},
+        {"definition": {"table": "t"}},
+        {"definition": {"table": "t", "digest": 1}},
+        *({"version": 2, "batch": batch} for batch in (
+            {"job": "../x", "number": 1}, {"job": "0" * 32, "number": "1"},
+            {"job": "0" * 32, "number": -1}, {"job": "0" * 32, "number": True}, 1,
+        )),
+        {"batch": None},
+        {"owner": "x"},
+    ],
+)  # fmt: skip
+def test_a_journal_names_only_files_of_its_table(change: dict[str, Any]) -> None:
+    name = commit_name()
+    fields = {
+        "version": 1, "stage": str(name.of(CommitFileKind.STAGE)), "add": [], "remove": [],
+        "definition": None,
+    }  # fmt: skip
+
+    assert Journal.decode(json.dumps(fields).encode(), name).add == ()
+    with pytest.raises(ValueError, match=r"^it"):
+        Journal.decode(json.dumps({**fields, **change}).encode(), name)
+
+
+@pytest.mark.parametrize("kind", [CommitFileKind.COMMIT, CommitFileKind.PENDING])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b'{"version": 1}', b"\xff", b"[" * 100_000, b'{"version": true}']
+)
+def test_a_damaged_journal_blocks_the_table_until_it_is_deleted(
+    directory: Directory, content: bytes, kind: CommitFileKind
+) -> None:
+    staged(directory, {"old": "1"}).commit()
+    held, journal = Definition("t", "old"), Path(directory.root, str(commit_name(kind)))
+    journal.write_bytes(content)
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: read_consistently(directory, held, lambda: None),
+        lambda: clean(directory, held),
+        lambda: FileStage(directory, held=held).check(),
+    )
+    for use in uses:
+        with pytest.raises(ExternalError) as caught:
+            use()
+        assert "invalid-journal" == caught.value.code
+        assert str(journal) in caught.value.problem
+        assert "delete the file" in str(caught.value.hint)
+    journal.unlink()
+    staged(directory, {"new": "2"}).commit()
+
+    assert {"old": "1", "new": "2"} == content_of(directory)
+
+
+def test_a_journal_of_a_later_version_is_not_read(directory: Directory) -> None:
+    Path(directory.root).mkdir()
+    journal = Path(directory.root, str(commit_name()))
+    journal.write_text('{"version": 3}')
+    with pytest.raises(ExternalError) as caught:
+        read_consistently(directory, None, lambda: None)
+
+    assert "commit-unfinished" == caught.value.code
+    assert str(journal) in caught.value.problem
+
+
+def test_a_journal_whose_new_files_are_lost_deletes_nothing(directory: Directory) -> None:
+    staged(directory, {"p=1/old": "1"}).commit()
+    name = commit_name()
+    stage = str(name.of(CommitFileKind.STAGE))
+    for journal in (
+        Journal(stage, (("p=1/old", 9),), ()),
+        Journal(stage, (("p=1", 9),), ()),
+        Journal(stage, (), ("p=1",)),
+    ):
+        directory.create(name, journal.encode())
+        with pytest.raises(ExternalError) as caught:
+            read_consistently(directory, None, lambda: None)
+        directory.delete(name)
+
+        assert "invalid-journal" == caught.value.code
+        assert {"p=1/old": "1"} == content_of(directory)
+
+
+@pytest.mark.parametrize("number", [str(2**31), "9" * 10, "0", "٣"])
+def test_any_number_of_a_process_is_read(directory: Directory, number: str) -> None:
+    host = Owner.this().host
+    leave(directory, f"{PREFIX}stage-{host}-{number}-1-{'a' * 32}")
+    staged(directory, {"part-0": "1"}).commit()
+
+    assert {"part-0": "1"} == content_of(directory)
+
+
+@pytest.mark.parametrize("where", ["", "p=1"])
+def test_a_stage_that_is_a_link_moves_nothing(
+    directory: Directory, tmp_path: Path, where: str
+) -> None:
+    elsewhere, name = tmp_path / "elsewhere", commit_name()
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("x")
+    stage = str(name.of(CommitFileKind.STAGE))
+    link = Path(directory.root, stage, where)
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    path = f"{where}/file" if where else "file"
+    directory.create(name, Journal(stage, ((path, 1),), ()).encode())
+    with pytest.raises(ExternalError) as caught:
+        read_consistently(directory, None, lambda: None)
+
+    assert "commit-unfinished" == caught.value.code
+    assert ["file"] == [one.name for one in elsewhere.iterdir()]
+
+
+LINKED_SCOPES = {
+    "INSERT OVERWRITE": ("link", OverwriteScope(everything=True)),
+    "INSERT OVERWRITE of a partition": ("p=1", OverwriteScope(partitions=1)),
+    "INSERT INTO a partition": ("p=1", APPEND),
+    "CREATE TABLE AS": ("p=1", OverwriteScope(empty=True)),
+}
+
+
+@pytest.mark.parametrize("name", LINKED_SCOPES)
+def test_a_write_does_not_follow_a_link_out_of_the_table(
+    directory: Directory, tmp_path: Path, name: str
+) -> None:
+    link, scope = LINKED_SCOPES[name]
+    elsewhere, root = tmp_path / "elsewhere", Path(directory.root)
+    elsewhere.mkdir()
+    root.mkdir()
+    (root / link).symlink_to(elsewhere)
+    if not scope.empty:
+        (elsewhere / "file").write_text("x")
+    before = content_of(Directory(LocalFiles(), str(elsewhere)))
+    stage = staged(directory, {"p=1/part-0": "1"}, scope)
+    with pytest.raises(ExternalError) as caught:
+        stage.commit()
+    stage.abort()
+
+    assert "link-not-followed" == caught.value.code
+    assert str(root / link) in caught.value.problem
+    assert before == content_of(Directory(LocalFiles(), str(elsewhere)))
+    assert [] == hidden(directory)
+
+
+def test_only_the_link_to_a_file_is_deleted(directory: Directory, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    Path(directory.root).mkdir()
+    Path(directory.root, "link").symlink_to(tmp_path / "file")
+    staged(directory, {"part-0": "1"}, OverwriteScope(everything=True)).commit()
+
+    assert {"part-0": "1"} == content_of(directory)
+    assert "x" == (tmp_path / "file").read_text()
+
+
+def test_the_directory_of_a_table_may_be_a_link(directory: Directory, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    Path(directory.root).symlink_to(tmp_path / "elsewhere")
+    staged(directory, {"p=1/part-0": "1"}).commit()
+    staged(directory, {"p=1/part-1": "2"}, OverwriteScope(everything=True)).commit()
+
+    assert {"p=1/part-1": "2"} == content_of(directory)
+
+
+@pytest.mark.parametrize("make", [
+    lambda place, other: place.mkdir(),
+    lambda place, other: place.symlink_to(other),
+    lambda place, other: os.mkfifo(place),
+])  # fmt: skip
+@pytest.mark.parametrize("name", [str(commit_name()), LOCK])
+def test_no_other_file_is_taken_for_a_journal_or_lock(
+    directory: Directory, tmp_path: Path, name: str, make: Callable[[Path, Path], None]
+) -> None:
+    place, other = Path(directory.root, name), tmp_path / "not-there"
+    place.parent.mkdir()
+    if name != LOCK:  # a lock is created
+        other.touch()
+    make(place, other)
+    with pytest.raises(ExternalError) as caught:
+        clean(directory, None)
+
+    assert caught.value.code == ("file-system-failed" if name == LOCK else "invalid-journal")
+    assert (str(place) in caught.value.problem, True) == (True, bool(caught.value.hint))
+    assert other.exists() == (name != LOCK)
+
+
+def test_random_journals_touch_nothing_outside_of_their_table() -> None:
+    """`python -m fuzz.journals` draws more of them."""
+    results = [run_journals(seed) for seed in range(50)]
+
+    assert [] == [one.problems for one in results if one.problems]
+    assert {"done", "invalid-journal"} <= {ended for one in results for ended in one.ended}
 
 
 # --- a definition that waits for its catalog -----------------------------------------------------
@@ -465,11 +684,11 @@ def test_a_pending_journal_applies_to_its_definition_only(
     (Path(directory.root) / "old").write_text("old")
     pending(directory, Definition("t", "new"))
 
-    assert found == read_consistently(directory, held, lambda: content(directory))
+    assert found == read_consistently(directory, held, lambda: content_of(directory))
     stage = FileStage(directory, held=held)
     stage.check()
     stage.commit()
-    assert (found, []) == (content(directory), hidden(directory))
+    assert (found, []) == (content_of(directory), hidden(directory))
 
 
 def test_a_table_leaves_the_pending_journal_of_another_one_with_its_directory(
@@ -486,8 +705,8 @@ def test_a_table_leaves_the_pending_journal_of_another_one_with_its_directory(
     clean(directory, other)
     held = Definition("t", "new")
 
-    assert {"old": "old"} == read_consistently(directory, other, lambda: content(directory))
-    assert {"new": "new"} == read_consistently(directory, held, lambda: content(directory))
+    assert {"old": "old"} == read_consistently(directory, other, lambda: content_of(directory))
+    assert {"new": "new"} == read_consistently(directory, held, lambda: content_of(directory))
     assert [] == hidden(directory)
 
     (Path(directory.root) / "new").unlink()
@@ -528,7 +747,7 @@ def test_concurrent_appends_lose_no_rows(directory: Directory) -> None:
         return work
 
     assert [] == in_threads(*map(appending, range(4)))
-    assert 4 * 8 * 3 == len(content(directory))
+    assert 4 * 8 * 3 == len(content_of(directory))
     assert [] == hidden(directory)
 
 
@@ -550,7 +769,7 @@ def test_one_of_two_concurrent_creates_in_a_directory_succeeds(directory: Direct
     errors = in_threads(*map(committing, stages))
 
     assert ["path-not-empty"] * 3 == [getattr(one, "code", repr(one)) for one in errors]
-    assert 1 == len(content(directory))
+    assert 1 == len(content_of(directory))
     assert [] == hidden(directory)
 
 
@@ -735,9 +954,9 @@ def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> Non
     late: Any = Directory(Suspended(), str(world.root))
     read_consistently(late, None, lambda: None)
 
-    assert {"old-1": "written later"} == content(directory)
+    assert {"old-1": "written later"} == content_of(directory)
     remove_leftovers(directory)
-    assert {"old-1": "written later"} == content(directory)
+    assert {"old-1": "written later"} == content_of(directory)
 
 
 # --- new tables ----------------------------------------------------------------------------------
