@@ -1,8 +1,9 @@
 """Masking of secrets in SQL: in excerpts of statements, which may not parse, and hints of queries.
 
 The excerpt of a statement in an error cannot rely on a syntax tree, since the statement may not
-parse. `mask_text` works on tokens: in WITH, OPTIONS and SET clauses it hides every value, and
-everything once a clause is malformed. Characters are replaced one by one, so carets still fit.
+parse. `mask_text` works on tokens: in WITH, OPTIONS and SET clauses it hides the values of secret
+keys and values with credentials. In a malformed clause it also hides values without a key, and
+everything after a secret word. Characters are replaced one by one, so carets still fit.
 
 In a query only hints hold options. `mask_query` finds their values however they are written: with
 the key in backticks, or over several lines.
@@ -11,6 +12,7 @@ the key in backticks, or over several lines.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -19,10 +21,12 @@ from schema_core.lazy_regex import regex
 from schema_core.secrets import (
     HIDDEN,
     NO_KEYS,
-    SECRET_WORDS,
+    declared_keys,
     has_credentials,
     is_secret,
     masked_value,
+    prose_secrets,
+    secret_positions,
 )
 from schema_core.text import quote_string
 from schema_core.tokenizer import Token, tokenize, tokenize_excerpt
@@ -35,7 +39,7 @@ _OPENERS = frozenset({"WITH", "OPTIONS", "SET", "TBLPROPERTIES", "PROPERTIES", "
 #: Words after which SET does not open a clause: ``CHARACTER SET``, ``STATEMENT SET``.
 _BEFORE_SET = frozenset({"CHARACTER", "STATEMENT"})
 
-#: First words of statements: after a malformed clause and a semicolon, they end what is hidden.
+#: First words of statements: after a semicolon, they end a malformed clause.
 _STATEMENTS = frozenset(
     """
     ADD ALTER ANALYZE BEGIN CALL COMPILE CREATE DELETE DESC DESCRIBE DROP END EXECUTE EXPLAIN INSERT
@@ -43,11 +47,8 @@ _STATEMENTS = frozenset(
     """.split()  # noqa: SIM905 - readable
 )
 
-#: Matches input that may contain secrets.
-_SUSPECT = regex(
-    rf"\b(?:{'|'.join(_OPENERS)})\b|[:@%=]|bearer|basic|{'|'.join(map(re.escape, SECRET_WORDS))}",
-    re.IGNORECASE,
-)
+#: The end of a statement where the tokens are not certain.
+_END = regex(rf";\s{{0,256}}(?=(?:{'|'.join(sorted(_STATEMENTS))})\b)", re.IGNORECASE)
 
 #: Symbols that stay visible in a malformed clause.
 _PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
@@ -62,56 +63,150 @@ _CLAUSE_IN_LITERAL = regex(
     re.IGNORECASE,
 )
 
+#: The start of a clause of options where the tokens are not certain.
+_CLAUSE = regex(
+    rf"(?<!CHARACTER[ ])(?<!STATEMENT[ ])\b(?:{'|'.join(sorted(_OPENERS))})\b\s{{0,32}}"
+    r"(?:\(\s{0,32}|(?=['\"`=]|/\*|--|[uU]&'|[\w.\-]{1,64}\s{0,32}=))"
+    r"|\(\s{0,32}(?='[^']{1,200}'\s{0,32}=)|(?:;|\A)\s{0,32}(?==)",
+    re.IGNORECASE,
+)
+
 #: An option in a comment.
-_OPTION_IN_COMMENT = regex(r"['\"`][ \t\r\n]{0,32}=")
+_OPTION_IN_COMMENT = regex(r"['\"`][ \t\r\n]{0,64}=")
+
+#: An option of a well-formed clause, up to the next one or the end.
+_OPTION = regex(r"'([\w.#*-]{1,200})'\s{0,64}=\s{0,64}('[^']*(?:''[^']*)*')\s{0,64}([,)])\s{0,64}")
 
 #: The longest key outside a clause, in tokens.
 _KEY_TOKENS = 64
-
 
 #: Kinds of tokens with a quoted content.
 _LITERALS = frozenset({"string", "escaped", "unicode", "name", "double_quoted"})
 
 
-@lru_cache(maxsize=2)
 def mask_text(text: str) -> str:
-    """Mask the values of options in SQL, which need not be valid, for excerpts in messages.
+    """Mask the secrets in SQL, which need not be valid, for excerpts in messages.
 
-    Each masked character is replaced by an asterisk, so that positions do not change.
+    Each masked character is replaced by an asterisk, so that positions do not change. The values of
+    secret keys are masked, and literals with credentials; in a malformed clause, values without a
+    key and everything after a secret word; if a quote is not closed, the rest of such a clause.
 
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = 'hunter2', 'path' = 'x')")
-    "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = ***)"
+    "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = 'x')"
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = hunter2, 'path' = 'x')")
     'CREATE TABLE t (a INT) WITH (********** = *******, ****** = ***)'
     >>> mask_text("SET my.token = abc; SELECT 'x'")
     "SET ******** = ***; SELECT 'x'"
     """
-    if not _SUSPECT.search(text):
+    return _masked(text, declared_keys())
+
+
+@lru_cache(maxsize=2)
+def _masked(text: str, declared: AbstractSet[str]) -> str:
+    positions = secret_positions(text, declared)
+    if not positions and not _CLAUSE.search(text):
         return text
-    every = tokenize_excerpt(text)
     shown, end = [], 0
-    for piece in sorted(_hidden(every), key=lambda one: one.start):
-        shown += [text[end : piece.start], re.sub(r"[^\r\n]", "*", piece.value)]
-        end = piece.stop
+    for start, stop in sorted(_secret_spans(text, positions, declared)):
+        if stop > end:
+            shown += [text[end:start], re.sub(r"[^\r\n]", "*", text[max(start, end) : stop])]
+            end = stop
     return "".join([*shown, text[end:]])
 
 
-def _hidden(every: list[Token]) -> list[Token]:
-    """Return the pieces that are masked."""
-    hidden: list[Token] = []
-    if any(piece.kind == "unclosed" or _holds_clause(piece) for piece in every):
+def _secret_spans(
+    text: str, positions: list[int], declared: AbstractSet[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield where the hidden parts of a text start and stop; they may overlap.
+
+    `positions` are those of secret words, in order.
+    """
+    tokens = tokenize_excerpt(text)
+    if any(token.kind == "unclosed" or _holds_clause(token) for token in tokens):
         # Which quotes open and which close is not known: nothing after the first one is certain.
-        first = next(number for number, piece in enumerate(every) if _is_uncertain(piece))
-        every, hidden = every[:first], every[first:]
-    malformed = False
-    for statement in _statements(every):
-        code = [piece for piece in statement if piece.kind != "comment"]
-        continues = malformed and bool(code) and code[0].value.upper() not in _STATEMENTS
-        found, malformed = (_all(code), True) if continues else _hidden_in(code)
-        comments = (piece for piece in statement if piece.kind == "comment")
-        hidden += found
-        hidden += [one for one in comments if malformed or _may_hold_secret(one)]
-    return hidden
+        first = next(place for place, token in enumerate(tokens) if _is_uncertain(token))
+        yield from _uncertain_spans(text, tokens[first].start, positions, declared)
+        del tokens[first:]
+    malformed: list[Token] = []
+    for statement in _statements(tokens):
+        code = [token for token in statement if token.kind != "comment"]
+        if malformed and code and code[0].value.upper() not in _STATEMENTS:
+            malformed += statement
+            continue
+        yield from _malformed_spans(malformed, positions, declared)
+        spans, end = _option_spans(code, declared)
+        yield from spans
+        malformed = [token for token in statement if token.start >= end]
+        for token in statement:
+            if token.kind == "comment" and token.start < end:
+                yield from _comment_spans(token)
+    yield from _malformed_spans(malformed, positions, declared)
+
+
+def _uncertain_spans(
+    text: str, start: int, positions: list[int], declared: AbstractSet[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the secrets of well-formed clauses, and everything after other clauses and secrets."""
+    clauses = [clause.end() for clause in _CLAUSE.finditer(text, start)]
+    for position in sorted({*clauses, *positions[bisect_left(positions, start) :]}):
+        if position < start:
+            continue
+        end = position
+        while option := _OPTION.match(text, end):
+            if masked_value(option[1], option[2][1:-1], declared) != option[2][1:-1]:
+                yield option.span(2)
+            end = option.end()
+            if option[3] == ")":
+                start = end
+                break
+        else:
+            closed = _END.search(text, end)
+            start = closed.end() if closed else len(text)
+            yield end, start
+
+
+def _malformed_spans(
+    tokens: list[Token], positions: list[int], declared: AbstractSet[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of a malformed clause that may be secrets.
+
+    These are all but punctuation and, before the first secret word, options that are not secret.
+    """
+    place = bisect_left(positions, tokens[0].start) if tokens else len(positions)
+    secret = positions[place] if place < len(positions) else float("inf")
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        if token.stop <= secret and _is_option(tokens, place):
+            value = tokens[place + 2]
+            if masked_value(token.value[1:-1], value.value[1:-1], declared) != value.value[1:-1]:
+                yield value.start, value.stop
+            place += 2
+        elif token.value not in _PUNCTUATION:
+            yield token.start, token.stop
+        place += 1
+
+
+def _is_option(tokens: list[Token], place: int) -> bool:
+    """Whether ``'key' = 'value'`` is at a place, and no further part of the value follows."""
+    following = tokens[place + 1 : place + 5]
+    match [(token.value if token.kind == "any_symbol" else token.kind) for token in following]:
+        case ["=", "string"] | ["=", "string", "string", "="]:
+            return _KEY.fullmatch(tokens[place].value) is not None
+        case ["=", "string", after, *_] if after not in _LITERALS:
+            return _KEY.fullmatch(tokens[place].value) is not None
+    return False
+
+
+def _comment_spans(comment: Token) -> Iterator[tuple[int, int]]:
+    """Yield the credentials of a comment, and in prose the words that follow secret words."""
+    positions = secret_positions(comment.value)
+    is_option = has_credentials(comment.value) or _OPTION_IN_COMMENT.search(comment.value)
+    if positions and is_option:
+        yield comment.start + positions[0], comment.stop
+        return
+    for start, stop in prose_secrets(comment.value):
+        yield comment.start + start, comment.start + stop
 
 
 def _is_uncertain(piece: Token) -> bool:
@@ -123,11 +218,6 @@ def _holds_clause(piece: Token) -> bool:
     return piece.kind in _LITERALS and _CLAUSE_IN_LITERAL.search(piece.value) is not None
 
 
-def _may_hold_secret(comment: Token) -> bool:
-    text = comment.value
-    return is_secret(text) or has_credentials(text) or bool(_OPTION_IN_COMMENT.search(text))
-
-
 def _statements(every: list[Token]) -> Iterator[list[Token]]:
     """The pieces up to each semicolon."""
     start = 0
@@ -137,27 +227,30 @@ def _statements(every: list[Token]) -> Iterator[list[Token]]:
             start = number
 
 
-def _all(pieces: list[Token]) -> list[Token]:
-    return [piece for piece in pieces if piece.value not in _PUNCTUATION]
-
-
-def _hidden_in(pieces: list[Token]) -> tuple[list[Token], bool]:
-    """The hidden pieces of one statement, and whether a clause in it is malformed."""
-    hidden: list[Token] = []
+def _option_spans(
+    pieces: list[Token], declared: AbstractSet[str]
+) -> tuple[list[tuple[int, int]], float]:
+    """Return the hidden values of a statement, and the position from which it is malformed."""
+    spans: list[tuple[int, int]] = []
     place = 0
     while place < len(pieces):
         clause = _clause(pieces, place)
-        if clause is None:
-            one = pieces[place]
-            hidden += [one] if one.kind in _LITERALS and has_credentials(one.value[1:-1]) else []
-            place += 1
+        if clause is not None:
+            end = _end_of_options(pieces, clause)
+            if end is None:
+                return spans, pieces[clause].start
+            for key, _, value, _ in zip(*[iter(pieces[clause + 1 : end])] * 4, strict=False):
+                if masked_value(key.value[1:-1], value.value[1:-1], declared) != value.value[1:-1]:
+                    spans.append((value.start, value.stop))
+            place = end
             continue
-        end = _end_of_options(pieces, clause)
-        if end is None:
-            return [*hidden, *_all(pieces[clause:])], True
-        hidden += pieces[clause + 3 : end - 1 : 4]
-        place = end
-    return hidden, False
+        start, end = _secret_value(pieces, place, declared)
+        spans += [(piece.start, piece.stop) for piece in pieces[start:end]]
+        piece = pieces[place]
+        if piece.kind in _LITERALS and has_credentials(piece.value[1:-1]):
+            spans.append((piece.start, piece.stop))
+        place = max(place + 1, end)
+    return spans, float("inf")
 
 
 def _clause(pieces: list[Token], place: int) -> int | None:
@@ -172,8 +265,7 @@ def _clause(pieces: list[Token], place: int) -> int | None:
         is_update = pieces[0].value.upper() == "UPDATE" and following.value != "("
         if before in _BEFORE_SET or is_update:
             return None
-        has_key = [one.value for one in pieces[place + 2 : place + 3]] == ["="]
-        return place + 3 if has_key and _KEY.fullmatch(following.value) else place + 1
+        return place + 1
     if piece.kind == "any_word" and word in _OPENERS:
         return place + 1 if following.kind in _LITERALS or following.value in ("(", "=") else None
     if piece.value == "(":
@@ -181,15 +273,44 @@ def _clause(pieces: list[Token], place: int) -> int | None:
             one.value for one in pieces[place + 2 : place + 3]
         ] == ["="]
         return place if is_option else None
-    if piece.value == "=":
-        return place + 1 if place == 0 or is_secret(_key_before(pieces, place)) else None
-    if piece.kind in _LITERALS and place == 0 and following.value == "=":
-        return place
-    return (
-        place + 1
-        if piece.kind != "any_symbol" and following.kind in _LITERALS and is_secret(piece.value)
-        else None
-    )
+    return None
+
+
+def _secret_value(pieces: list[Token], place: int, declared: AbstractSet[str]) -> tuple[int, int]:
+    """The places of the secret value that follows `place`; the same place twice without one."""
+    piece = pieces[place]
+    start = place + 1
+    if start == len(pieces):
+        return start, start
+    if piece.value in ("=", ":"):
+        is_value = place == 0 or is_secret(_key_before(pieces, place), declared)
+        if not is_value or pieces[start].value == ":":
+            return start, start
+        start += pieces[start].value == ">"  # of ``=>``
+    elif (
+        piece.kind == "any_symbol"
+        or pieces[start].kind not in _LITERALS
+        or not (is_secret(piece.value, declared) or _is_identified_by(pieces, place))
+    ):
+        return start, start
+    return start, _end_of_value(pieces, start)
+
+
+def _end_of_value(pieces: list[Token], start: int) -> int:
+    """The place after the literals and a word at a place, and what is adjacent to them."""
+    end = start
+    while end < len(pieces) and (
+        pieces[end].kind in _LITERALS
+        or (pieces[end].value not in _PUNCTUATION and end == start)
+        or (pieces[end].value not in _PUNCTUATION and pieces[end].start == pieces[end - 1].stop)
+    ):
+        end += 1
+    return end
+
+
+def _is_identified_by(pieces: list[Token], place: int) -> bool:
+    words = [piece.value.upper() for piece in pieces[max(place - 1, 0) : place + 1]]
+    return words == ["IDENTIFIED", "BY"]
 
 
 def _key_before(pieces: list[Token], place: int) -> str:

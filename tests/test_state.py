@@ -18,6 +18,7 @@ ALLOWED = {
     "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
     "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
+    "secrets.py: _DECLARED": "keys that options declare secret, which excerpts mask",
     "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
     "spark/connectors/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
     "spark/connectors/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",

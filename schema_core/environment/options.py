@@ -18,7 +18,7 @@ from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, at, similar
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
-from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
+from schema_core.secrets import NO_KEYS, declare_secret, has_credentials, is_secret, mask
 from schema_core.text import show
 
 #: The range of Java's int and long.
@@ -382,6 +382,8 @@ class ConfigOption(Generic[Value]):
                 code="wrong-argument",
                 hint="use boolean, integer, long or double of schema_core.connectors",
             )
+        if self.secret:
+            declare_secret(self.keys())
 
     def keys(self) -> tuple[str, ...]:
         """All keys that are understood, that of today first."""

@@ -366,14 +366,15 @@ class Migrator:
             statements, touched = self._execute(catalog, text)
         objects = tuple(self._recorded(catalog, *key) for key in touched)
         catalog.add_migration(self._entry(file, position, objects))
-        return MigrationResult(file.name, "upgrade", statements)
+        # After `_recorded`: the connectors of the objects have declared their secret keys.
+        return MigrationResult(file.name, "upgrade", tuple(map(mask_text, statements)))
 
     def _undo(self, catalog: Catalog, entry: CatalogMigration) -> MigrationResult:
         file = MigrationFile.parse(entry.name, entry.text)
         with at(f"migration {entry.name}, down"):
             statements, _ = self._execute(catalog, file.script("down", self._variables))
         catalog.remove_migration(entry.name)
-        return MigrationResult(entry.name, "downgrade", statements)
+        return MigrationResult(entry.name, "downgrade", tuple(map(mask_text, statements)))
 
     def _entry(
         self,
@@ -409,7 +410,7 @@ class Migrator:
             with within(text):
                 touched |= dict.fromkeys(self._touched(catalog, statement))
             self.environment.execute_statement(statement, text)
-            written.append(mask_text(text[span.start : span.stop]))
+            written.append(text[span.start : span.stop])
         return tuple(written), touched
 
     def _touched(self, catalog: Catalog, statement: Statement) -> Iterator[tuple[str, str]]:

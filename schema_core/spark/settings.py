@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from schema_core.secrets import SECRET_WORDS
+from schema_core.secrets import SECRET_PATTERN
 
 #: Settings of the session of jobs, which override those of the process: they determine the
 #: semantics of expressions, and that no file is skipped.
@@ -40,7 +39,7 @@ ORPHANS: Mapping[str, str] = {"spark.sql.streaming.stopActiveRunOnRestart": "tru
 #: Settings of the session of jobs that keep secrets out of Spark's plans, which are in its UI and
 #: event log: Spark's own pattern for the keys of options matches fewer keys.
 SECRECY: Mapping[str, str] = {
-    "spark.sql.redaction.options.regex": f"(?i)url|{'|'.join(map(re.escape, SECRET_WORDS))}",
+    "spark.sql.redaction.options.regex": f"(?i:url)|{SECRET_PATTERN}",
 }
 
 #: Settings of the session of jobs that only cost or save time; a setting of the process takes

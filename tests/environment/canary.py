@@ -42,7 +42,68 @@ OPTIONS: dict[str, str] = {
     "encoded twice":    f"'url' = 'x?y=a%253Bpassword%253D{CANARY}'",
     "json":             f"'config' = '{{\"client_secret\": \"{CANARY}\"}}'",
     "header":           f"'headers' = 'Authorization: Bearer {CANARY}'",
+    "whole word":       f"'db.pw' = '{CANARY}'",
+    "token as user":    f"'url' = 'https://{CANARY}@host/x'",
+    "flag":             f"'command' = 'copy --password {CANARY} x'",
 }  # fmt: skip
+
+#: Options with a secret: key and value.
+SECRETS: tuple[tuple[str, str], ...] = (
+    *((key, CANARY) for key in (
+        "credentials", "client.credential", "google.credentials", "pass", "db.pass", "sslPass2",
+        "keypass", "passcode", "passkey", "pw", "db_pw", "sas", "fs.azure.sas.x.y", "sig",
+        "signature", "encryption.key", "encryptionKey", "decryption-key", "master_key", "psk",
+        "header.cookie", "Set-Cookie", "header.Authorization", "header.X-Api-Key", "x-auth",
+        "ocp-apim-subscription-key", "x-functions-key", "jwt", "ssl.keystore.key", "PASSWORD",
+        "fs.azure.account.key.x", "AWS_SECRET_ACCESS_KEY", "accountKey", "storage.key",
+    )),
+    *(("x", value) for value in (
+        f"copy --password {CANARY}", f"copy --token={CANARY}", f"copy -p {CANARY}",
+        f"mysql -uann -p{CANARY}", f"curl -u ann:{CANARY} http://host", f'["--pw", "{CANARY}"]',
+        f"<password>{CANARY}</password>", f'<a name="password" value="{CANARY}"/>',
+        f"<name>fs.s3a.secret.key</name> <value>{CANARY}</value>",
+        f'{{"password": "{CANARY}"}}', f'{{\\"password\\": \\"{CANARY}\\"}}',
+        f'[{{"name": "Authorization", "value": "{CANARY}"}}]', f"password: {CANARY}",
+        f"password:\n  {CANARY}", f"password => {CANARY}", f"Server=h;Password={CANARY};",
+        f"Server=h;Pwd={CANARY};", f"AccountName=a;AccountKey={CANARY};E=1",
+        f"BlobEndpoint=x;SharedAccessSignature=sv=1&sig={CANARY}", f"ann:{CANARY}@host",
+        f"https://{CANARY}@host/x", f"https://{CANARY}:@host", f"git+https://{CANARY}@host/x.git",
+        f"https://{CANARY}:x-oauth-basic@host/x", f"https://ann:b@host?password={CANARY}",
+        f"redis://:{CANARY}@host", f"https://host/x?sv=1&sig={CANARY}", f"https://h?key={CANARY}",
+        f"Authorization,{CANARY}", f"X-Api-Key,{CANARY}", f"Cookie: id={CANARY}",
+        f"Proxy-Authorization: Basic {CANARY}", f"X-Vault-Token: {CANARY}", f"Bearer {CANARY}",
+        f"machine h login ann password {CANARY}", f"PGPASSWORD={CANARY} psql",
+        f"org.x.ScramLoginModule required username=a password={CANARY};",
+        f"-----BEGIN PRIVATE KEY-----\n{CANARY}",
+    )),
+)  # fmt: skip
+
+#: Tokens that are secret by their form.
+TOKENS = (
+    "AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "xoxb-123456789-abcdef",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "Basic YW5uOmh1bnRlcjI=",
+    "postgresql://ghp_abcdefghijklmnopqrstuvwxyz0123456789@host/x",
+)  # fmt: skip
+
+#: Options without a secret, which are shown as they are.
+INNOCENT: tuple[tuple[str, str], ...] = (
+    *((key, "some value") for key in (
+        "passed", "path", "passthrough", "pass-through", "key.fields", "compass", "bypass",
+        "passenger", "classpath", "primary-key", "partition.keys", "key.format", "sasl.mechanism",
+        "tokenizer", "max-tokens", "fs.s3a.aws.credentials.provider", "assignment", "design",
+        "signature-version", "connector", "spwan", "max.passes", "PASSED", "compassId",
+    )),
+    *(("x", value) for value in (
+        "abfss://data@account.dfs.core.windows.net/x", "postgresql://ann@host/db",
+        "jdbc:mysql://host:3306/db?user=ann", "hdfs://ann@namenode:8020/x", "kafka-1:9092,b:9092",
+        "ssh -p 22 host", "mkdir -p /data/x", "docker run -p 80:8080 x", "basic training",
+        "Basic English", "passed: 3", "passed=3", "compass=north", "https://host:8080/a?b=c",
+        "https://host/@scope/x", "grant_type=client_credentials&scope=x", "key.fields=a;b",
+        "yyyy-MM-dd HH:mm:ss", "git@host:a/b", "ann@example.com", "the token table",
+        '{"passed": 1}',
+        "<passed>1</passed>", "org.apache.flink.Tokenizer", "a:b", "[a-z]+@[a-z]+", "$.a[0]",
+    )),
+)  # fmt: skip
 
 CREATED = "CREATE TABLE s (a INT) WITH ('connector' = 'filesystem', 'path' = '/nowhere', {})"
 

@@ -22,11 +22,22 @@ from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.masking import mask_text
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import SECRET_WORDS
+from schema_core.secrets import SECRET_WORDS, mask, mask_urls, without_secrets
 from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import Statement
 from schema_core.sql.tokens import sql_tokens
-from tests.environment.canary import CANARY, CREATED, OPTIONS, STATEMENTS, shown_by, statements
+from schema_core.text import quote_string
+from tests.environment.canary import (
+    CANARY,
+    CREATED,
+    INNOCENT,
+    OPTIONS,
+    SECRETS,
+    STATEMENTS,
+    TOKENS,
+    shown_by,
+    statements,
+)
 
 #: Keys that contain each of the secret words, in some case.
 KEYS = tuple(f"properties.{word.upper() if len(word) % 2 else word}" for word in SECRET_WORDS)
@@ -174,6 +185,60 @@ def test_no_printed_value_shows_a_secret(environment: TableEnvironment, form: st
     for one in values:
         assert CANARY not in repr(one)
         assert CANARY not in str(one)
+
+
+def outputs_of_option(
+    environment: TableEnvironment, key: str, value: str, log: pytest.LogCaptureFixture
+) -> Iterator[str]:
+    """Yield everything that shows an option, except for errors of malformed statements."""
+    option = f"{quote_string(key)} = {quote_string(value)}"
+    table = f"CREATE TABLE o (a INT) WITH ('connector' = 'datagen', {option})"
+    environment.execute_sql(table)
+    for statement in (
+        "SHOW CREATE TABLE o", f"CREATE CATALOG k WITH ('type' = 'generic_in_memory', {option})",
+        f"CREATE CATALOG k WITH ('type' = 'none', {option})", "SELECT nothing FROM o",
+        f"EXPLAIN SELECT * FROM o /*+ OPTIONS({option}) */", f"SELECT a FROM o WITH ({option}) b c",
+        f"SET {option}", "SET", f"CREATE TABLE o (a NOTHING) WITH ({option})", table,
+        f"CREATE VIEW v AS SELECT * FROM o /*+ OPTIONS({option}) */", "SHOW CREATE VIEW v",
+    ):  # fmt: skip
+        yield from visible_output(environment, statement)
+    yield from (mask_text(table), repr(environment.find_table("o")), log.text)
+    yield repr(TableDescriptor.for_connector("x").option(key, value).build())
+    yield repr(CatalogDescriptor.of("c", {"type": "x", key: value}))
+    yield without_secrets(f"cannot read {value}, {value!r} or {quote_string(value)}", {key: value})
+    for statement in ("DROP VIEW v", "DROP TABLE o", f"RESET {quote_string(key)}"):
+        environment.execute_sql(statement)
+
+
+@pytest.mark.parametrize("kind", ["secret", "token"])
+def test_no_output_shows_any_kind_of_secret(
+    environment: TableEnvironment, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secrets = [(key, value, CANARY) for key, value in SECRETS]
+    tokens = [("x", token, token.split("//")[-1].split("@")[0]) for token in TOKENS]
+    leaks = [
+        (key, value, text)
+        for key, value, secret in (secrets if kind == "secret" else tokens)
+        for text in outputs_of_option(environment, key, value, caplog)
+        if secret in text
+    ]
+
+    assert [] == leaks
+
+
+@pytest.mark.parametrize(("key", "value"), INNOCENT)
+def test_innocent_options_are_shown(environment: TableEnvironment, key: str, value: str) -> None:
+    option = f"{quote_string(key)} = {quote_string(value)}"
+    table = f"CREATE TABLE o (a INT) WITH ({option})"
+    environment.execute_sql(table)
+
+    assert {key: value} == mask({key: value})
+    assert table == mask_text(table)
+    assert f"{table} -- it's" == mask_text(f"{table} -- it's")
+    assert option in str(list(environment.execute_sql("SHOW CREATE TABLE o").collect()))
+    assert value == mask_urls(value)
+    assert not any("***" in text for text in visible_output(environment, table))
 
 
 def test_options_returned_by_the_api_are_not_masked(environment: TableEnvironment) -> None:

@@ -421,3 +421,21 @@ def test_secrets_in_hints_are_not_in_the_history(environments: Environments) -> 
 
     assert "hunter2" not in repr(migrator.catalog.list_migrations())
     assert () == migrator.drift()
+
+
+def test_a_dry_run_shows_options_without_their_secrets(environments: Environments) -> None:
+    text = """-- up
+    CREATE TABLE t (a INT) WITH ('connector' = 'blackhole', 'format' = 'x', 'password' = '${p}',
+      'url' = 'https://ann:${p}@host');
+    ALTER TABLE t SET ('path' = '/data', 'db.pass' = '${p}');
+    -- down
+    DROP TABLE t;
+    """
+    migrator = Migrator(environments(), directory(text), variables={"p": "hunter2"})
+    shown = "\n".join(migrator.upgrade(dry_run=True)[0].statements)
+
+    assert "hunter2" not in shown
+    for option in ("'connector' = 'blackhole'", "'format' = 'x'", "'path' = '/data'"):
+        assert option in shown
+    for key in ("'password' = *", "'url' = *", "'db.pass' = *"):
+        assert key in shown

@@ -17,7 +17,7 @@ from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
 from schema_core.lazy_dataclass import dataclass
 from schema_core.masking import mask_text
-from schema_core.secrets import has_credentials, is_secret
+from schema_core.secrets import secret_positions
 from schema_core.text import quote_string
 
 #: The maximum length of an excerpt in a loss.
@@ -73,7 +73,7 @@ def shortened(text: str) -> str:
     'CREATE SUBSCRIPTION s CONNECTION ******************* PUBLICATION p'
     """
     text = " ".join(text[: 10 * MAX_EXCERPT].split())
-    if is_secret(text) or has_credentials(text):
+    if secret_positions(text):
         text = mask_text(text)
     return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
 
