@@ -4,6 +4,9 @@ from schema_core.catalog.api import (
 from schema_core.catalog.api import (
     Catalog as Catalog,
 )
+from schema_core.catalog.apply_changes import (
+    require_consistent as require_consistent,
+)
 from schema_core.catalog.catalog_store import (
     CatalogDescriptor as CatalogDescriptor,
 )
@@ -101,6 +104,9 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.objects import (
     TableKind as TableKind,
+)
+from schema_core.catalog.optimistic_locking import (
+    require_expected as require_expected,
 )
 from schema_core.catalog.procedures import (
     Procedure as Procedure,

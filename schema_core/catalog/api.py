@@ -82,10 +82,10 @@ class Catalog(ABC):
     resolves them (FLIP-164).
 
     ALTER methods accept as `expected` the definition that was read. If the current one differs, or
-    the object was dropped, they raise a `ConflictError` with both and alter nothing. A catalog
-    without `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected`, and thus
-    `changes` of a table, with the
-    code `unsupported-capability`.
+    the object was dropped, they raise a `ConflictError` with both and alter nothing; see
+    `require_expected`. A catalog without `Capability.VERSIONS` refuses `expected`, and thus
+    `changes` of a table, with the code `unsupported-capability`. So does a catalog with it for
+    kinds other than tables and views that it cannot compare.
     """
 
     #: What this catalog supports besides databases, tables and views.

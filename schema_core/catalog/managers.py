@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
+from functools import partial
 from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
@@ -41,7 +42,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     TableKind,
 )
-from schema_core.catalog.optimistic_locking import masking_conflicts
+from schema_core.catalog.optimistic_locking import alter_if_unchanged, masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
@@ -682,10 +683,8 @@ class ModelManager:
         catalog = self._registry.get(identifier.catalog_name)
         new, path = self._resolve(model), identifier.to_object_path()
         self._check(new)
-        versions = Capability.VERSIONS in catalog.capabilities
-        catalog.alter_model(
-            path, new, ignore_if_not_exists=False, expected=expected if versions else None
-        )
+        alter = partial(catalog.alter_model, path, new, ignore_if_not_exists=False)
+        alter_if_unchanged(catalog.capabilities, alter, expected)
 
     def create_temporary(
         self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogModel,
@@ -18,7 +19,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
 )
 from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_view
-from schema_core.errors import ConflictError, SchemaCoreError
+from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.secrets import NO_KEYS, mask
@@ -29,6 +30,8 @@ MAX_SHOWN = 400
 
 def require_expected(path: object, expected: object, found: object) -> None:
     """Refuse to alter an object that has changed since it was read.
+
+    A catalog calls it within the transaction, or under the lock, in which it alters.
 
     Args:
         path: The path of the object, for the message.
@@ -46,6 +49,8 @@ def require_expected(path: object, expected: object, found: object) -> None:
       hint: expected 'old', found 'new'
     """
     if expected is None or _written(expected) == _written(found):
+        return
+    if isinstance(found, CatalogBaseTable) and means_the_same(expected, found):
         return
     problem = "was dropped after it was read" if found is None else "has changed since it was read"
     error = ConflictError(f"{path} {problem}", hint=_hint(expected, found))
@@ -74,13 +79,37 @@ def masking_conflicts(
         raise
 
 
+def alter_if_unchanged(
+    capabilities: AbstractSet[Capability], alter: Callable[..., None], expected: object
+) -> None:
+    """Call an ALTER method of a catalog with the definition that was read, if it compares that.
+
+    `Capability.VERSIONS` covers tables and views; of other kinds a catalog may refuse `expected`.
+
+    Args:
+        capabilities: Those of the catalog.
+        alter: The method, with its other arguments.
+        expected: The definition that was read.
+
+    Raises:
+        ConflictError: if the object has changed since it was read and the catalog compares.
+    """
+    if Capability.VERSIONS in capabilities:
+        try:
+            return alter(expected=expected)
+        except UnsupportedError as error:  # the catalog has altered nothing
+            if error.code != "unsupported-capability":
+                raise
+    return alter()
+
+
 def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS) -> str:
     return "; ".join(_differences(_written(expected), _written(found), declared))
 
 
-def means_the_same(expected: CatalogBaseTable | None, found: CatalogBaseTable) -> bool:
+def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
     """Return whether two definitions of a table or view resolve to the same."""
-    if expected is None or type(expected) not in ORIGINS:
+    if not isinstance(expected, CatalogBaseTable) or type(expected) not in ORIGINS:
         return False
     try:
         return _meaning(expected) == _meaning(found)

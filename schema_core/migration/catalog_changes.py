@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 from schema_core.arguments import require_instance, require_sequence
@@ -24,6 +25,7 @@ from schema_core.catalog.objects import (
     CatalogView,
     TableKind,
 )
+from schema_core.catalog.optimistic_locking import alter_if_unchanged
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.table_changes import TableChange, print_path
 from schema_core.errors import SchemaCoreError, SchemaError, at
@@ -377,7 +379,8 @@ def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
             catalog.create_database(name, database, ignore_if_exists=False)
         case ModifyDatabase(name, old, new):
             _require_database(catalog, name, old)
-            catalog.alter_database(name, new, ignore_if_not_exists=False)
+            alter = partial(catalog.alter_database, name, new, ignore_if_not_exists=False)
+            alter_if_unchanged(catalog.capabilities, alter, old)
         case RemoveDatabase(name, database):
             _require_database(catalog, name, database)
             catalog.drop_database(name, ignore_if_not_exists=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import date
 from typing import Any, TypeAlias
 
-from schema_core.catalog.api import Capability
+from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -453,6 +453,79 @@ WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
     (Capability.PROCEDURES, "get a procedure", lambda c: c.get_procedure(NOTHING)),
     (REFRESHED, "list materialized tables", lambda c: c.list_materialized_tables("db")),
 )
+
+
+#: Kind of object -> the capability that it requires, and SQL statements of which each changes what
+#: the catalog stores. They run in this order, in the database `db` of a populated catalog.
+STATEMENTS: dict[str, tuple[Capability | None, tuple[str, ...]]] = {
+    "database": (None, (
+        "CREATE DATABASE made COMMENT 'it''s made' WITH ('a' = '1')",
+        "ALTER DATABASE made SET ('a' = '2', 'b' = '3')",
+        "ALTER DATABASE db SET ('k' = 'changed')",
+        "DROP DATABASE made RESTRICT",
+        "CREATE DATABASE made",
+        "CREATE TABLE made.t (a INT) WITH ('connector' = 'blackhole')",
+        "DROP DATABASE made CASCADE",
+    )),
+    "table": (None, (
+        """CREATE TABLE made (a INT NOT NULL, b STRING, c TIMESTAMP(3)) COMMENT 'it''s made'
+           WITH ('connector' = 'blackhole', 'k' = '1')""",
+        "CREATE TABLE alike LIKE made",
+        "ALTER TABLE made ADD d INT COMMENT 'the last'",
+        "ALTER TABLE made ADD (e STRING FIRST, f AS a + 1 AFTER a)",
+        "ALTER TABLE made MODIFY d BIGINT FIRST",
+        "ALTER TABLE made RENAME d TO g",
+        "ALTER TABLE made DROP (g, f)",
+        "ALTER TABLE made ADD WATERMARK FOR c AS c - INTERVAL '1' SECOND",
+        "ALTER TABLE made MODIFY WATERMARK FOR c AS c - INTERVAL '2' SECOND",
+        "ALTER TABLE made DROP WATERMARK",
+        "ALTER TABLE made ADD CONSTRAINT key_ PRIMARY KEY (a) NOT ENFORCED",
+        "ALTER TABLE made MODIFY CONSTRAINT key_of_a PRIMARY KEY (a) NOT ENFORCED",
+        "ALTER TABLE made DROP PRIMARY KEY",
+        "ALTER TABLE made ADD DISTRIBUTION BY HASH(a) INTO 4 BUCKETS",
+        "ALTER TABLE made MODIFY DISTRIBUTION BY HASH(b) INTO 6 BUCKETS",
+        "ALTER TABLE made DROP DISTRIBUTION",
+        "ALTER TABLE made SET ('k' = '2', 'l' = '3')",
+        "ALTER TABLE made RESET ('k')",
+        "ALTER TABLE made RENAME TO renamed",
+        "DROP TABLE renamed",
+    )),
+    "view": (None, (
+        "CREATE TABLE base (a INT, b STRING) WITH ('connector' = 'blackhole')",
+        "CREATE VIEW made (x) COMMENT 'made' AS SELECT a FROM base",
+        "ALTER VIEW made AS SELECT b FROM base",
+        "ALTER VIEW made RENAME TO renamed",
+        "DROP VIEW renamed",
+    )),
+    "partition": (PARTS, (
+        "ALTER TABLE p ADD PARTITION (b = 'made', c = '2') WITH ('k' = '1')",
+        "ALTER TABLE p DROP PARTITION (b = 'made', c = '2')",
+    )),
+    "function": (CALLS, (
+        "CREATE FUNCTION made AS 'a.B' LANGUAGE JAVA",
+        "ALTER FUNCTION made AS 'a.C' LANGUAGE SCALA",
+        "DROP FUNCTION made",
+    )),
+    "model": (LEARNT, (
+        """CREATE MODEL made INPUT (a INT) OUTPUT (b STRING) COMMENT 'it''s made'
+           WITH ('provider' = 'openai', 'k' = '1')""",
+        "ALTER MODEL made SET ('k' = '2', 'l' = '3')",
+        "ALTER MODEL made RESET ('k')",
+        "ALTER MODEL made RENAME TO renamed",
+        "DROP MODEL renamed",
+    )),
+}  # fmt: skip
+
+#: Kind of object -> the capability that it requires, the statement by which writer {0} sets what no
+#: other sets in its turn {1}, and what has been set.
+SETTINGS: dict[str, tuple[Capability | None, str, Callable[[Catalog], Collection[str]]]] = {
+    "table": (None, "ALTER TABLE db.t ADD w{0}_{1} INT",
+        lambda c: [one.name for one in c.get_table(ORDERS).get_unresolved_schema().columns]),
+    "database": (None, "ALTER DATABASE db SET ('w{0}_{1}' = '1')",
+        lambda c: c.get_database("db").get_properties()),
+    "model": (LEARNT, "ALTER MODEL db.m SET ('w{0}_{1}' = '1')",
+        lambda c: c.get_model(MODEL_PATH).get_options()),
+}  # fmt: skip
 
 
 def kind_of(code: str) -> type[SchemaCoreError]:

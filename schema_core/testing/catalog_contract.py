@@ -10,10 +10,13 @@ import os
 import random
 import signal
 import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +25,7 @@ import pytest
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.apply_changes import apply
 from schema_core.catalog.connections import CatalogConnection, connections_of
+from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -37,6 +41,8 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -70,7 +76,9 @@ from schema_core.testing.catalog_cases import (
     PLAIN,
     RECENT,
     REFUSED,
+    SETTINGS,
     SPEC,
+    STATEMENTS,
     STATISTICS,
     TABLES,
     TYPE_PATH,
@@ -216,6 +224,9 @@ UNRESOLVED: dict[str, type[CatalogTable | CatalogView | CatalogMaterializedTable
 def _without_types(kept: Any) -> Any:
     return origin(kept) if hasattr(kept, "options") and not hasattr(kept, "class_name") else kept
 
+
+#: The name of the catalog in the sessions of SQL statements.
+CATALOG = "tested"
 
 #: Number of concurrent writers, and of writes by each.
 WRITERS, TIMES = 8, 5
@@ -366,6 +377,39 @@ class CatalogContract(ABC):
 
         assert caught.value.code == "unsupported-capability"
         assert not populated.table_exists(NOTHING)
+
+    # --- SQL statements --------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("kind", STATEMENTS)
+    def test_statements_change_the_objects(self, populated: Catalog, kind: str) -> None:
+        """Each SQL statement has the effect that it has on a catalog in memory."""
+        needs, statements = STATEMENTS[kind]
+        need(populated, needs)
+        reference = InMemoryCatalog("reference")
+        reference.capabilities = populated.capabilities
+        reference.create_database("db", populated.get_database("db"), False)
+        self.populate(reference)
+        environments = [self._session(populated), self._session(reference)]
+
+        for statement in statements:
+            before = self._changed_by_statements(populated)
+            for environment in environments:
+                environment.execute_sql(statement)
+            after = self._changed_by_statements(populated)
+            assert before != after, statement
+            assert self._changed_by_statements(reference) == after, statement
+
+    def _session(self, catalog: Catalog) -> TableEnvironment:
+        """Return a session whose current database is `db` of the catalog."""
+        environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        environment.register_catalog(CATALOG, catalog)
+        environment.execute_sql(f"USE `{CATALOG}`.db")
+        return environment
+
+    def _changed_by_statements(self, catalog: Catalog) -> dict[str, object]:
+        """Return what the catalog stores, without its default database."""
+        default = f"database {catalog.get_default_database()}"
+        return {name: one for name, one in state(catalog).items() if name != default}
 
     # --- databases -------------------------------------------------------------------------------
 
@@ -965,7 +1009,11 @@ class CatalogContract(ABC):
     # --- concurrent users ------------------------------------------------------------------------
 
     def _together(
-        self, catalog: Catalog, directory: Path, act: Callable[[Catalog, int], bool]
+        self,
+        catalog: Catalog,
+        directory: Path,
+        act: Callable[[Catalog, int], bool],
+        writers: int = WRITERS,
     ) -> list[int]:
         """Run `act` in concurrent writers and return the numbers of those that returned True."""
 
@@ -977,9 +1025,9 @@ class CatalogContract(ABC):
                 if mine is not catalog:
                     mine.close()
 
-        with ThreadPoolExecutor(WRITERS) as pool:
-            done = list(pool.map(run, range(WRITERS)))
-        return [number for number in range(WRITERS) if done[number]]
+        with ThreadPoolExecutor(writers) as pool:
+            done = list(pool.map(run, range(writers)))
+        return [number for number in range(writers) if done[number]]
 
     def test_second_catalog_sees_the_same_objects(self, populated: Catalog, tmp_path: Path) -> None:
         """It does so while the first catalog is open."""
@@ -1059,6 +1107,73 @@ class CatalogContract(ABC):
 
         assert WRITERS == len(self._together(catalog, tmp_path, count))
         assert {"n": str(WRITERS * TIMES)} == catalog.get_table(ORDERS).get_options()
+
+    #: Whether several writers may alter the same objects. ALTER of a durable catalog without
+    #: `Capability.VERSIONS` replaces what others have changed: such a catalog declares False.
+    concurrent = True
+    #: The number of writers of `test_no_statement_is_lost`, and of the statements of each.
+    writers, turns = 3, 4
+
+    def test_no_statement_is_lost(self, populated: Catalog, tmp_path: Path) -> None:
+        """Concurrent ALTER statements have all effects, each writer in a process of its own.
+
+        The writers are threads if the catalog is not durable, or a process with it cannot be
+        forked.
+        """
+        if Capability.VERSIONS not in populated.capabilities:
+            assert not (self.durable and self.concurrent), (
+                "concurrent ALTER statements are lost: declare Capability.VERSIONS, and compare "
+                "`expected` in ALTER methods; or set `concurrent = False`"
+            )
+            pytest.skip(f"{type(populated).__name__} does not compare versions")
+        kinds = [
+            kind
+            for kind, (needs, *_) in SETTINGS.items()
+            if kind in self.compared_kinds and needs in {None, *populated.capabilities}
+        ]
+
+        if self.durable and self.killable and hasattr(os, "fork"):
+            self._alter_in_processes(tmp_path, kinds)
+        else:
+
+            def alter(mine: Catalog, number: int) -> bool:
+                self._alter(mine, number, kinds)
+                return True
+
+            self._together(populated, tmp_path, alter, self.writers)
+
+        wanted = {
+            f"w{writer}_{turn}" for writer in range(self.writers) for turn in range(self.turns)
+        }
+        for kind in kinds:
+            _, _, read = SETTINGS[kind]
+            assert set() == wanted - {*read(populated)}, kind
+
+    def _alter(self, catalog: Catalog, number: int, kinds: list[str]) -> None:
+        """Execute the statements of a writer, each of them until there is no conflict."""
+        environment = self._session(catalog)
+        for turn, kind in product(range(self.turns), kinds):
+            statement = SETTINGS[kind][1].format(number, turn)
+            while True:
+                with suppress(ConflictError):
+                    environment.execute_sql(statement)
+                    break
+
+    def _alter_in_processes(self, directory: Path, kinds: list[str]) -> None:
+        """Execute the statements of all writers in forked processes, which all have to succeed."""
+        children = []
+        for number in range(self.writers):
+            if (child := os.fork()) == 0:
+                try:
+                    mine = self.make_catalog(directory)
+                    mine.open()
+                    self._alter(mine, number, kinds)
+                    os._exit(0)
+                finally:
+                    traceback.print_exc()
+                    os._exit(1)
+            children.append(child)
+        assert [0] * self.writers == [os.waitpid(child, 0)[1] for child in children]
 
     def test_no_table_is_left_without_its_database(self, catalog: Catalog, tmp_path: Path) -> None:
         """Half of the writers drop and create the database while the others create tables in it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,17 +13,27 @@ from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.cli.new import Kit, package_files, package_name
 from schema_core.testing import CatalogContract
 from tests.catalog.postgresql import postgres_catalog
 from tests.test_docs import ROOT, blocks
 
 
-class TestInMemoryCatalog(CatalogContract):
+class ManyWriters(CatalogContract):
+    """As many writers as the documentation promises."""
+
+    @pytest.mark.slow
+    def test_no_statement_of_many_writers_is_lost(self, populated: Catalog, tmp_path: Path) -> None:
+        self.writers, self.turns = 8, 15
+        self.test_no_statement_is_lost(populated, tmp_path)
+
+
+class TestInMemoryCatalog(ManyWriters):
     def make_catalog(self, directory: Path) -> Catalog:
         return InMemoryCatalog("mine")
 
 
-class TestSqlCatalog(CatalogContract):
+class TestSqlCatalog(ManyWriters):
     durable = True
     killable = True
 
@@ -38,11 +50,28 @@ def tutorial() -> dict[str, Any]:
     return names
 
 
-class TestTutorial(tutorial()["TestJsonCatalog"]):  # type: ignore[misc]
+class TestTutorial(ManyWriters, tutorial()["TestJsonCatalog"]):  # type: ignore[misc]
     """The catalog of the tutorial."""
 
 
-class TestSqlCatalogOnPostgreSQL(CatalogContract):
+def kit() -> dict[str, Any]:
+    """Return what the modules of a new package with a catalog define."""
+    files = package_files(Kit.CATALOG, package_name(Kit.CATALOG, "shop"))
+    module = ModuleType("shop.catalog")
+    exec(files["src/shop/catalog.py"], vars(module))
+    names: dict[str, Any] = {"__name__": "test_catalog"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "shop", ModuleType("shop"))
+        patch.setitem(sys.modules, "shop.catalog", module)
+        exec(files["tests/test_catalog.py"], names)
+    return names
+
+
+class TestKit(ManyWriters, kit()["TestFileCatalog"]):  # type: ignore[misc]
+    """The catalog of `schema-core new catalog`."""
+
+
+class TestSqlCatalogOnPostgreSQL(ManyWriters):
     """Each directory is a schema of one database."""
 
     durable = True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
-from schema_core.catalog.api import Capability
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.objects import (
     CatalogDatabase,
@@ -15,6 +15,7 @@ from schema_core.catalog.objects import (
     ResourceUri,
     TableKind,
 )
+from schema_core.catalog.optimistic_locking import alter_if_unchanged
 from schema_core.catalog.registry import TYPE
 from schema_core.environment.operations.connections import drop_connection
 from schema_core.environment.result import OK, TableResult, string_result
@@ -130,10 +131,10 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
                 code="statement-not-supported",
             )
         properties = {**old.get_properties(), **options_of(statement.change.options)}
-        expected = old if Capability.VERSIONS in catalog.capabilities else None
-        catalog.alter_database(
-            database, old.copy(properties), ignore_if_not_exists=False, expected=expected
+        alter = partial(
+            catalog.alter_database, database, old.copy(properties), ignore_if_not_exists=False
         )
+        alter_if_unchanged(catalog.capabilities, alter, old)
     return OK
 
 

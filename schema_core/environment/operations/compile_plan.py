@@ -314,14 +314,16 @@ class PlanCompiler:
         """Return the tables and views that a query reads, those of a view before the view."""
         found: dict[ObjectIdentifier, None] = {}
 
-        def query_at(identifier: ObjectIdentifier) -> Relation | None:
-            table, inner = self._session.get_table(identifier).table, None
+        def add(identifier: ObjectIdentifier) -> None:
+            if identifier in found:
+                return
+            table = self._session.get_table(identifier).table
             if isinstance(table, ResolvedCatalogView):
-                inner = inline_views(self._session.query_of(identifier, table), query_at)
+                inline_views(self._session.query_of(identifier, table), add)
             found[identifier] = None
-            return inner
 
-        inline_views(relation, query_at)
+        with self._session.views_kept():
+            inline_views(relation, add)
         return found
 
     def _add_object(self, identifier: ObjectIdentifier) -> None:
