@@ -305,6 +305,10 @@ class CatalogRegistry:
         """Return the sorted names of all catalogs."""
         return sorted_names(list(self._open), self._store.list_catalogs())
 
+    def managing_names(self) -> list[str]:
+        """Return the names of the open catalogs that manage tables without a connector."""
+        return sorted(name for name, one in self._open.items() if one.storage is not None)
+
     def find(self, name: str) -> Catalog | None:
         """Return the catalog of this name, created from the store at first use, or None."""
         if (found := self._open.get(name)) is not None:

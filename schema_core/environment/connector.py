@@ -296,6 +296,19 @@ def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) ->
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
         UnsupportedError: with code `unsupported-direction` where it does not read or write.
     """
+    connector = validated(bound, purpose)
+    if isinstance(connector, DynamicTableFactory):
+        context = Context(bound.identifier, bound.table, configuration, bound.is_temporary)
+        if purpose == "write":
+            connector = connector.create_dynamic_table_sink(context)
+        else:
+            connector = connector.create_dynamic_table_source(context)
+    check_metadata(connector, bound.table, "write" if purpose == "write" else "read")
+    return connector
+
+
+def validated(bound: BoundTable, purpose: str) -> Connector:
+    """Return the connector of a table after the validation of its options; see `opened`."""
     options = bound.table.options
     connector = find_connector(options)
     if not (connector.can_write if purpose == "write" else connector.can_read):
@@ -304,13 +317,6 @@ def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) ->
             code="unsupported-direction",
         )
     validate(connector, options)
-    if isinstance(connector, DynamicTableFactory):
-        context = Context(bound.identifier, bound.table, configuration, bound.is_temporary)
-        if purpose == "write":
-            connector = connector.create_dynamic_table_sink(context)
-        else:
-            connector = connector.create_dynamic_table_source(context)
-    check_metadata(connector, bound.table, "write" if purpose == "write" else "read")
     return connector
 
 

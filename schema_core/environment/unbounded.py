@@ -14,10 +14,14 @@ from schema_core.query.relation import Relation, Scan
 
 
 def scans_in(query: Relation) -> Iterator[Scan]:
-    """Yield the scans of a query, those of its subqueries included."""
+    """Yield the scans of a query, those of its subqueries included; each shared one once."""
     rest: list[Any] = [query]
+    seen: dict[int, Any] = {}  # by identity, with the relation, so that the identity is not reused
     while rest:
         relation = rest.pop()
+        if id(relation) in seen:
+            continue
+        seen[id(relation)] = relation
         if isinstance(relation, Scan):
             yield relation
         expressions, inputs, _ = parts_of(relation)

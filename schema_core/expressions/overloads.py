@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
-from schema_core.expressions.signature_dsl import NUMERIC
+from schema_core.expressions.signature_dsl import EXACT, INTEGER, NUMERIC
 from schema_core.expressions.signatures import ArgumentTypes, Function, Rules
 from schema_core.expressions.typed import (
     Constant,
@@ -24,6 +24,7 @@ from schema_core.types import (
     DataType,
     MultisetType,
     TimestampKind,
+    TypeFamily,
     TypeRoot,
 )
 from schema_core.types.casts import supports_avoiding_cast
@@ -130,6 +131,10 @@ def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError
     )
 
 
+#: Labels of parameters that take only numbers.
+_NUMERIC_LABELS = frozenset({NUMERIC.label, EXACT.label, INTEGER.label})
+
+
 def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
     """Return the error of the overload that matched most arguments.
 
@@ -144,6 +149,8 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
         rule(args, i) for i, _, one in mismatches if i == index and (rule := one[i].mismatch)
     )
     hint = "write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None
+    if actual.is_(TypeFamily.CHARACTER_STRING) and _NUMERIC_LABELS.issuperset(expected):
+        hint = "convert the string: CAST(... AS DECIMAL(38, 9)), or TRY_CAST for NULL if it fails"
     if call.name == "||" and actual.root is TypeRoot.BOOLEAN:
         hint = "write OR: || joins strings"
     error = SchemaError(

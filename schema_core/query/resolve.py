@@ -7,11 +7,12 @@ Flink's types): which queries are valid, and the names and types of their column
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
-from schema_core.errors import SchemaError, at, similar
+from schema_core.errors import MAX_PLACE, SchemaError, at, cut, similar
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.signature_dsl import no_common_type
 from schema_core.expressions.signatures import FunctionKind
@@ -61,6 +62,7 @@ from schema_core.query.scope import (
 )
 from schema_core.query.sources import from_clause, renamed
 from schema_core.sql import syntax
+from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import (
     Call,
     Expression,
@@ -277,13 +279,17 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
     scope = SelectScope(chain, rows.bindings if rows else (), windows)
     check_windows(scope, windows)
     outputs = tuple(_outputs(query, scope, rows, merged))
-    where = None if query.where is None else row_condition(scope, query.where, "WHERE")
+    where = None
+    if query.where is not None:
+        with _explaining_alias(outputs, "WHERE", scope):
+            where = row_condition(scope, query.where, "WHERE")
     groups = _groups(query, scope, outputs, merged)
     inner = groups.scope if groups else scope
     columns = tuple(_item(inner, output, groups) for output in outputs)
     having = None
     if query.having is not None:
-        having = _condition(inner, unmerged(query.having, merged), "HAVING", groups)
+        with _explaining_alias(outputs, "HAVING", scope):
+            having = _condition(inner, unmerged(query.having, merged), "HAVING", groups)
     qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
     relation = rel.Select(
         columns,
@@ -307,7 +313,29 @@ def _groups(
         or query.having is not None
         or any(True for output in outputs for _ in aggregates(scope, output.expression))
     )
-    return group_by(query.group_by, scope, merged) if aggregating else None
+    if not aggregating:
+        return None
+    with _explaining_alias(outputs, "GROUP BY", scope):
+        return group_by(query.group_by, scope, merged)
+
+
+@contextmanager
+def _explaining_alias(
+    outputs: Sequence[SelectOutput], clause: str, scope: SelectScope
+) -> Iterator[None]:
+    """Add a hint to the error of a name that only the SELECT list defines."""
+    try:
+        yield
+    except SchemaError as error:
+        if error.code == "unknown-column":
+            for output in outputs:
+                if output.alias and error.problem == f"there is no column {output.alias!r}":
+                    expression = cut(print_expression(output.expression), MAX_PLACE)
+                    advice = f"write {expression} in place of {output.alias}"
+                    if clause != "HAVING" and any(aggregates(scope, output.expression)):
+                        advice = f"{output.alias} is an aggregate, which HAVING may compare"
+                    error.hint = f"{clause} is computed before the SELECT list: {advice}"
+        raise
 
 
 def _condition(

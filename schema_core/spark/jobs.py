@@ -193,7 +193,23 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     return ExternalError(
         "the job was cancelled" if canceled else f"the job failed: {problem}",
         code="job-canceled" if canceled else "job-failed",
-        hint=hint or None,
+        hint=hint or _hint_of_module(problem),
+    )
+
+
+#: The error of a Python function whose module the workers do not have.
+_NO_MODULE = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
+
+
+def _hint_of_module(problem: str) -> str | None:
+    """Return how a module of a Python function reaches the workers, if one is missing."""
+    if (match := _NO_MODULE.search(problem)) is None:
+        return None
+    name = match[1].partition(".")[0]
+    return (
+        f"the Python workers of Spark cannot import {name!r}: send it with "
+        f"spark.sparkContext.addPyFile('{name}.py'), a package as a zip file, set PYTHONPATH "
+        "before Spark is started, or install it on every worker"
     )
 
 

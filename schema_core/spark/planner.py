@@ -25,6 +25,7 @@ from schema_core.environment.connector import (
     opened,
     require_abilities,
     using,
+    validated,
 )
 from schema_core.environment.ctas_plan import SinkLoss
 from schema_core.environment.inline import InlineRows, InlineTable
@@ -43,7 +44,7 @@ from schema_core.environment.planner import (
     Rows,
     fingerprint,
 )
-from schema_core.environment.unbounded import is_unbounded, require_bounded
+from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import (
     ConflictError,
     Diagnostic,
@@ -175,6 +176,20 @@ class SparkPlanner:
         """The session that jobs run in; see `JobSession.opened` for what may be raised."""
         return self._session.opened()
 
+    def _validate_sources(self, query: Relation) -> None:
+        """Validate the options of the tables that a query reads, before Spark is started."""
+        if self._session.is_open:
+            return
+        for bound in map(self.context.source, scans_in(query)):
+            if not isinstance(bound.table, InlineTable):
+                with using(bound.identifier, bound.table.options, "read"):
+                    validated(bound, "read")
+
+    def _session_for(self, query: Relation) -> SparkSession:
+        """Return the session for a query, whose sources are validated first."""
+        self._validate_sources(query)
+        return self.session
+
     # --- the Planner interface --------------------------------------------------------------
 
     def select(self, query: Relation) -> Rows:
@@ -186,7 +201,7 @@ class SparkPlanner:
         if (plan := self._streams(query)) is not None:
             return self._arriving(plan, columns)
         reads: list[Read] = []
-        frame = self._frame(self.session, query, columns, reads=reads)
+        frame = self._frame(self._session_for(query), query, columns, reads=reads)
         return Rows(
             tuple((one.name, one.type) for one in columns),
             diagnosed_rows(python_rows(frame, columns), reads),
@@ -212,7 +227,7 @@ class SparkPlanner:
             return self._stream(plan, query, target, columns, partition)
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
-        session = self.session
+        session = self._session_for(query)
         reads: list[Read] = []
         frame = self._sink_frame(session, query, target, columns, connector, reads)
         context = self._writing(
@@ -242,7 +257,7 @@ class SparkPlanner:
                 raise _refused("REPLACE TABLE AS")
             return self._stream(plan, query, target, columns, registration=registration)
         connector = self._new_table_sink(target, old)
-        session = self.session
+        session = self._session_for(query)
         reads: list[Read] = []
         frame = self._sink_frame(session, query, target, columns, connector, reads)
         atomic, replaces = registration.atomic, old is not None
@@ -290,7 +305,7 @@ class SparkPlanner:
         recorder: ExplainRecorder | None = None,
     ) -> StreamedQuery:
         """Return a query of unbounded tables as a streaming frame; add its sources to `reads`."""
-        session, mode = self.session, mode_of(plan)
+        session, mode = self._session_for(plan.query), mode_of(plan)
         sides: dict[int, DataFrame] = {}
         for side in plan.sides:
             columns = result_columns(side.input)
@@ -325,6 +340,7 @@ class SparkPlanner:
         connector = self._sink(target, set())
         has_state = plan.state is not None
         description = self._description(query, target, columns, has_state=has_state)
+        self._validate_sources(query)
         checkpoint = self._checkpoint(connector, target, description, creates=creates)
         session = self.session
         reads: list[Read] = []
@@ -540,7 +556,7 @@ class SparkPlanner:
         if (streamed := self._streams(query)) is not None:
             frame = self._streamed(streamed, columns, [], recorder).frame
         else:
-            frame = self._frame(self.session, query, columns, recorder)
+            frame = self._frame(self._session_for(query), query, columns, recorder)
         with spark_errors():
             plan = plan_of(frame, recorder.text)
         return explained(query, columns, recorder, plan)
@@ -595,7 +611,7 @@ class SparkPlanner:
 
         The frame may be one of an earlier call.
         """
-        session = self.session
+        session = self._session_for(query)
         columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
         if (plan := self._streams(query)) is not None:
             if converted is not None:

@@ -100,6 +100,11 @@ class JobSession:
                 self._session = self._open()
             return self._session
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a job has opened the session."""
+        return self._session is not None
+
     def root(self) -> SparkSession:
         """Return the session of the user in whose SparkContext jobs run; errors as `opened`."""
         with self._lock:

@@ -10,7 +10,7 @@ from schema_core.caching import cached
 from schema_core.errors import close_matches
 from schema_core.lazy_regex import regex
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import position
+from schema_core.text import position, quote_identifier
 from schema_core.tokenizer import Token
 from schema_core.types.type_parser import foreign
 
@@ -198,7 +198,7 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
 def _column_clause(cursor: Cursor, key: str) -> str | None:
     """Return the hint for a clause of another system, in a statement that defines columns."""
     found = COLUMN_CLAUSES.get(key)
-    if found is None:
+    if found is None or "." in ((_before(cursor) or cursor.token).key, cursor.peek().key):
         return None
     first = cursor.tokens[_statement_start(cursor)].key
     return found if first in ("CREATE", "REPLACE", "ALTER") else None
@@ -405,7 +405,27 @@ def _reserved(cursor: Cursor, expected: str) -> str | None:
         return None
     others = CLAUSES - (NAMES if "name" in expected else SORTS)
     is_name = token.kind == "reserved" and token.key not in others
-    return "quote a reserved word with backticks" if is_name else None
+    if not is_name:
+        return None
+    advice = "quote a reserved word with backticks"
+    path = _path_around(cursor)
+    return f"{advice}: {path}" if path else advice
+
+
+def _path_around(cursor: Cursor) -> str:
+    """Return the dotted path that a reserved word is a part of, with the word quoted, or ''."""
+    first = last = cursor.index
+    while first > 1 and cursor.tokens[first - 1].key == ".":
+        first -= 2
+    while last + 2 < len(cursor.tokens) and cursor.tokens[last + 1].key == ".":
+        last += 2
+    if first == last:
+        return ""
+    parts = cursor.tokens[first : last + 1 : 2]
+    return ".".join(
+        quote_identifier(part.value) if part.kind in ("reserved", "name") else part.value
+        for part in parts
+    )
 
 
 #: Rules in order of priority.

@@ -131,6 +131,25 @@ def test_another_header_is_refused_even_if_bad_lines_are_skipped() -> None:
         read("a,c\n1,x\n", header=True, skip_errors=True)
 
 
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (
+            "a;b",
+            "found ['a;b'] with the delimiter ','; set the option 'csv.field-delimiter' to ';'",
+        ),
+        ("a\tb", "['a\\tb'] with the delimiter ','; set the option 'csv.field-delimiter' to '\\t'"),
+        ("a", "found ['a'] with the delimiter ','; set the option 'csv.field-delimiter'"),
+        ("a,c", "expected the header ['a', 'b'], found ['a', 'c'] with the delimiter ','"),
+    ],
+)
+def test_another_header_is_reported_with_the_delimiter(header: str, problem: str) -> None:
+    with pytest.raises(UnreadableRecordError) as caught:
+        read(f"{header}\n1,x\n", header=True)
+
+    assert str(caught.value).endswith(problem)
+
+
 def batches(files: list[tuple[str, list[bytes]]], size: int) -> list[pa.RecordBatch]:
     """The lines of files, and a number for each, in batches of this size."""
     lines = [(content, name) for name, contents in files for content in contents]

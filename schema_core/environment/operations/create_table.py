@@ -12,7 +12,7 @@ from schema_core.environment.operations.create_table_as import create_table_as, 
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
-from schema_core.errors import Gathering, SchemaError, at
+from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at
 from schema_core.formats.dialects.definitions import (
     check_sight,
     distribution_of,
@@ -52,7 +52,15 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
         session.tables.create_temporary(identifier, table, statement.if_not_exists, former)
     else:
         finish(session, identifier)
-        session.tables.create(identifier, table, statement.if_not_exists, former)
+        try:
+            session.tables.create(identifier, table, statement.if_not_exists, former)
+        except AlreadyExistsError as error:
+            if statement.or_replace and error.hint is None:
+                error.hint = (
+                    "OR REPLACE replaces a table only in CREATE OR REPLACE TABLE ... AS SELECT; "
+                    "drop the table first"
+                )
+            raise
     return OK
 
 

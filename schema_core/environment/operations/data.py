@@ -21,13 +21,14 @@ from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
-from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import UNKNOWN
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
+from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
@@ -42,6 +43,7 @@ from schema_core.sql.statement_syntax import (
 )
 from schema_core.sql.syntax import Literal, LiteralKind, Name, TypeName
 from schema_core.sql.type_name import data_type
+from schema_core.text import quote_identifier
 from schema_core.types import CharType, DataType, DataTypes, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 
@@ -316,6 +318,20 @@ def _check_types(how: Writing, schema: ResolvedSchema) -> None:
             )
 
 
+def _hint_of_columns(names: Sequence[str], schema: ResolvedSchema) -> str:
+    """Return which columns are written, and how to leave out those that are metadata."""
+    listed = cut(", ".join(map(quote_identifier, names)), MAX_PLACE)
+    kinds = {column.name: type(column) for column in schema.columns}
+    metadata = [name for name in names if issubclass(kinds[name], MetadataColumn)]
+    if not metadata:
+        return f"the columns are {listed}"
+    of_metadata = cut(", ".join(map(quote_identifier, metadata)), MAX_PLACE)
+    return (
+        f"the columns are {listed}, of which {of_metadata} are metadata: return a value for each, "
+        "or declare them VIRTUAL, or name the other columns: INSERT INTO t (a, b)"
+    )
+
+
 def check_assignment(
     given: Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
 ) -> None:
@@ -331,6 +347,7 @@ def check_assignment(
         raise SchemaError(
             f"the query returns {len(given)} columns, but {len(names)} are written",
             code="column-count-mismatch",
+            hint=_hint_of_columns(names, schema),
         )
     types = {column.name: column.data_type for column in schema.columns}
     for column, name in zip(given, names, strict=True):

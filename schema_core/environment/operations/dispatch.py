@@ -27,6 +27,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
+from schema_core.text import quote_identifier
 
 #: kind of object -> what changes one
 ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
@@ -101,7 +102,7 @@ def run(session: Session, statement: Statement, text: str) -> TableResult:
 
     Errors of a query may be raised later, when its rows are read.
     """
-    with of(statement, text):
+    with of(statement, text), naming_warehouses(session):
         operation = OPERATIONS[type(statement)]
         if session.statement_set is not None and not isinstance(statement, syntax.EndStatementSet):
             operation = jobs.collect
@@ -130,6 +131,22 @@ def of(statement: Statement, text: str) -> Iterator[None]:
         for one in (error, *error.others):
             if one.text is None:
                 one.text, one.span = text, one.span or statement.span
+        raise
+
+
+@contextmanager
+def naming_warehouses(session: Session) -> Iterator[None]:
+    """Name the catalogs that manage tables in the hint of a table without a connector."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        names = ", ".join(map(quote_identifier, session.registry.managing_names()))
+        for one in (error, *error.others):
+            if names and one.code == "missing-connector":
+                one.hint = (
+                    "add the option to its WITH clause: 'connector' = 'filesystem'; or create the "
+                    f"table in a catalog that manages its tables: {names}"
+                )
         raise
 
 

@@ -38,6 +38,10 @@ class UnreadableRecordError(Exception):
     """An invalid record; the message names the file, the line and the reason."""
 
 
+#: Delimiters that an error suggests if the header has only one field.
+DELIMITERS = (",", ";", "\t", "|", ":", " ")
+
+
 @dataclass(frozen=True, slots=True)
 class CsvDialect:
     """The syntax of the records of a table.
@@ -278,14 +282,23 @@ class FileReader:
         if self.is_first:
             self.is_first = False
             if not self.dialect.is_header(fields):
-                problem = f"expected the header {list(self.dialect.columns)}"
-                raise UnreadableRecordError(f"{self._place()}: {problem}, found {fields}")
+                raise UnreadableRecordError(f"{self._place()}: {self._wrong_header(fields)}")
             return None
         if len(fields) == width:
             return list(fields)
         self._refuse(f"expected {width} fields, found {len(fields)}")
         # as in Flink, a row with too few fields has NULL in the others
         return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
+
+    def _wrong_header(self, fields: list[str]) -> str:
+        columns, delimiter = list(self.dialect.columns), self.dialect.delimiter
+        problem = f"expected the header {columns}, found {fields} with the delimiter {delimiter!r}"
+        if len(fields) == 1 < len(columns):
+            others = [one for one in DELIMITERS if one != delimiter and one in fields[0]]
+            known = [repr(one) for one in others if fields[0].count(one) == len(columns) - 1]
+            advice = f" to {known[0]}" if known else ""
+            return f"{problem}; set the option '{DELIMITER.key}'{advice}"
+        return problem
 
     def _refuse(self, problem: str) -> None:
         if not self.dialect.skip_errors:
