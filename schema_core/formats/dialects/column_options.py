@@ -281,9 +281,10 @@ def _name_and_group(cursor: Cursor) -> None:
 
 
 def _policy(cursor: Cursor) -> None:
-    """Skip the name of a policy, and ``USING (a, b)``."""
+    """Skip the name of a policy, and ``USING (a, b)`` or ``USING COLUMNS (a, b)``."""
     _name_and_group(cursor)
     if cursor.accept("USING"):
+        cursor.accept("COLUMNS")
         _group(cursor)
 
 
@@ -348,6 +349,11 @@ def _expression(cursor: Cursor) -> None:
         skip_token(cursor)
 
 
+def _optional_expression(cursor: Cursor) -> None:
+    if cursor.key not in COLUMN_ENDS and cursor.token.kind != "end" and option(cursor) is None:
+        _expression(cursor)
+
+
 def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
     _expression(cursor)
@@ -377,7 +383,7 @@ OPTIONS: dict[str, OptionParser] = {
     "AUTOINCREMENT":                            partial(_identity, _sequence),
     "SERIAL DEFAULT VALUE":                     _serial,
     "DEFAULT":                                  _default,
-    "EPHEMERAL":                                partial(_beside, _expression),
+    "EPHEMERAL":                                partial(_beside, _optional_expression),
     "ON UPDATE":                                partial(_beside, _expression),
     "UNIQUE":                                   partial(_checked, _no_operand),
     "UNIQUE KEY":                               partial(_checked, _no_operand),

@@ -173,7 +173,8 @@ def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChi
         nullable = False
     elif cursor.accept("NULL"):
         nullable = True
-    return ForeignChild(ForeignType(text, type_.parts, nullable), field, _field_comment(cursor))
+    type_ = replace(type_, text=text, nullable=nullable)
+    return ForeignChild(type_, field, _field_comment(cursor))
 
 
 def _field_name(cursor: Cursor, engine: Engine) -> str:

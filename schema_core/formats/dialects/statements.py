@@ -38,13 +38,17 @@ from schema_core.tokenizer import Token
 
 @dataclass(slots=True)
 class TableDefinition:
-    """A table as a script declares it, in one or several statements."""
+    """A table as a script declares it, in one or several statements.
+
+    `not_null` are the columns of constraints NOT NULL.
+    """
 
     engine: Engine
     path: tuple[str, ...]
     span: Span
     comment: str | None = None
     columns: list[ColumnDefinition] = field(default_factory=list)
+    not_null: list[str] = field(default_factory=list)
     key: tuple[str, ...] = ()
     key_name: str | None = None
     partition_keys: tuple[str, ...] = ()
@@ -121,6 +125,8 @@ def create_table(
         raise _no_columns(cursor)
     for _ in () if cursor.accept(")") else elements(cursor):
         _element(cursor, found, find)
+    for one in filter(None, map(found.column, found.not_null)):
+        one.nullable = False
     _tail(cursor, found, find)
     if not found.columns:
         raise _no_columns(cursor)
@@ -307,6 +313,10 @@ def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
         found.key, found.key_name = _key_columns(cursor, found), name
         skip_until(cursor, (",",))
         return
+    if cursor.accept("NOT", "NULL"):
+        found.not_null.append(identifier(cursor, found.engine))
+        skip_until(cursor, (",",))
+        return
     skip_until(cursor, (",",))
     found.dropped.append(excerpt(cursor, start.start))
 
@@ -372,6 +382,10 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
     cursor.advance()
     if _begins_constraint(cursor, engine):
         name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
+        if cursor.accept("NOT", "NULL"):
+            _known(cursor, found).nullable = False
+            skip_until(cursor, (",", ";"))
+            return True
         if not cursor.accept("PRIMARY", "KEY"):
             return False
         if cursor.key == "USING" and cursor.peek().key != "INDEX":

@@ -221,6 +221,9 @@ POSTGRES: tuple[TypeRow, ...] = (
     *byte_strings("bytea"),
     *opaque("bytea"),
     *as_text("CHAR(36)", "uuid"),
+    *as_text("STRING", "interval({n})", "interval second({n})",
+             *(f"interval {one.lower()}" for one in (*YEAR_MONTH, *DAY_TIME)
+               if one not in {"YEAR TO MONTH", "DAY TO SECOND"})),
     *as_text("STRING", "interval", "json", "jsonb", "xml", "inet", "cidr", "macaddr", "macaddr8",
              "tsvector", "tsquery", "point", "line", "lseg", "box", "path", "polygon", "circle",
              "bit", "bit({n})", "bit varying", "bit varying({n})", "varbit", "varbit({n})",
