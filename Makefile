@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle release test-extras test-pythons pyright clean
+.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle release test-extras test-pythons test-lowest pyright clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -116,6 +116,10 @@ test-extras: $(INSTALLED)
 # The tests of the core on other versions of Python, as far as they are installed.
 test-pythons: $(INSTALLED)
 	$(BIN)/python -m tests.release.pythons
+
+# The lowest versions of all dependencies: the tests of the core and of the command, a job, the demo.
+test-lowest: $(INSTALLED)
+	$(BIN)/python -m tests.release.lowest
 
 # What pyright knows of the public names, and the examples in its strict mode.
 pyright: $(INSTALLED)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from schema_core.cli.commands import COMMANDS, application, loaded
@@ -48,4 +49,5 @@ def test_a_similar_command_is_named() -> None:
     done = CliRunner().invoke(application(), ["chek"])
 
     assert 2 == done.exit_code
-    assert "'check'" in done.output
+    if "suggest_commands" in inspect.signature(typer.Typer).parameters:  # since typer 0.20
+        assert "'check'" in done.output

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.release.distributions import ROOT, build, commit_time
 
+LOCK = ROOT / "requirements.lock"
 #: What would lead a program to packages or a Java outside of its environment.
 INHERITED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "JAVA_HOME", "SPARK_HOME")
 
@@ -31,16 +32,18 @@ class Environment:
     folder: Path
     #: The directories of the programs beside those of the environment.
     programs: tuple[Path, ...]
+    #: The versions of packages that are installed, as pip's constraints.
+    versions: Path = LOCK
 
     @property
     def python(self) -> Path:
         return self.folder / "venv" / "bin" / "python"
 
     def install(self, *requirements: str) -> None:
-        """Install packages in the versions of the lock."""
+        """Install packages in the versions of the environment."""
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python"]
         command = [*pip, str(self.python), "install", "--quiet", "--no-warn-script-location"]
-        constraint = ["--constraint", str(ROOT / "requirements.lock")]
+        constraint = ["--constraint", str(self.versions)]
         done = subprocess.run(
             [*command, *constraint, *requirements], capture_output=True, text=True, check=False
         )
@@ -81,7 +84,7 @@ def programs_without_java(folder: Path) -> Path:
 
 @contextmanager
 def new_environment(
-    folder: Path, *requirements: str, python: str = sys.executable
+    folder: Path, *requirements: str, python: str = sys.executable, versions: Path = LOCK
 ) -> Iterator[Environment]:
     """Make a virtual environment, and remove it at the end.
 
@@ -89,9 +92,10 @@ def new_environment(
         folder: A directory that does not exist.
         requirements: The packages to install.
         python: The interpreter.
+        versions: The versions of the packages, as pip's constraints.
     """
     programs = programs_without_java(folder / "programs")
-    made = Environment(folder, (programs,))
+    made = Environment(folder, (programs,), versions)
     try:
         create = [python, "-m", "venv", "--without-pip", str(folder / "venv")]
         subprocess.run(create, check=True, env=_without(os.environ, INHERITED))
