@@ -6,10 +6,13 @@ import gc
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.paths import parse_path
 
 CASES = Path(__file__).parent / "cases"
 
@@ -86,3 +89,12 @@ def processor_time(work: Callable[[], object], enough: float) -> float:
             break
         gc.collect()
     return least
+
+
+def store_options(environment: TableEnvironment, name: str, options: Mapping[str, str]) -> None:
+    """Store options of the library with a table, as jobs of the library and other programs do."""
+    tables = environment._session.tables
+    identifier = environment._session.registry.qualify(parse_path(name))
+    table = tables.raw(identifier)
+    assert table is not None
+    tables.alter(identifier, table.copy({**table.options, **options}), expected=table)

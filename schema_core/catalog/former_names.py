@@ -17,7 +17,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from schema_core.catalog.apply_changes import normal_type, steps_of
-from schema_core.catalog.managed import KEY as DIRECTORY
+from schema_core.catalog.own_options import FORMER_NAMES, require_no_own_options
 from schema_core.catalog.table_changes import (
     AddColumn,
     AddField,
@@ -45,12 +45,9 @@ if TYPE_CHECKING:
 Table = TypeVar("Table", bound="CatalogBaseTable")
 
 #: The option that holds the former names.
-KEY: Final = "schema-core.former-names"
+KEY: Final = FORMER_NAMES
 #: The versions of its value: the first one has columns only, and is written where it suffices.
 COLUMNS_ONLY, VERSION = 1, 2
-#: The options that only this library sets.
-RESERVED: Final = (KEY, DIRECTORY)
-
 #: Formats whose files have columns by position, or only one: their names do not matter.
 POSITIONAL: Final = frozenset({"raw", "text"})
 #: Formats whose files list their columns, so that a reader sees which names a file has.
@@ -305,13 +302,6 @@ def with_former_names(
     return table if names == found else names.of_table(table)
 
 
-def without_former_names(table: Table) -> Table:
-    """Return a table as users see it."""
-    if KEY not in table.options:
-        return table
-    return table.copy({key: value for key, value in table.options.items() if key != KEY})
-
-
 def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[Path, None]:
     """Return the paths of physical columns, and of the fields of rows within them, in order.
 
@@ -404,24 +394,9 @@ def changed_by(
     """
     for change in changes:
         if isinstance(change, SetOption | ResetOption):
-            require_not_reserved([change.key])
+            require_no_own_options([change.key])
     stored = with_former_names(table, name_changes(changes), storage)
     if stored is table:
         return table, changes
     option = SetOption(KEY, stored.options[KEY], old.options.get(KEY))
     return stored, (*changes, option)
-
-
-def require_not_reserved(keys: Iterable[str]) -> None:
-    """Refuse options that only this library sets.
-
-    Raises:
-        SchemaError: with code `reserved-option`.
-    """
-    for key in keys:
-        if key in RESERVED:
-            raise SchemaError(
-                f"the option {key!r} is set by this library",
-                code="reserved-option",
-                hint="remove the option",
-            )

@@ -15,21 +15,26 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from schema_core.catalog.objects import CatalogTable
-from schema_core.errors import ExternalError, SchemaError
+from schema_core.catalog.own_options import MANAGED, REPLACED_DIRECTORY, corrupt_option
+from schema_core.contained_paths import find_link
+from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
+from schema_core.paths import ObjectPath
+from schema_core.text import is_blank
 
 if TYPE_CHECKING:
+    from schema_core.catalog.api import Catalog
     from schema_core.catalog.objects import CatalogBaseTable
     from schema_core.paths import ObjectIdentifier
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
 
 #: The option that holds the directory of a table, below the warehouse.
-KEY: Final = "schema-core.managed"
+KEY: Final = MANAGED
 #: The options of catalogs that manage tables.
 WAREHOUSE, FORMAT = "warehouse", "warehouse.format"
 #: The longest part of a name that is used in the name of a directory.
@@ -66,42 +71,57 @@ class ManagedStorage:
 
     def derived(self, table: Table, directory: str) -> Table:
         """Return a managed table with the options of the connector that reads and writes it."""
+        link = self._link(directory)
+        if link is not None:
+            raise ExternalError(
+                f"the directory of the managed table, {self._path(directory)!r}, is not in the "
+                f"warehouse: {link!r} is a symbolic link",
+                code="link-not-followed",
+                hint="replace the link by a directory with the files, or by a mount point",
+            )
         own = {"connector": "filesystem", "format": self.form}
-        own = {**own, **table.options, "path": f"{self.warehouse}/{directory}"}
-        return table.copy(own)
+        return table.copy({**own, **table.options, "path": self._path(directory)})
+
+    def _path(self, directory: str) -> str:
+        return f"{self.warehouse.rstrip('/')}/{directory}"
+
+    def _link(self, directory: str) -> str | None:
+        """Return the symbolic link that leads to a directory of a table, None without one."""
+        link = find_link([f"{directory}/"], lambda one: os.path.islink(self._path(one)))  # noqa: PTH114
+        return None if link is None else self._path(link)
 
     def remove(self, directory: str) -> None:
         """Delete the directory of a table that was dropped.
 
         Raises:
-            ExternalError: with code `file-system-failed`.
+            ExternalError: with code `file-system-failed`; with code `link-not-followed` for a
+                directory that a symbolic link leads to.
         """
-        path = f"{self.warehouse}/{directory}"
+        path, link = self._path(directory), self._link(directory)
+        undone = f"the table was dropped or replaced, but its directory {path!r} was not deleted"
+        if link is not None:
+            raise ExternalError(
+                f"{undone}: {link!r} is a symbolic link",
+                code="link-not-followed",
+                hint="delete the link, and the directory that it refers to if it has no other use",
+            )
         try:
             shutil.rmtree(path)
         except FileNotFoundError:
             return
         except OSError as error:
             raise ExternalError(
-                f"the table was dropped or replaced, but its directory {path!r} was not deleted: "
-                f"{error.strerror}",
+                f"{undone}: {error.strerror}",
                 code="file-system-failed",
                 hint="delete the directory",
             ) from error
 
-    def remove_replaced(self, directory: str, table: CatalogBaseTable) -> None:
-        """Delete the directory of a table that another one has replaced, unless that uses it.
-
-        Raises:
-            ExternalError: as `remove`.
-        """
-        root = os.path.realpath(f"{self.warehouse}/{directory}")
+    def is_used_by(self, table: CatalogBaseTable, directory: str) -> bool:
+        """Return whether an option of a table is a path within a directory."""
+        root = os.path.realpath(self._path(directory))
         used = (re.sub(r"^file:(//)?(?=/)", "", one) for one in table.options.values())
         inner = (os.path.realpath(one) for one in used if os.path.isabs(one))  # noqa: PTH117
-        if directory_of(table) != directory and not any(
-            f"{one}/".startswith(f"{root}/") for one in inner
-        ):
-            self.remove(directory)
+        return any(f"{one}/".startswith(f"{root}/") for one in inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +141,19 @@ def _invalid(problem: str) -> SchemaError:
 
 def new_directory(identifier: ObjectIdentifier) -> str:
     """Return a directory that no other table has, named after the table."""
-    return f"{_prefix(identifier)}{uuid.uuid4().hex[:12]}"
+    return f"{_name(identifier)}-{uuid.uuid4().hex[:12]}"
 
 
-def _prefix(identifier: ObjectIdentifier) -> str:
+def _name(path: ObjectIdentifier | ObjectPath) -> str:
+    """Return the name of the directory of a table, without its suffix."""
     database, name = (
-        quote(one, safe="")[:MAX_NAME] for one in (identifier.database_name, identifier.object_name)
+        quote(one, safe="")[:MAX_NAME] for one in (path.database_name, path.object_name)
     )
-    return f"{database}.db/{name}-"
+    return f"{database}.db/{name}"
+
+
+def _is_named_after(directory: str, path: ObjectPath) -> bool:
+    return directory.rpartition("-")[0] == _name(path)
 
 
 def ensure_directory(options: Mapping[str, str]) -> None:
@@ -151,7 +176,97 @@ def directory_of(table: CatalogBaseTable | None) -> str | None:
 
 
 #: No part of it is ``..``, whatever the names are.
-_DIRECTORY = regex(r"[^/\0]+\.db/[^/\0]+-[0-9a-f]{12}")
+_DIRECTORY = regex(r"([^/\0]+)\.db/([^/\0]+)-[0-9a-f]{12}")
+
+
+def own_directory(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable | None) -> str | None:
+    """Return the directory of a stored table, after validation; None if it is not managed.
+
+    Raises:
+        ExternalError: with code `corrupt-entry` for a value that is not such a directory, and for
+            the directory of another table.
+    """
+    directory = directory_of(table)
+    if table is None or directory is None:
+        if table is not None and is_managed(table) and KEY in table.options:
+            raise corrupt_option(KEY, table.options, "which is not a directory of a table")
+        return None
+    owner = _named_owner(directory)
+    if (
+        owner is not None
+        and owner != path
+        and catalog.table_exists(owner)
+        and directory_of(catalog.get_table(owner)) == directory
+    ):
+        raise corrupt_option(KEY, table.options, f"which is the directory of {owner}")
+    return directory
+
+
+def replaced_directory(table: CatalogBaseTable | None) -> str | None:
+    """Return the directory of the managed table that an unfinished REPLACE TABLE AS replaces.
+
+    Raises:
+        ExternalError: with code `corrupt-entry` for a value that is not such a directory.
+    """
+    directory = None if table is None else table.options.get(REPLACED_DIRECTORY)
+    if table is None or directory is None:
+        return None
+    if not _DIRECTORY.fullmatch(directory):
+        raise corrupt_option(
+            REPLACED_DIRECTORY, table.options, "which is not a directory of a table"
+        )
+    return directory
+
+
+def _named_owner(directory: str) -> ObjectPath | None:
+    """Return the table after which a directory is named; None if its name is truncated."""
+    match = _DIRECTORY.fullmatch(directory)
+    if match is None or MAX_NAME in map(len, match.groups()):
+        return None
+    names = [unquote(name) for name in match.groups()]
+    if any(map(is_blank, names)):
+        return None
+    owner = ObjectPath(*names)
+    return owner if _is_named_after(directory, owner) else None
+
+
+def remove_directory(catalog: Catalog, path: ObjectPath, directory: str | None) -> None:
+    """Delete the directory of a table that was dropped or replaced, unless a table still has it.
+
+    A directory that is named after the table is its own. After a rename, or if the catalog was
+    changed by other programs, all tables of the catalog are searched.
+
+    Args:
+        catalog: The catalog, which no longer has the table with the directory.
+        path: The path of the table.
+        directory: The directory; None if it was not managed.
+
+    Raises:
+        ExternalError: as `ManagedStorage.remove`.
+    """
+    storage = catalog.storage
+    if storage is None or directory is None or not _DIRECTORY.fullmatch(directory):
+        return
+    if catalog.table_exists(path):
+        table = catalog.get_table(path)
+        if directory_of(table) == directory or storage.is_used_by(table, directory):
+            return
+    if _is_named_after(directory, path) or not _has_owner(catalog, directory):
+        storage.remove(directory)
+
+
+def _has_owner(catalog: Catalog, directory: str) -> bool:
+    """Return whether a table of a catalog has a directory, or may have it, since it is damaged."""
+    for database in catalog.list_databases():
+        for name in catalog.list_tables(database):
+            try:
+                if directory_of(catalog.get_table(ObjectPath(database, name))) == directory:
+                    return True
+            except NotFoundError:  # dropped by another writer since
+                continue
+            except SchemaCoreError:
+                return True
+    return False
 
 
 def with_directory(table: Table, directory: str) -> Table:
@@ -159,29 +274,15 @@ def with_directory(table: Table, directory: str) -> Table:
     return table.copy({**table.options, KEY: directory})
 
 
-def without_directory(table: Table) -> Table:
-    """Return a table as users see it."""
-    if directory_of(table) is None:
-        return table
-    return table.copy({key: value for key, value in table.options.items() if key != KEY})
-
-
-def require_new(identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
-    """Refuse options of a new managed table that only this library sets.
+def require_no_path(table: CatalogBaseTable) -> None:
+    """Refuse the option of a managed table that its catalog sets.
 
     Raises:
         SchemaError: with code `reserved-option`.
     """
-    directory = table.options.get(KEY)
-    if directory is not None and not directory.startswith(_prefix(identifier)):
-        raise _reserved(KEY)
     if "path" in table.options:
-        raise _reserved("path")
-
-
-def _reserved(key: str) -> SchemaError:
-    return SchemaError(
-        f"the option {key!r} of a managed table is set by its catalog",
-        code="reserved-option",
-        hint="add 'connector' = 'filesystem' for a table at a path of your own",
-    )
+        raise SchemaError(
+            "the option 'path' of a managed table is set by its catalog",
+            code="reserved-option",
+            hint="add 'connector' = 'filesystem' for a table at a path of your own",
+        )

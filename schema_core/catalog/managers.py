@@ -11,27 +11,22 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field
 from functools import partial
 from threading import RLock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
-from schema_core.catalog.former_names import KEY as FORMER_NAMES
-from schema_core.catalog.former_names import (
-    FormerNames,
-    former_names_option,
-    require_not_reserved,
-    without_former_names,
-)
+from schema_core.catalog.former_names import FormerNames, former_names_option
 from schema_core.catalog.managed import (
-    KEY,
     ManagedStorage,
     directory_of,
     is_managed,
     new_directory,
-    require_new,
+    own_directory,
+    remove_directory,
+    replaced_directory,
+    require_no_path,
     with_directory,
-    without_directory,
 )
 from schema_core.catalog.object_store import missing
 from schema_core.catalog.objects import (
@@ -43,17 +38,17 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.optimistic_locking import alter_if_unchanged, masking_conflicts
+from schema_core.catalog.own_options import (
+    FORMER_NAMES,
+    REPLACED,
+    REPLACED_NAMES,
+    require_no_own_options,
+    without_own_options,
+)
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.catalog.unfinished import (
-    REPLACED,
-    REPLACED_DIRECTORY,
-    REPLACED_NAMES,
-    Mark,
-    with_mark,
-    without_mark,
-)
+from schema_core.catalog.unfinished import Mark, with_mark, without_mark
 from schema_core.errors import (
     MAX_SIMILAR,
     AlreadyExistsError,
@@ -64,7 +59,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.secrets import NO_KEYS
 from schema_core.types import DataType, DataTypes, UnresolvedType
 
@@ -104,8 +99,6 @@ class FoundTable:
 
 #: Maximum attempts to replace the mark of a table under concurrent modification.
 MARK_ATTEMPTS = 20
-
-Visible = TypeVar("Visible", bound=CatalogBaseTable)
 
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
@@ -147,7 +140,7 @@ class CatalogManager:
     def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
         """Return the temporary object at this path, else the permanent one, else None."""
         if (table := self.temporary.tables.find(identifier)) is not None:
-            hidden, visible = former_names_option(table), without_former_names(table)
+            hidden, visible = former_names_option(table), without_own_options(table)
             return FoundTable(identifier, self._read(visible), is_temporary=True, hidden=hidden)
         return self.find_permanent(identifier)
 
@@ -157,8 +150,9 @@ class CatalogManager:
         if catalog is None or not catalog.table_exists(path):
             return None
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
-        storage, directory = catalog.storage, directory_of(table)
-        visible = self._read(without_hidden_options(table))
+        storage = catalog.storage
+        directory = None if storage is None else own_directory(catalog, path, table)
+        visible = self._read(without_own_options(table))
         derived = None
         if storage is not None and directory is not None:
             derived = storage.derived(visible, directory).options
@@ -175,7 +169,7 @@ class CatalogManager:
     def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
         found = self.raw(identifier)
-        return None if found is None else without_hidden_options(found)
+        return None if found is None else without_own_options(found)
 
     def storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
         """Return the storage of the catalog in which a table is, None if it manages none."""
@@ -183,8 +177,13 @@ class CatalogManager:
         return None if catalog is None else catalog.storage
 
     def directory(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the directory of the managed table at this path, None if it is not managed."""
-        return directory_of(self.raw(identifier))
+        """Return the directory of the managed table at this path, None if it is not managed.
+
+        Raises:
+            ExternalError: as `own_directory`.
+        """
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        return None if catalog is None else own_directory(catalog, path, self.raw(identifier))
 
     def raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path with the options that sessions do not show."""
@@ -208,14 +207,32 @@ class CatalogManager:
         return None if found is None else found.options.get(REPLACED)
 
     def replaced_directory(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the directory of the managed table that an unfinished REPLACE replaces."""
-        found = self.raw(identifier)
-        return None if found is None else found.options.get(REPLACED_DIRECTORY)
+        """Return the directory of the managed table that an unfinished REPLACE replaces.
 
-    def replaced_former_names(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the former names of the columns that an unfinished REPLACE replaces."""
+        Raises:
+            ExternalError: with code `corrupt-entry`.
+        """
+        return replaced_directory(self.raw(identifier))
+
+    def remove_directory(self, identifier: ObjectIdentifier, directory: str | None) -> None:
+        """Delete the directory of a managed table that was replaced, unless a table has it.
+
+        Raises:
+            ExternalError: as the function.
+        """
+        catalog = self.registry.find(identifier.catalog_name)
+        if catalog is not None:
+            remove_directory(catalog, identifier.to_object_path(), directory)
+
+    def replaced_former_names(self, identifier: ObjectIdentifier) -> FormerNames:
+        """Return the former names of the columns that an unfinished REPLACE replaces.
+
+        Raises:
+            SchemaError: as `FormerNames.of`.
+        """
         found = self.raw(identifier)
-        return None if found is None else found.options.get(REPLACED_NAMES)
+        text = None if found is None else found.options.get(REPLACED_NAMES)
+        return FormerNames.of({} if text is None else {FORMER_NAMES: text})
 
     def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
         """Replace the definition of a permanent table, with its mark, by one without."""
@@ -228,14 +245,6 @@ class CatalogManager:
         found = self.raw(identifier)
         if found is not None:
             self.restore(identifier, stored, found)
-
-    def create_marked(self, identifier: ObjectIdentifier, table: ResolvedTable, mark: Mark) -> None:
-        """Store a table with a mark.
-
-        Raises:
-            AlreadyExistsError, NotFoundError: as `create`.
-        """
-        self.create(identifier, with_mark(table, mark), ignore_if_exists=False)
 
     def drop_permanent(self, identifier: ObjectIdentifier) -> bool:
         """Drop the permanent object at this path, even if a temporary one hides it.
@@ -316,6 +325,9 @@ class CatalogManager:
         table: CatalogBaseTable,
         ignore_if_exists: bool,
         former: FormerNames | None = None,
+        *,
+        directory: str | None = None,
+        mark: Mark | None = None,
     ) -> bool:
         """Store a table or view in its catalog; return whether it is new.
 
@@ -324,6 +336,8 @@ class CatalogManager:
             table: The definition.
             ignore_if_exists: Whether nothing happens if there is one.
             former: The former names of its columns, from another table with the same files.
+            directory: The directory of a managed table; by default a new one.
+            mark: The mark of a table whose job has not finished.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -331,17 +345,20 @@ class CatalogManager:
                 ones are to be ignored.
             SchemaError: with code `reserved-option`.
         """
-        require_not_reserved(table.options.keys() & {FORMER_NAMES})
+        require_no_own_options(table.options)
         resolved, kind = self._resolve(table), table.get_table_kind()
         catalog = self.registry.get(identifier.catalog_name)
         catalog.get_database(identifier.database_name)
         if not self._may_create(kind, identifier, ignore_if_exists):
             return False
-        resolved = _placed(catalog, identifier, resolved)
-        self._check(without_hidden_options(resolved), None)
+        self._check(resolved, None)
         self._admit(identifier)
+        stored = _placed(catalog, identifier, resolved, directory)
+        if former is not None:
+            stored = former.of_table(stored)
+        if mark is not None:
+            stored = with_mark(stored, mark)
         try:
-            stored = resolved if former is None else former.of_table(resolved)
             catalog.create_table(identifier.to_object_path(), stored, ignore_if_exists=False)
         except AlreadyExistsError:  # created by another writer since
             if ignore_if_exists:
@@ -369,7 +386,7 @@ class CatalogManager:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
             SchemaError: with code `reserved-option`.
         """
-        require_not_reserved(table.options.keys() & {FORMER_NAMES})
+        require_no_own_options(table.options)
         resolved, kind = self._resolve(table), table.get_table_kind()
         self._check(resolved, None)
         with self._lock:
@@ -418,15 +435,14 @@ class CatalogManager:
 
     def _drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         catalog = self.registry.get(identifier.catalog_name)
-        directory = None if catalog.storage is None else self.directory(identifier)
+        directory = directory_of(self.raw(identifier))
         try:
             catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
         except NotFoundError:  # dropped by another writer since
             if not if_exists:
                 raise
             return False
-        if catalog.storage is not None and directory is not None:
-            catalog.storage.remove(directory)
+        remove_directory(catalog, identifier.to_object_path(), directory)
         return True
 
     def drop_temporary(
@@ -480,7 +496,7 @@ class CatalogManager:
             ConflictError: if it has changed since it was read and the catalog compares.
         """
         new = self._resolve(table)
-        self._check(without_hidden_options(new), expected)
+        self._check(without_own_options(new), expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
             given: dict[str, Any] = {"expected": expected}
@@ -578,22 +594,19 @@ class CatalogManager:
                 hint="select another one with USE first",
             )
         found = self.registry.get(catalog)
-        directories: list[str | None] = []
+        directories: dict[ObjectPath, str | None] = {}
         if cascade and found.storage is not None and found.database_exists(name):
-            paths = [ObjectIdentifier.of(catalog, name, one) for one in found.list_tables(name)]
-            directories = [self.directory(one) for one in paths]
+            for table in found.list_tables(name):
+                identifier = ObjectIdentifier.of(catalog, name, table)
+                directories[identifier.to_object_path()] = directory_of(self.raw(identifier))
         found.drop_database(name, if_exists, cascade)
-        for directory in directories:
-            if found.storage is not None and directory is not None:
-                found.storage.remove(directory)
+        for path, directory in directories.items():
+            remove_directory(found, path, directory)
 
 
-def without_hidden_options(table: Visible) -> Visible:
-    """Return a stored table without the options that sessions do not show."""
-    return without_former_names(without_directory(without_mark(table)))
-
-
-def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable) -> ResolvedTable:
+def _placed(
+    catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable, directory: str | None
+) -> ResolvedTable:
     """Return a new table with its directory, if the catalog manages it.
 
     Raises:
@@ -601,8 +614,8 @@ def _placed(catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable
     """
     if catalog.storage is None or not is_managed(table):
         return table
-    require_new(identifier, table)
-    return table if KEY in table.options else with_directory(table, new_directory(identifier))
+    require_no_path(table)
+    return with_directory(table, directory or new_directory(identifier))
 
 
 # --- models ---------------------------------------------------------------------------------------

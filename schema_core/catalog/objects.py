@@ -273,7 +273,8 @@ class CatalogTable(CatalogBaseTable):
         """Return the unresolved table of a property map.
 
         Raises:
-            SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map.
+            SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
+                `reserved-option` for an option that only this library sets, in its catalogs.
         """
         table: CatalogTable = _property_maps().decode(properties)
         return table

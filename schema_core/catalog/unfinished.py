@@ -3,7 +3,7 @@
 CREATE TABLE AS with atomicity stores its table with a mark: the level, the job and the process. The
 commit removes it by compare-and-set. A mark whose process has ended belongs to a table that the
 next write, or `TableEnvironment.recover`, finishes or undoes. The mark is an option of the stored
-table; the managers of a session do not show it.
+table (see `own_options`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from schema_core.catalog.own_options import (
+    REPLACED,
+    REPLACED_DIRECTORY,
+    REPLACED_NAMES,
+    UNFINISHED,
+)
 from schema_core.lazy_dataclass import dataclass
 from schema_core.lazy_regex import regex
 
@@ -24,14 +30,7 @@ if TYPE_CHECKING:
     Table = TypeVar("Table", bound=CatalogBaseTable)
 
 #: The option that holds the mark.
-KEY: Final = "schema-core.unfinished"
-#: The option that holds the CREATE TABLE statement of what REPLACE TABLE AS replaces. Its name
-#: makes it secret: the statement has the passwords of the table.
-REPLACED: Final = "schema-core.secret.replaced"
-#: The option that holds the directory of the managed table that REPLACE TABLE AS replaces.
-REPLACED_DIRECTORY: Final = "schema-core.replaced-folder"
-#: The option that holds the former names of the columns of what REPLACE TABLE AS replaces.
-REPLACED_NAMES: Final = "schema-core.replaced-former-names"
+KEY: Final = UNFINISHED
 #: The level of jobs whose rows become visible just before the mark is removed.
 ISOLATED: Final = 3
 #: After how many seconds what a process of another host left counts as abandoned.
@@ -193,8 +192,6 @@ def with_mark(
 
 
 def without_mark(table: Table) -> Table:
-    """Return a table as users see it."""
-    if KEY not in table.options or Mark.of(table) is None:
-        return table
-    hidden = (KEY, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES)
-    return table.copy({key: value for key, value in table.options.items() if key not in hidden})
+    """Return a table whose job has finished."""
+    of_job = (KEY, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES)
+    return table.copy({key: value for key, value in table.options.items() if key not in of_job})

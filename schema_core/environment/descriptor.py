@@ -13,6 +13,7 @@ from schema_core.catalog.objects import (
     Options,
     TableDistribution,
 )
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
@@ -126,7 +127,12 @@ class TableDescriptorBuilder:
         return self._with(schema=schema)
 
     def option(self, key: str | ConfigOption[Any], value: object) -> TableDescriptorBuilder:
-        """Set an option."""
+        """Set an option.
+
+        Raises:
+            SchemaError: with code `reserved-option` for an option that only this library sets.
+        """
+        require_no_own_options([key_of(key)])
         options = {**self._descriptor.options, key_of(key): text_of(value)}
         return self._with(options=Options(options))
 
@@ -268,8 +274,10 @@ class TableDescriptor:
         """The table as a catalog keeps it, not yet resolved.
 
         Raises:
-            SchemaError: with code `missing-schema` where the descriptor has none.
+            SchemaError: with code `missing-schema` where the descriptor has none, `reserved-option`
+                for an option that only this library sets.
         """
+        require_no_own_options(self.options)
         if self.schema is None:
             raise SchemaError(
                 "the descriptor has no schema",
@@ -335,7 +343,12 @@ class ModelDescriptorBuilder:
         return self._with(output_schema=output_schema)
 
     def option(self, key: str | ConfigOption[Any], value: object) -> ModelDescriptorBuilder:
-        """Set an option."""
+        """Set an option.
+
+        Raises:
+            SchemaError: with code `reserved-option` for an option that only this library sets.
+        """
+        require_no_own_options([key_of(key)])
         options = {**self._descriptor.options, key_of(key): text_of(value)}
         return self._with(options=Options(options))
 
@@ -380,8 +393,10 @@ class ModelDescriptor:
         """The model as a catalog keeps it, not yet resolved.
 
         Raises:
-            SchemaError: with code `missing-schema` where an input or output schema is missing.
+            SchemaError: with code `missing-schema` where an input or output schema is missing,
+                `reserved-option` for an option that only this library sets.
         """
+        require_no_own_options(self.options)
         if self.input_schema is None or self.output_schema is None:
             raise SchemaError(
                 "the descriptor requires an input schema and an output schema",

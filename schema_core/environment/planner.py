@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.environment.discovery import PLANNERS, require
 from schema_core.environment.job_graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
@@ -40,9 +41,10 @@ class BoundTable:
 
         Raises:
             SchemaError: with code `hints-disabled` where ``table.dynamic-table-options.enabled``
-                is false.
+                is false, `reserved-option` for an option that only this library sets.
         """
         options = hinted_options(hints)
+        require_no_own_options(options)
         if not options:
             return self
         if not DYNAMIC_OPTIONS.of(configuration):

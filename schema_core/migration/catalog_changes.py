@@ -15,8 +15,14 @@ from schema_core.arguments import require_instance, require_sequence
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.apply_changes import apply, normalized, stale_change
 from schema_core.catalog.former_names import changed_by
-from schema_core.catalog.managed import directory_of, is_managed, new_directory, with_directory
-from schema_core.catalog.managers import without_hidden_options
+from schema_core.catalog.managed import (
+    directory_of,
+    is_managed,
+    new_directory,
+    remove_directory,
+    require_no_path,
+    with_directory,
+)
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -26,6 +32,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.optimistic_locking import alter_if_unchanged
+from schema_core.catalog.own_options import require_no_own_options, without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.table_changes import TableChange, print_path
 from schema_core.errors import SchemaCoreError, SchemaError, at
@@ -57,7 +64,7 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
         paths += [ObjectPath(name, one) for name, found in listed.items() for one in found]
     views = [ObjectPath(name, one) for name in databases for one in catalog.list_views(name)]
     objects = {
-        path: without_hidden_options(catalog.get_resolved_table(path) or catalog.get_table(path))
+        path: without_own_options(catalog.get_resolved_table(path) or catalog.get_table(path))
         for path in dict.fromkeys([*paths, *views])
     }
     return CatalogContent(databases, objects)
@@ -376,9 +383,11 @@ def apply_to_catalog(changes: Iterable[CatalogChange], catalog: Catalog) -> None
 def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
     match change:
         case AddDatabase(name, database):
+            require_no_own_options(database.properties)
             catalog.create_database(name, database, ignore_if_exists=False)
         case ModifyDatabase(name, old, new):
             _require_database(catalog, name, old)
+            require_no_own_options(new.properties)
             alter = partial(catalog.alter_database, name, new, ignore_if_not_exists=False)
             alter_if_unchanged(catalog.capabilities, alter, old)
         case RemoveDatabase(name, database):
@@ -395,19 +404,25 @@ def _apply_one(change: CatalogChange, catalog: Catalog) -> None:
             altered, steps = changed_by(apply(changes, read), changes, read, catalog.storage)
             _alter(catalog, path, altered, read, steps)
         case ModifyObject(path, old_object, new_object):
+            require_no_own_options(new_object.options)
             _alter(catalog, path, new_object, _require_object(catalog, path, old_object), None)
         case RemoveObject(path, old_object):
             _require_object(catalog, path, old_object)
             directory = directory_of(catalog.get_table(path))
             catalog.drop_table(path, ignore_if_not_exists=False)
-            if catalog.storage is not None and directory is not None:
-                catalog.storage.remove(directory)
+            remove_directory(catalog, path, directory)
 
 
 def _placed(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable) -> CatalogBaseTable:
-    """Return a new table with a directory of its own, if the catalog manages it."""
+    """Return a new table with a directory of its own, if the catalog manages it.
+
+    Raises:
+        SchemaError: with code `reserved-option`.
+    """
+    require_no_own_options(table.options)
     if catalog.storage is None or not is_managed(table):
         return table
+    require_no_path(table)
     identifier = ObjectIdentifier.of("", path.database_name, path.object_name)
     return with_directory(table, new_directory(identifier))
 
@@ -435,6 +450,6 @@ def _require_object(
     catalog: Catalog, path: ObjectPath, expected: CatalogBaseTable
 ) -> CatalogBaseTable:
     read = catalog.get_table(path)
-    if normal_object(without_hidden_options(read)) != normal_object(expected):
+    if normal_object(without_own_options(read)) != normal_object(expected):
         raise stale_change(f"{path} has changed since it was read")
     return read

@@ -16,9 +16,9 @@ from typing import Final
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.own_options import without_own_options
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
@@ -598,7 +598,7 @@ def _not_allowed(statement: Statement, hint: str) -> SchemaError:
 
 
 def _visible(content: CatalogContent) -> CatalogContent:
-    objects = {path: without_hidden_options(one) for path, one in content.objects.items()}
+    objects = {path: without_own_options(one) for path, one in content.objects.items()}
     return replace(content, objects=objects)
 
 

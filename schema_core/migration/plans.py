@@ -19,11 +19,10 @@ from schema_core.catalog.former_names import (
     format_by_name,
     former_names_option,
     with_former_names,
-    without_former_names,
 )
 from schema_core.catalog.managed import ManagedStorage, directory_of
-from schema_core.catalog.managers import without_hidden_options
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.catalog.table_changes import (
@@ -304,8 +303,8 @@ def plan(
     former = former_names_option(stored)
     if storage is None and (former or directory_of(stored) is not None):
         storage = ManagedStorage("")  # in the format of catalogs by default
-    before = resolve_table(without_hidden_options(stored), resolver)
-    wanted = resolve_table(without_hidden_options(as_table(new)), resolver)
+    before = resolve_table(without_own_options(stored), resolver)
+    wanted = resolve_table(without_own_options(as_table(new)), resolver)
     after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
     is_by_name = format_by_name(before.options, storage) is not None
@@ -611,7 +610,7 @@ def _executed(
             before, table = table, changed(table, statement.change, text)
             names = name_changes_of(before, table, statement.change)
             table = with_former_names(table, names, storage)
-        resolve_table(without_former_names(table), resolver)
+        resolve_table(without_own_options(table), resolver)
     return table
 
 
@@ -650,7 +649,7 @@ def _checked(
 
 def _shown(table: CatalogTable) -> CatalogTable:
     """Return a table in normal form, without the former names of its columns."""
-    return normalized(without_former_names(table))
+    return normalized(without_own_options(table))
 
 
 # --- rewrites ------------------------------------------------------------------------------------

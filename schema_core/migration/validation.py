@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.apply_changes import as_table, normalized
-from schema_core.catalog.former_names import FormerNames, without_former_names
+from schema_core.catalog.former_names import FormerNames
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
@@ -378,7 +379,7 @@ def _readable(
         column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
         schema = replace(schema, columns=(*schema.columns, column))
     readable = CatalogTable(schema, tuple(table.partition_keys), options=dict(options))
-    former, shown = FormerNames.of(options), without_former_names(readable)
+    former, shown = FormerNames.of(options), without_own_options(readable)
     manager.create_temporary(temporary, shown, ignore_if_exists=False, former=former)
     try:
         yield temporary.as_serializable_string(), file

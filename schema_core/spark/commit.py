@@ -504,8 +504,8 @@ def finish(directory: Directory, name: CommitFileName) -> None:
             raise
         mend = "" if error.hint is None else f"{error.hint}; "
         raise ExternalError(
-            f"the rows of the journal {directory.path(name)!r} are committed, but moving their "
-            f"files failed: {error.problem}",
+            f"the rows are committed, but completing the journal {directory.path(name)!r} failed: "
+            f"{error.problem}",
             code="commit-unfinished",
             hint=f"{mend}do not run the statement again: the next read or write of the table "
             "completes the commit; delete the journal if this library has not written it",

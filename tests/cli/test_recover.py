@@ -12,6 +12,7 @@ from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.commands import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
+from tests.support import store_options
 
 
 def invoke(*arguments: str, given: str | None = None) -> Result:
@@ -25,9 +26,8 @@ def test_unfinished_tables_are_dropped_once(tmp_path: Path) -> None:
     environment.use_catalog("c")
     mark = Mark(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
     for name in ("left", "other"):
-        environment.execute_sql(
-            f"CREATE TABLE `{name}` (a INT) WITH ('connector' = 'print', '{KEY}' = '{mark}')"
-        )
+        environment.execute_sql(f"CREATE TABLE `{name}` (a INT) WITH ('connector' = 'print')")
+        store_options(environment, f"`{name}`", {KEY: str(mark)})
     environment.execute_sql("CREATE TABLE fine (a INT) WITH ('connector' = 'print')")
     script = tmp_path / "job.sql"
     script.write_text(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from schema_core.catalog.own_options import STATISTICS
 from schema_core.catalog.statistics import (
     UNKNOWN_NUMBER,
     CatalogTableStatistics,
@@ -21,7 +22,7 @@ from schema_core.formats.properties.keys import Properties
 from schema_core.formats.properties.limits import StoreLimits
 
 #: Prefix of the parameters with the JSON; a number follows.
-PARTS = "schema-core.statistics."
+PARTS = STATISTICS
 
 #: Field of `CatalogTableStatistics`, in order -> parameter of Hive (`StatsSetupConst`).
 NUMBERS = {

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.apply_changes import apply, as_written
-from schema_core.catalog.former_names import (
-    changed_by,
-    require_not_reserved,
-    with_former_names,
-)
+from schema_core.catalog.former_names import changed_by, with_former_names
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,
     CatalogTable,
     TableKind,
 )
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.table_changes import TableChange
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
@@ -61,7 +58,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
             renamed(session, identifier, change.path)
         else:
             if isinstance(change, SetOptions | ResetOptions):
-                require_not_reserved(option_keys(change))
+                require_no_own_options(option_keys(change))
             table = changed(as_written(old), change, text)
             names = name_changes_of(as_written(old), table, change)
             table = with_former_names(table, names, session.tables.storage(identifier))

@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.optimistic_locking import alter_if_unchanged
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.registry import TYPE
 from schema_core.environment.operations.connections import drop_connection
 from schema_core.environment.result import OK, TableResult, string_result
@@ -172,10 +173,15 @@ def use_modules(session: Session, statement: UseModules, text: str) -> TableResu
 
 
 def set_option(session: Session, statement: SetOption, text: str) -> TableResult:
-    """Set an option of the session; SET alone lists all options, with secrets masked."""
+    """Set an option of the session; SET alone lists all options, with secrets masked.
+
+    Raises:
+        SchemaError: with code `reserved-option` for one that only this library sets.
+    """
     if statement.key is None or statement.value is None:
         options = mask(session.config.to_map())
         return string_result(["key", "value"], sorted(options.items()))
+    require_no_own_options([statement.key])
     session.config.set(statement.key, statement.value)
     return OK
 

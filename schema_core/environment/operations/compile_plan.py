@@ -22,6 +22,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.registry import secret_keys_of
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.temporary import ResolvedTable
@@ -612,6 +613,7 @@ def _prepared(session: Session, plan: PlanDocument, job: Mapping[str, Any]) -> J
         return _prepared_creation(session, plan, relation, sink, job)
     target = session.bound(sink)
     if hints := plan.valued(job["hints"]):
+        require_no_own_options(hints)
         target = replace(target, table=target.table.copy({**target.table.options, **hints}))
     fixed = job["partition"]
     how = Writing(

@@ -12,9 +12,8 @@ from schema_core.catalog.managed import (
     directory_of,
     is_managed,
     new_directory,
-    require_new,
+    require_no_path,
     with_directory,
-    without_directory,
 )
 from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.objects import (
@@ -23,6 +22,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogTable,
     TableKind,
 )
+from schema_core.catalog.own_options import require_no_own_options, without_own_options
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.unfinished import Mark, Owner, with_mark
 from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
@@ -116,10 +116,10 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     relation = creation.relation
     if old is not None and statement.if_not_exists:
         return _insert(session, relation, identifier)
-    assert old is None or isinstance(old, CatalogTable)  # noqa: S101 - checked
+    require_no_own_options(table.options)
     session.check_definition(table, old)
     stored, target = placed(session, identifier, table)
-    replaced = old
+    replaced = old if isinstance(old, CatalogTable) else None
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bound(identifier).table
     query = session.executable(relation)
@@ -130,11 +130,11 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
         _Registration(session, identifier, stored, replaced, mark).of_job(),
         columns=[column.name for column in result_columns(relation)],
     )
-    if old is not None and old.partition_keys != table.partition_keys:
+    if replaced is not None and replaced.partition_keys != table.partition_keys:
         graph.after_commit.append(partial(_forget_partitions, session, identifier))
-    directory, storage = session.tables.directory(identifier), session.tables.storage(identifier)
-    if directory is not None and storage is not None and directory_of(stored) != directory:
-        graph.after_commit.append(partial(storage.remove_replaced, directory, stored))
+    directory = session.tables.directory(identifier)
+    if directory is not None and directory_of(stored) != directory:
+        graph.after_commit.append(partial(session.tables.remove_directory, identifier, directory))
     return graph
 
 
@@ -151,7 +151,7 @@ def placed(
     storage = session.tables.storage(identifier)
     if storage is None or not is_managed(table):
         return table, table
-    require_new(identifier, table)
+    require_no_path(table)
     directory = session.tables.directory(identifier) or new_directory(identifier)
     return with_directory(table, directory), storage.derived(table, directory)
 
@@ -207,11 +207,11 @@ class _Registration:
         tables, path, table, mark = self._tables, self._path, self._table, self._mark
         if mark is not None:
             mark.begin()
-        if self._replaced is None and mark is not None:
-            self._is_marked = True
-            tables.create_marked(path, table, mark)
-        elif self._replaced is None or self._old is None:
-            tables.create(path, table, ignore_if_exists=False)
+        if self._replaced is None or self._old is None:
+            own = mark if self._replaced is None else None
+            self._is_marked = own is not None
+            directory, visible = directory_of(table), without_own_options(table)
+            tables.create(path, visible, ignore_if_exists=False, directory=directory, mark=own)
         else:
             if not isinstance(self._replaced, ResolvedCatalogTable):
                 self._stored = [tables.get_stored(path)]
@@ -306,7 +306,7 @@ def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:
 
 def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
     """Return whether what a catalog holds is a table as it was created."""
-    own = fingerprint(without_directory(table))
+    own = fingerprint(without_own_options(table))
     return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == own
 
 

@@ -8,14 +8,20 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 
-from schema_core.catalog.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import is_managed, with_directory
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
 from schema_core.environment.job_run import require_running
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
-from schema_core.errors import ConflictError, ExternalError, Gathering, NotFoundError, at
+from schema_core.errors import (
+    ConflictError,
+    ExternalError,
+    Gathering,
+    NotFoundError,
+    SchemaCoreError,
+    at,
+)
 from schema_core.formats.dialects.definitions import schema_of, table_with
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
@@ -167,37 +173,40 @@ def _finished(session: Session, identifier: ObjectIdentifier, own: Mark) -> Reco
         if own.level == ISOLATED and planner.was_committed(target, own.id) is not False:
             session.tables.change_mark(identifier, own)
             planner.recover(target, own.id)
-            _remove_directory(session, identifier, before)
+            session.tables.remove_directory(identifier, before)
             return RecoveryAction.FINISHED
         if (replaced := session.tables.replaced(identifier)) is not None:
             directory, table = session.tables.directory(identifier), _definition(replaced)
             if is_managed(table) and (before or directory) is not None:
                 table = with_directory(table, before or directory or "")
-            if (names := session.tables.replaced_former_names(identifier)) is not None:
-                table = table.copy({**table.options, FORMER_NAMES: names})
+            table = session.tables.replaced_former_names(identifier).of_table(table)
             session.tables.replace_marked(identifier, table)
             planner.recover(target, own.id)
-            _remove_directory(session, identifier, directory)
+            session.tables.remove_directory(identifier, directory)
             return RecoveryAction.UNDONE
         planner.clean_up(target, own.id)
     session.tables.drop_permanent(identifier)
     return RecoveryAction.UNDONE
 
 
-def _remove_directory(
-    session: Session, identifier: ObjectIdentifier, directory: str | None
-) -> None:
-    """Delete a directory of a managed table, unless the table at the path uses it."""
-    storage, table = session.tables.storage(identifier), session.tables.raw(identifier)
-    if directory is not None and storage is not None and table is not None:
-        storage.remove_replaced(directory, table)
-
-
 def _definition(text: str) -> CatalogTable:
-    """Return the table of a stored CREATE TABLE statement."""
-    statement = parse_statement(text)
-    assert isinstance(statement, CreateTable)  # noqa: S101 - written by this library
-    return table_with(statement, schema_of(statement.elements, text))
+    """Return the table of a stored CREATE TABLE statement.
+
+    Raises:
+        ExternalError: with code `corrupt-entry` for any other text.
+    """
+    try:
+        statement = parse_statement(text)
+        if isinstance(statement, CreateTable) and statement.query is None is statement.like:
+            return table_with(statement, schema_of(statement.elements, text))
+        problem = "it is not a CREATE TABLE statement without a query"
+    except SchemaCoreError as error:
+        problem = error.problem
+    raise ExternalError(
+        f"the stored definition of the table that was replaced is malformed: {problem}",
+        code="corrupt-entry",
+        hint="restore the entry of the table in its catalog, or drop the table",
+    )
 
 
 def recover(

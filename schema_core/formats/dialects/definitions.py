@@ -12,6 +12,7 @@ from sys import intern
 from typing import Any
 
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
 from schema_core.schema.columns import (
     SqlExpression,
@@ -201,8 +202,16 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 
 def options_of(options: Iterable[Option]) -> dict[str, str]:
-    """Return options by key; the last value of a repeated key counts."""
-    return {option.key: option.value for option in options}
+    """Return options by key; the last value of a repeated key counts.
+
+    Raises:
+        SchemaError: with code `reserved-option` for an option that only this library sets.
+    """
+    result = {}
+    for option in options:
+        require_no_own_options([option.key], span=option.span)
+        result[option.key] = option.value
+    return result
 
 
 def distribution_of(distribution: Distribution | None) -> TableDistribution | None:

@@ -37,6 +37,7 @@ from schema_core.catalog.objects import (
     TableDistribution,
     TableKind,
 )
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties import sidecar
@@ -419,12 +420,15 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
 
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
-            `unsupported-sidecar-version` for keys that a later version of this library wrote.
+            `unsupported-sidecar-version` for keys that a later version of this library wrote,
+            `reserved-option` for an option that only this library sets, in its catalogs.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}
     """
-    return read_table(sidecar.open_reader(properties), fallback)
+    table = read_table(sidecar.open_reader(properties), fallback)
+    require_no_own_options([*properties, *table.options])
+    return table
 
 
 def ignored_keys(
@@ -500,7 +504,9 @@ def decode_view(
     Raises:
         SchemaError: as `decode_table`.
     """
-    return read_view(sidecar.open_reader(properties), original_query, expanded_query)
+    view = read_view(sidecar.open_reader(properties), original_query, expanded_query)
+    require_no_own_options([*properties, *view.options])
+    return view
 
 
 def read_view(reader: PropertyReader, original_query: str, expanded_query: str) -> CatalogView:
@@ -547,7 +553,9 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
     Raises:
         SchemaError: as `decode_table`.
     """
-    return read_model(sidecar.open_reader(properties))
+    model = read_model(sidecar.open_reader(properties))
+    require_no_own_options([*properties, *model.options])
+    return model
 
 
 def read_model(reader: PropertyReader) -> CatalogModel:
@@ -663,9 +671,11 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     """Decode a materialized table.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map.
+        SchemaError: as `decode_table`.
     """
-    return read_materialized_table(sidecar.open_reader(properties))
+    table = read_materialized_table(sidecar.open_reader(properties))
+    require_no_own_options([*properties, *table.options])
+    return table
 
 
 def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
@@ -764,20 +774,21 @@ def encode_object(table: ResolvedTable) -> Properties:
 
 
 def decode_object(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
-    """Return the unresolved table, view or materialized table of a property map.
+    """Return the unresolved table, view or materialized table that a catalog has stored.
 
     Raises:
         SchemaError: for a malformed map.
     """
+    reader = sidecar.open_reader(properties)
     match kind:
         case TableKind.TABLE:
-            return decode_table(properties)
+            return read_table(reader)
         case TableKind.VIEW:
             for key in (ORIGINAL, EXPANDED):
                 if key not in properties:
                     raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
-            return decode_view(properties, properties[ORIGINAL], properties[EXPANDED])
+            return read_view(reader, properties[ORIGINAL], properties[EXPANDED])
         case TableKind.MATERIALIZED_TABLE:
-            return decode_materialized_table(properties)
+            return read_materialized_table(reader)
         case _:
             assert_never(kind)
