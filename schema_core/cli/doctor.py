@@ -18,6 +18,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.extras import EXTRAS, missing
 from schema_core.spark.connectors import MEMBERS
 from schema_core.spark.java import find_java
+from schema_core.spark.packages import has_package, package_of
 
 #: Where an entry point of this package is.
 BUILT_IN = "built in"
@@ -96,7 +97,14 @@ def why_not_usable(found: Found) -> str | None:
             return f"{error.problem}; {error.hint}"
     if "pyspark" in requires:
         version, reason = java()
-        return None if version != NO_JAVA else reason
+        if version == NO_JAVA:
+            return reason
+    source: str | None = getattr(found.loaded, "data_source", None)
+    if source is not None and not has_package(source):
+        return (
+            f"neither the jars nor the settings of Spark have the package for {source}; "
+            f"start Spark with 'spark.jars.packages' = '{package_of(source)}'"
+        )
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -27,7 +27,12 @@ from schema_core.cli.findings import (
     of_diagnostics,
 )
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import check_definition
+from schema_core.environment.connector import (
+    check_definition,
+    find_connector,
+    using,
+    validate,
+)
 from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.jobs import require_closed
@@ -53,7 +58,7 @@ from schema_core.sql.statement_syntax import (
     RenameTo,
     Statement,
 )
-from schema_core.text import escaped
+from schema_core.text import Span, escaped
 
 
 class Form(Enum):
@@ -204,6 +209,8 @@ def check(
                     return errors
                 if not isinstance(error, AlreadyExistsError):
                     missing |= created(session, statement)
+                    if definitions:
+                        errors += check_options(session, statement, text)
                 continue
             if definitions:
                 errors += check_connector(session, statement, text, unusable)
@@ -297,16 +304,49 @@ def check_connector(
         check_definition(found.identifier, session.bound_as_found(found).table)
     except SchemaCoreError as error:
         unusable.add(name)
-        for one in (error, *error.others):
-            place = f"{one.problem} {' '.join(one.path)}"
-            named = [span for key, span in spans.items() if key in place]
-            named += [span for key, span in columns.items() if f"'{key}'" in place]
-            if one.code == "not-discovered":
-                kinds = (key for key in ("connector", "format") if f"no {key} " in one.problem)
-                named = [spans[key] for key in kinds if key in spans]
-            one.text, one.span = text, next(iter(named), path.span)
-        return [error]
+        return [_located(error, spans, columns, text, path.span)]
     return []
+
+
+def check_options(session: Session, statement: Statement, text: str) -> list[SchemaCoreError]:
+    """Check the options of a table that cannot be created, such as for errors of its columns.
+
+    Those of LIKE are not known, and neither is the connector of a table that a catalog manages.
+    """
+    match statement:
+        case CreateTable(path=path, options=options, like=None):
+            pass
+        case _:
+            return []
+    values = {one.key: one.value for one in options}
+    if "connector" not in values:
+        return []
+    try:
+        identifier = session.identifier(path)
+        with using(identifier, values, "use"):
+            validate(find_connector(values), values)
+    except SchemaCoreError as error:
+        return [_located(error, {one.key: one.span for one in options}, {}, text, path.span)]
+    return []
+
+
+def _located(
+    error: SchemaCoreError,
+    options: Mapping[str, Span],
+    columns: Mapping[str, Span],
+    text: str,
+    default: Span,
+) -> SchemaCoreError:
+    """Place an error and those with it at the option or column that they name, and return it."""
+    for one in (error, *error.others):
+        place = f"{one.problem} {' '.join(one.path)}"
+        named = [span for key, span in options.items() if key in place]
+        named += [span for key, span in columns.items() if f"'{key}'" in place]
+        if one.code == "not-discovered":
+            kinds = (key for key in ("connector", "format") if f"no {key} " in one.problem)
+            named = [options[key] for key in kinds if key in options]
+        one.text, one.span = text, next(iter(named), default)
+    return error
 
 
 def describing(

@@ -37,9 +37,11 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.table_changes import TableChange, print_path
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.lazy_dataclass import dataclass
+from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import RenameHints, diff, rename_steps
 from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.schema.resolve import SchemaResolver
+from schema_core.text import quote_identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,37 @@ class RemoveObject(CatalogChange):
 
     path: ObjectPath
     old_object: CatalogBaseTable
+
+
+def describe_catalog_change(change: CatalogChange) -> str:
+    """Return a change in English, in one line; secrets are masked.
+
+    >>> describe_catalog_change(RenameObject(ObjectPath("db", "old"), "new"))
+    'rename `db`.`old` to `new`'
+    """
+    match change:
+        case AddDatabase(name=name):
+            return f"create database {quote_identifier(name)}"
+        case ModifyDatabase(name=name):
+            return f"alter database {quote_identifier(name)}"
+        case RemoveDatabase(name=name):
+            return f"drop database {quote_identifier(name)}"
+        case RenameObject(path=path, new_name=name):
+            return f"rename {_shown(path)} to {quote_identifier(name)}"
+        case ModifyTable(path=path, changes=changes):
+            return f"alter table {_shown(path)}: {'; '.join(map(describe, changes))}"
+        case AddObject(path=path, new_object=new):
+            return f"create {_kind(new)} {_shown(path)}"
+        case ModifyObject(path=path, new_object=new):
+            return f"alter {_kind(new)} {_shown(path)}"
+        case RemoveObject(path=path, old_object=old):
+            return f"drop {_kind(old)} {_shown(path)}"
+        case _:
+            raise AssertionError(change)
+
+
+def _kind(object_: CatalogBaseTable) -> str:
+    return object_.get_table_kind().value.lower().replace("_", " ")
 
 
 # --- comparison ----------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ from schema_core.migration.catalog_changes import (
     RemoveDatabase,
     RemoveObject,
     RenameObject,
+    describe_catalog_change,
     diff_catalogs,
     read_catalog,
 )
@@ -385,7 +386,7 @@ class _Writer:
                 return (*self._alter(path), *self._secrets(path, changes))
             case _:
                 raise UnsupportedError(
-                    f"a migration cannot contain {change}",
+                    f"a migration cannot {describe_catalog_change(change)}",
                     code="migration-not-in-sql",
                     hint="alter it in the environment that refreshes it",
                 )

@@ -44,6 +44,7 @@ from schema_core.formats.dialects.schemas import column_ddl, default_key_name
 from schema_core.formats.dialects.types import loss_of, write_type
 from schema_core.formats.loss import Loss
 from schema_core.lazy_dataclass import dataclass
+from schema_core.migration.descriptions import describe
 from schema_core.migration.ordering import ChangeGroup, changed_column
 from schema_core.migration.rules import FLINK, ICEBERG, SPARK, RuleSet
 from schema_core.schema.columns import (
@@ -128,7 +129,7 @@ class StatementWriter:
         for change in group.changes:
             write = self.target.statements.get(type(change))
             if write is None:
-                raise RewriteNeeded(f"{self.target.title} has no statement for {change}")
+                raise RewriteNeeded(f"{self.target.title} has no statement to {describe(change)}")
             found |= dict.fromkeys(write(self, change, group))
         return tuple(found)
 

@@ -117,6 +117,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ),
         [
             "1:24: error[unknown-type]: unknown type `NOPE`",
+            "1:38: error[not-discovered]: no connector 'filesistem' is installed",
             "2:30: error[not-discovered]: no connector 'filesistem' is installed",
             "4:8: error[syntax]: expected an expression, found 'FROM'",
             "5:8: error[unknown-function]: there is no function 'UPER'",
@@ -176,3 +177,30 @@ def test_a_note_does_not_end_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert GOOD == done.exit_code
     assert "note[not-checked]" in done.stdout
     assert done.stdout.endswith("1 note\n")
+
+
+def test_options_are_checked_also_if_the_columns_have_errors(tmp_path: Path) -> None:
+    files = "'connector' = 'filesystem', 'path' = '/p'"
+    script = f"""\
+CREATE TABLE a (x NOTHING) WITH ({files}, 'format' = 'parquett');
+CREATE TABLE b (x INT, y AS z) WITH ('connector' = 'kafkaa', 'password' = 'hunter2');
+CREATE TABLE c (x INT, x INT) WITH ({files}, 'format' = 'csv', 'paht' = 'x');
+CREATE TABLE d (x NOTHING) WITH ({files}, 'format' = 'csv');
+CREATE TABLE e (x NOTHING) WITH ('format' = 'parquett') LIKE d;
+CREATE TABLE f (x NOTHING);
+"""
+    code, found = check(tmp_path / "script.sql", script)
+
+    assert code == WRONG
+    places = [f"{line[0]} {line.split('[')[1].split(']')[0]}" for line in found]
+    assert places == [
+        "1 unknown-type",
+        "1 unknown-format",
+        "2 unknown-column",
+        "2 not-discovered",
+        "3 duplicate-column",
+        "3 unknown-option",
+        "4 unknown-type",
+        "5 unknown-type",
+        "6 unknown-type",
+    ]

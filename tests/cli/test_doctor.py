@@ -9,6 +9,7 @@ from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import GOOD, doctor
 from schema_core.cli.commands import application
+from schema_core.environment.discovery import CONNECTORS, discover
 from schema_core.errors import NotFoundError
 
 
@@ -65,3 +66,19 @@ def test_without_spark_there_is_no_hive(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(hive, "find_spec", lambda name: None)
 
     assert ("none", "pip install 'schema-core[spark]'") == hive_support()
+
+
+@pytest.mark.parametrize("identifier", ["kafka", "upsert-kafka"])
+def test_a_connector_without_its_package_is_not_usable(
+    monkeypatch: pytest.MonkeyPatch, identifier: str
+) -> None:
+    monkeypatch.setattr(doctor, "java", lambda: ("17", "x"))
+    [found] = [one for one in discover(CONNECTORS) if one.identifier == identifier]
+    monkeypatch.setattr(doctor, "has_package", lambda source: source != "kafka")
+    reason = doctor.why_not_usable(found) or ""
+
+    assert "'spark.jars.packages' = 'org.apache.spark:spark-sql-kafka-0-10_2.13:" in reason
+
+    monkeypatch.setattr(doctor, "has_package", lambda _: True)
+
+    assert doctor.why_not_usable(found) is None

@@ -287,3 +287,20 @@ def test_statements_lead_to_the_new_table_in_postgresql() -> None:
         outcomes = list(checks("postgres", 25, 0, reached))
 
     assert "rows kept" in outcomes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("STRING", "INT", "to change the type of column `price` from STRING to INT"),
+        ("INT NOT NULL", "INT NOT NULL", None),
+        ("ROW<a STRING>", "ROW<a INT>", "to change the type of "),
+    ],
+)
+def test_a_change_without_a_statement_is_named_in_words(
+    old: str, new: str, problem: str | None
+) -> None:
+    shown = str(plan(schema(("price", old)), schema(("price", new)), "spark"))
+
+    assert "{" not in shown
+    assert problem is None or problem in shown

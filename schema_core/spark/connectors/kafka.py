@@ -46,6 +46,7 @@ from schema_core.spark.connectors.kafka_options import (
 from schema_core.spark.connectors.message_formats import MessageFormat
 from schema_core.spark.connectors.spark_source import source_errors
 from schema_core.spark.jvm import has_class
+from schema_core.spark.packages import package_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
@@ -159,6 +160,8 @@ class KafkaConnector(ConnectorBase):
 
     identifier = "kafka"
     requires: Final = ("pyspark",)
+    #: The data source of Spark that it uses, which is in a package of its own.
+    data_source: Final = "kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
     metadata: Mapping[str, DataType] = {
         **{key: type_ for key, (type_, _) in METADATA.items()},
@@ -339,14 +342,11 @@ def require_kafka(session: SparkSession) -> None:
     Raises:
         NotFoundError: with code `missing-kafka`.
     """
-    import pyspark
-
     if not _has_kafka(session):
-        package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
         raise NotFoundError(
             "Spark's package for Kafka is not on its class path",
             code="missing-kafka",
-            hint=f"start Spark with 'spark.jars.packages' = '{package}'",
+            hint=f"start Spark with 'spark.jars.packages' = '{package_of('kafka')}'",
         )
 
 

@@ -38,6 +38,7 @@ from schema_core.spark.connectors.shared_tables import (
 )
 from schema_core.spark.file_systems import absolute, located
 from schema_core.spark.jobs import causes, condition_of
+from schema_core.spark.packages import PACKAGES
 from schema_core.spark.projection import select
 from schema_core.spark.sources import comparable
 from schema_core.spark.transactions import Unstaged
@@ -80,17 +81,6 @@ MODE = ConfigOption(
     "what INSERT INTO does where there are rows: add, fail, or nothing",
 )
 
-#: Data source -> the package that has it; ``{spark}`` is the version of Spark.
-PACKAGES: Mapping[str, str] = {
-    "avro": "org.apache.spark:spark-avro_2.13:{spark}",
-    "bigquery": "com.google.cloud.spark:spark-bigquery-with-dependencies_2.13",
-    "delta": "io.delta:delta-spark_2.13",
-    "hudi": "org.apache.hudi:hudi-spark-bundle_2.13",
-    "iceberg": "org.apache.iceberg:iceberg-spark-runtime_2.13",
-    "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
-    "mongodb": "org.mongodb.spark:mongo-spark-connector_2.13",
-    "snowflake": "net.snowflake:spark-snowflake_2.13",
-}
 #: Data sources that Spark includes.
 BUILT_IN = ("parquet", "orc", "csv", "json", "text", "jdbc", "xml")
 #: Data sources with an option to replace only the partitions that get rows.

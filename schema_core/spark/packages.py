@@ -1,0 +1,65 @@
+"""Packages with data sources of Spark, and whether a Spark that is started here has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+#: Data source -> the package that has it; ``{spark}`` is the version of Spark.
+PACKAGES: Mapping[str, str] = {
+    "avro": "org.apache.spark:spark-avro_2.13:{spark}",
+    "bigquery": "com.google.cloud.spark:spark-bigquery-with-dependencies_2.13",
+    "delta": "io.delta:delta-spark_2.13",
+    "hudi": "org.apache.hudi:hudi-spark-bundle_2.13",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime_2.13",
+    "kafka": "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
+    "mongodb": "org.mongodb.spark:mongo-spark-connector_2.13",
+    "snowflake": "net.snowflake:spark-snowflake_2.13",
+}
+
+#: Variables of the environment with settings of a Spark that is started.
+SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SCHEMA_CORE_SPARK")
+
+
+def package_of(source: str) -> str:
+    """Return the coordinates of the package with a data source, for the installed pyspark.
+
+    >>> package_of("delta")
+    'io.delta:delta-spark_2.13'
+    """
+    try:
+        spark = version("pyspark")
+    except PackageNotFoundError:
+        spark = "<version of pyspark>"
+    return PACKAGES[source].format(spark=spark)
+
+
+def has_package(source: str, environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether the jars or settings of a Spark that is started here name the package.
+
+    Args:
+        source: A data source of `PACKAGES`.
+        environment: Variables in place of those of the process.
+    """
+    variables = os.environ if environment is None else environment
+    artifact = PACKAGES[source].split(":")[1]
+    homes = list(_homes(variables))
+    if any(jar for home in homes for jar in (home / "jars").glob(f"{artifact}-*.jar")):
+        return True
+    directories = [Path(variables.get("SPARK_CONF_DIR") or ""), *(home / "conf" for home in homes)]
+    files = [one / "spark-defaults.conf" for one in directories]
+    texts = [variables.get(name, "") for name in SETTINGS]
+    texts += [file.read_text(errors="replace") for file in files if file.is_file()]
+    return any(artifact in text for text in texts)
+
+
+def _homes(variables: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the directories of Spark: that of a variable, and that of the installed pyspark."""
+    if home := variables.get("SPARK_HOME"):
+        yield Path(home)
+    found = find_spec("pyspark")
+    if found is not None and found.origin is not None:
+        yield Path(found.origin).parent
