@@ -367,10 +367,11 @@ def check_metadata(
     if purpose == "define":  # only then the columns belong to the text of the statement
         spans = {one.name: one.span for one in table.schema.columns}
     found = Gathering()
+    metadata = metadata_of(connector, table.options)
     for column in metadata_columns(table):
         if column.name not in unchanged:
             with found.catching(), at(f"column {column.name!r}", spans.get(column.name)):
-                _CHECKS[purpose](connector, column)
+                _CHECKS[purpose](connector, column, metadata)
     found.raise_all()
 
 
@@ -417,8 +418,21 @@ def installed_connector(options: Mapping[str, str]) -> Connector | None:
         return None
 
 
-def _read(connector: Connector, column: MetadataColumn) -> None:
-    type_ = _type_of(connector, column)
+def metadata_of(connector: Connector, options: Mapping[str, str]) -> Mapping[str, DataType]:
+    """Return the metadata of a table with these options, by key.
+
+    A connector that forwards the metadata of formats returns it by ``format_metadata(options)``.
+    """
+    forwarded: Any = getattr(connector, "format_metadata", None)
+    return connector.metadata if forwarded is None else {**connector.metadata, **forwarded(options)}
+
+
+#: Metadata key -> its type.
+Metadata: TypeAlias = "Mapping[str, DataType]"
+
+
+def _read(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
+    type_ = _type_of(connector, column, metadata)
     if not supports_explicit_cast(type_, column.data_type):
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
@@ -428,10 +442,10 @@ def _read(connector: Connector, column: MetadataColumn) -> None:
         )
 
 
-def _write(connector: Connector, column: MetadataColumn) -> None:
+def _write(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
     if not column.is_persisted():
         return
-    type_ = _type_of(connector, column)
+    type_ = _type_of(connector, column, metadata)
     if column.key not in connector.writable_metadata:
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} cannot be written",
@@ -447,26 +461,26 @@ def _write(connector: Connector, column: MetadataColumn) -> None:
         )
 
 
-def _define(connector: Connector, column: MetadataColumn) -> None:
-    _type_of(connector, column)
+def _define(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
+    _type_of(connector, column, metadata)
     if connector.can_read:
-        _read(connector, column)
+        _read(connector, column, metadata)
     if connector.can_write and column.key in connector.writable_metadata:
-        _write(connector, column)
+        _write(connector, column, metadata)
 
 
-def _type_of(connector: Connector, column: MetadataColumn) -> DataType:
-    if column.key not in connector.metadata:
-        known = ", ".join(map(repr, connector.metadata)) or "none"
+def _type_of(connector: Connector, column: MetadataColumn, metadata: Metadata) -> DataType:
+    if column.key not in metadata:
+        known = ", ".join(map(repr, metadata)) or "none"
         raise SchemaError(
             f"connector {connector.identifier!r} has no metadata {column.key!r}; it has: {known}",
             code="unknown-metadata",
-            hint=similar(column.key, connector.metadata),
+            hint=similar(column.key, metadata),
         )
-    return connector.metadata[column.key]
+    return metadata[column.key]
 
 
-_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn], None]] = {
+_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata], None]] = {
     "read": _read,
     "write": _write,
     "define": _define,

@@ -12,7 +12,8 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -20,14 +21,25 @@ from urllib.parse import quote
 
 from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
-from schema_core.errors import AlreadyExistsError, ConflictError, ExternalError, SchemaError
+from schema_core.errors import AlreadyExistsError, ConflictError, SchemaError
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import FunctionCall
 from schema_core.lazy_dataclass import dataclass
+from schema_core.lazy_regex import regex
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Item, Relation, Select, SourceTable
+from schema_core.spark.checkpoint_files import (
+    COMMITS,
+    METADATA,
+    OFFSETS,
+    QUERY,
+    STATE,
+    CheckpointFiles,
+    invalid_checkpoint,
+)
 from schema_core.spark.commit import Directory
 from schema_core.spark.file_systems import absolute, located
+from schema_core.spark.jobs import causes
 from schema_core.spark.stored_schemas import (
     Tables,
     require_compatible,
@@ -38,13 +50,18 @@ from schema_core.spark.stored_schemas import (
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-#: The description of the job, and the checkpoint of Spark's query, in the directory of a job.
+#: The description of the job, in the directory of a job.
 JOB: Final = "job.json"
 DRAFT: Final = ".job.json"
-QUERY: Final = "query"
 LOCK: Final = ".lock"
+#: What errors of Spark contain for a file that is missing or damaged, and for one of a state.
+_UNREADABLE = regex(
+    r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|ChecksumException|EOFException|FileNotFoundException"
+    r"|does not exist|Incomplete log file|Malformed log file|Stream is corrupted"
+)
+_STATE = regex(r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore")
 #: How many bytes a description has at most.
 MAX_DESCRIPTION: Final = 1 << 24
 #: How many characters the name of a directory has at most; file systems permit 255 bytes.
@@ -147,17 +164,25 @@ class Checkpoint:
         directory: The directory of the job.
         path: The same directory as Spark names it.
         description: What the job does.
-        found: The id in the directory; None for a job that has not run yet.
+        found: The id in the directory, if there is one of this job.
+        stream: The id of Spark's query; None for a job that has not read anything yet.
     """
 
     def __init__(
-        self, directory: Directory, path: str, description: JobDescription, found: str | None
+        self,
+        directory: Directory,
+        path: str,
+        description: JobDescription,
+        found: str | None,
+        stream: str | None,
     ) -> None:
         self._directory = directory
         self._description = description
         self._path = path
+        self._files = CheckpointFiles(directory, path)
         self._release: Callable[[], None] | None = None
-        self.is_new: bool = found is None
+        self._stream = stream
+        self.is_new: bool = stream is None
         self.id: str = found or uuid.uuid4().hex
         #: whether the directory has another description, with which the job continues
         self.is_changed = False
@@ -169,16 +194,48 @@ class Checkpoint:
 
     def fits(self, last: int | None) -> bool:
         """Return whether the last micro-batch that a table holds agrees with the checkpoint."""
-        begun, ended = self._last("offsets"), self._last("commits")
+        begun, ended = self._files.last(OFFSETS), self._files.last(COMMITS)
         if last is None:
             return ended is None
         return begun is not None and (-1 if ended is None else ended) <= last <= begun
 
-    def _last(self, log: str) -> int | None:
-        """Return the number of the last micro-batch in a log of Spark's query."""
-        directory = Directory(self._directory.system, self._directory.path(f"{QUERY}/{log}"))
-        names = (one.name for one in directory.entries(""))
-        return max((int(name) for name in names if name.isdecimal()), default=None)
+    def recording(
+        self, write: Callable[[DataFrame, int], None]
+    ) -> Callable[[DataFrame, int], None]:
+        """Return a function that writes a micro-batch after it has recorded its files."""
+
+        def record_and_write(rows: DataFrame, number: int) -> None:
+            self._files.record(number)
+            write(rows, number)
+
+        return record_and_write
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Convert errors of Spark about files of the checkpoint.
+
+        Raises:
+            ExternalError: with code `invalid-checkpoint`.
+        """
+        try:
+            yield
+        except Exception as error:
+            if (file := self._damaged_file(error)) is not None:
+                problem = f"has a missing or damaged file: {file!r}"
+                raise invalid_checkpoint(self._path, problem) from error
+            raise
+
+    def _damaged_file(self, error: Exception) -> str | None:
+        """Return the file of the checkpoint that Spark cannot read, None for other errors."""
+        found = [*causes(error)]
+        texts = [str(error), *(str(cause.toString()) for cause in found)]
+        if not any(map(_UNREADABLE.search, texts)):
+            return None
+        place = re.escape(self.location.partition("://")[2].rpartition("//")[2] or self.location)
+        files = [match for text in texts for match in re.findall(rf"{place}/([\w./-]+\w)", text)]
+        if files:
+            return f"{QUERY}/{files[-1]}"
+        return f"{QUERY}/{STATE}" if any(map(_STATE.search, texts)) else None
 
     def begin(self) -> None:
         """Write the description of a new job, and keep other runs of the job out.
@@ -193,18 +250,24 @@ class Checkpoint:
         self._release = directory.call(f"lock {lock!r}", lambda: directory.system.lock(lock))
         if self._release is None:
             raise self._already_runs()
-        if self.is_new and directory.status(QUERY) is not None:  # another has run meanwhile
-            self.end()
-            raise self._already_runs()
-        if self.is_new or self.is_changed:
+        if self._stream is None:
+            if self._files.has_progress():  # another has run meanwhile
+                self.end()
+                raise self._already_runs()
+            # the description follows the file that it names: without the file it was lost
+            self._stream = self._files.create_metadata()
             self._describe()
+        elif self.is_changed:
+            self._describe()
+        self._files.delete_checksums()
 
     def _describe(self) -> None:
         """Write the description of the job in place of an earlier one.
 
         If the process ends meanwhile, the draft is the description.
         """
-        content = {"version": 1, "id": self.id, **asdict(self._description)}
+        ids = {"id": self.id, "stream": self._stream}
+        content = {"version": 1, **ids, **asdict(self._description)}
         self._directory.delete(DRAFT)
         self._directory.create(DRAFT, json.dumps(content, indent=1).encode())
         self._directory.delete(JOB)
@@ -229,7 +292,7 @@ class Checkpoint:
         if self._release is None:
             return
         if self.is_new:
-            for name in (DRAFT, JOB):
+            for name in (DRAFT, JOB, QUERY):
                 self._directory.delete(name)
         self.end()
 
@@ -287,9 +350,16 @@ def checkpoint_in(
     Raises:
         ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
     """
-    if directory.status(QUERY) is None:  # no job has read anything
-        return Checkpoint(directory, path, description, None)
+    files = CheckpointFiles(directory, path)
     found = _read(directory, path)
+    if found is None:
+        if files.has_progress():
+            raise invalid_checkpoint(path, f"lacks the description of its job, {JOB!r}")
+        return Checkpoint(directory, path, description, None, None)
+    stream = files.stream()
+    is_same = (found["sink"], found["query"]) == (description.sink, description.query)
+    if not files.has_progress():
+        return Checkpoint(directory, path, description, found["id"] if is_same else None, None)
     if creates:
         raise AlreadyExistsError(
             f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
@@ -297,7 +367,6 @@ def checkpoint_in(
             code="checkpoint-exists",
             hint=f"delete the directory, or SET '{PIPELINE_NAME.key}' to a new name",
         )
-    is_same = (found["sink"], found["query"]) == (description.sink, description.query)
     untyped = description.untyped or None
     if not is_same and (found["sink"], found.get("untyped")) != (description.sink, untyped):
         what = "table" if found["sink"] != description.sink else "query"
@@ -311,22 +380,25 @@ def checkpoint_in(
         old = found["sources"], found["written"]
         new = description.sources, description.written
         require_compatible(path, old, new, has_state=description.has_state)
-    checkpoint = Checkpoint(directory, path, description, found["id"])
+    if found.get("stream", stream) != stream:
+        raise invalid_checkpoint(path, f"has the file {METADATA!r} of another query")
+    files.require_complete()
+    checkpoint = Checkpoint(directory, path, description, found["id"], stream)
     checkpoint.is_changed = not is_same or "sources" not in found or old != new
     return checkpoint
 
 
-def _read(directory: Directory, path: str) -> dict[str, Any]:
-    """Return the description in a directory.
+def _read(directory: Directory, path: str) -> dict[str, Any] | None:
+    """Return the description in a directory, None if there is none.
 
     Raises:
         ExternalError: with code `invalid-checkpoint`.
     """
     name = JOB if directory.status(JOB) is not None else DRAFT
     entry = directory.status(name)
-    if entry is None or entry.size > MAX_DESCRIPTION:
-        raise _invalid(path)
-    content = directory.read(name)
+    if entry is None:
+        return None
+    content = directory.read(name) if entry.size <= MAX_DESCRIPTION else None
     try:
         found = json.loads(content or b"")
         texts = [found[key] for key in ("id", "sink", "query")]
@@ -337,15 +409,7 @@ def _read(directory: Directory, path: str) -> dict[str, Any]:
             return dict(found)
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise _invalid(path)
-
-
-def _invalid(path: str) -> ExternalError:
-    return ExternalError(
-        f"the checkpoint in {path!r} has no valid description of its job ({JOB})",
-        code="invalid-checkpoint",
-        hint="name another directory; or delete this one to read everything from the beginning",
-    )
+    raise invalid_checkpoint(path, f"has a damaged description of its job, {name!r}")
 
 
 def missing_checkpoint(sink: str, guarantee: str) -> SchemaError:

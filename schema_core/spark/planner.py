@@ -376,7 +376,7 @@ class SparkPlanner:
 
         batches = MicroBatches(
             streamed,
-            write,
+            write if checkpoint is None else checkpoint.recording(write),
             None if checkpoint is None else checkpoint.location,
             self._interval(reads),
         )

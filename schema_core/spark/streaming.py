@@ -94,6 +94,8 @@ class MicroBatches:
             # a micro-batch in its commit goes on when its query is stopped
             if self._writing.acquire(timeout=STOP_TIMEOUT):
                 self._writing.release()
+        if self._error is not None and not self._is_stopped:
+            raise self._error  # Spark may fail to report it
         if not self._is_stopped:
             raise ExternalError("the streaming query was stopped", code="job-failed")
 
@@ -218,7 +220,8 @@ class StreamingJob(JobExecution):
 
     def run(self, job_id: str) -> None:
         try:
-            with self._located(), spark_errors():
+            damage = nullcontext() if self._checkpoint is None else self._checkpoint.errors()
+            with self._located(), spark_errors(self._session), damage:
                 if self._properties is not None:
                     inherit(self._session, self._properties)
                 self._batches.run()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.connectors.kafka import KafkaConnector, UpsertKafkaConnector, latest
@@ -192,6 +193,56 @@ def test_tables_that_are_refused(
     create(environment, columns, **({"format": "json"} | options))
 
     assert code(environment, "SELECT * FROM t")[0] == expected
+
+
+FORMAT_METADATA = [
+    ("debezium-json", "source.database", "STRING"),
+    ("debezium-json", "source.properties", "MAP<STRING, STRING>"),
+    ("debezium-avro-confluent", "source.timestamp", "TIMESTAMP_LTZ(3)"),
+    ("canal-json", "database", "STRING"),
+    ("canal-json", "sql-type", "MAP<STRING, INT>"),
+    ("canal-json", "pk-names", "ARRAY<STRING>"),
+    ("maxwell-json", "primary-key-columns", "ARRAY<STRING>"),
+    ("ogg-json", "event-timestamp", "TIMESTAMP_LTZ(6)"),
+]
+
+
+@pytest.mark.parametrize("option", ["format", "value.format"])
+@pytest.mark.parametrize(("form", "key", "type_"), FORMAT_METADATA)
+def test_tables_are_declared_with_the_metadata_of_formats(
+    session: SparkSession, form: str, key: str, type_: str, option: str
+) -> None:
+    """Flink's connector forwards it; Spark cannot read such a format."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    declare = (
+        "CREATE TABLE t (id INT, m {} METADATA FROM 'value.{}' VIRTUAL) WITH"
+        f" ('connector' = 'kafka', '{option}' = '{form}', 'topic' = 'a',"
+        " 'properties.bootstrap.servers' = 'b:1')"
+    )
+    with pytest.raises(SchemaCoreError) as unknown:
+        environment.execute_sql(declare.format(type_, "nothing"))
+    if "TIMESTAMP" in type_ or "<" in type_:
+        with pytest.raises(SchemaCoreError) as wrong:
+            environment.execute_sql(declare.format("BOOLEAN", key))
+        assert "invalid-metadata-type" == wrong.value.code
+    environment.execute_sql(declare.format(type_, key))
+    with pytest.raises(SchemaCoreError) as read:
+        environment.execute_sql("SELECT m FROM t")
+
+    assert "unknown-metadata" == unknown.value.code
+    assert f"value.{key}" in str(unknown.value)
+    assert "unknown-format" == read.value.code
+
+
+def test_metadata_of_formats_belongs_to_their_tables() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(
+            "CREATE TABLE t (id INT, m STRING METADATA FROM 'value.database' VIRTUAL) WITH"
+            " ('connector' = 'kafka', 'format' = 'json')"
+        )
+
+    assert "unknown-metadata" == caught.value.code
 
 
 def test_the_package_of_spark_is_named(environment: TableEnvironment) -> None:

@@ -401,6 +401,14 @@ def test_generated_rows(env: TableEnvironment) -> None:
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
+def begin_batch(directory: Directory) -> None:
+    """Write what Spark writes when the first micro-batch of a query begins."""
+    directory.mkdirs("query/offsets")
+    directory.create("query/offsets/0", b'v1\n{"batchWatermarkMs":0}\n{"logOffset":0}')
+    directory.mkdirs("query/sources/0")
+    directory.create("query/sources/0/0", b'v1\n{"path":"1.csv"}')
+
+
 def test_runs_that_begin_at_once(tmp_path: Path) -> None:
     directory = Directory(LocalFiles(), str(tmp_path / "job"))
     job = JobDescription("c.d.t", "digest")
@@ -410,7 +418,7 @@ def test_runs_that_begin_at_once(tmp_path: Path) -> None:
         second.begin()
     second.remove()
     found = (tmp_path / "job" / "job.json").read_text()
-    directory.mkdirs("query")
+    begin_batch(directory)
     first.end()
     with pytest.raises(ConflictError):
         third.begin()
@@ -476,7 +484,7 @@ def test_schemas_with_which_a_job_continues(
     directory = Directory(LocalFiles(), str(tmp_path))
     first = checkpoint_in(directory, "job", description(has_state), creates=False)
     first.begin()
-    directory.mkdirs("query")
+    begin_batch(directory)
     first.end()
     new = description(has_state, **changed)
     if problem is not None:
@@ -499,8 +507,8 @@ def test_a_description_that_is_replaced_when_the_process_ends(tmp_path: Path) ->
     job = description(has_state=False)
     first = checkpoint_in(directory, "job", job, creates=False)
     first.begin()
+    begin_batch(directory)
     first.end()
-    directory.mkdirs("query")
     (tmp_path / "job.json").rename(tmp_path / ".job.json")
     found = checkpoint_in(directory, "job", job, creates=False)
 

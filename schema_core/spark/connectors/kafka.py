@@ -43,6 +43,7 @@ from schema_core.spark.connectors.kafka_options import (
     stream_settings,
     topics,
 )
+from schema_core.spark.connectors.message_formats import METADATA as FORMAT_METADATA
 from schema_core.spark.connectors.message_formats import MessageFormat
 from schema_core.spark.connectors.spark_source import source_errors
 from schema_core.spark.jvm import has_class
@@ -180,6 +181,12 @@ class KafkaConnector(ConnectorBase):
             if option in self.options and (one := _format(options, option, prefix)) is not None:
                 found += one.declared(prefix)
         return found
+
+    def format_metadata(self, options: Options) -> dict[str, DataType]:
+        """Return the metadata of the format of the values, with Flink's prefix of its keys."""
+        names = [options[one.key] for one in options_of.VALUE if one.key in options]
+        found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
+        return {f"value.{key}": type_ for key, type_ in found.items()}
 
     # --- reading -------------------------------------------------------------------------------
 

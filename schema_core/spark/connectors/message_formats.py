@@ -35,9 +35,13 @@ from schema_core.spark.connectors.file_formats import (
 )
 from schema_core.types import (
     MAX_LENGTH,
+    ArrayType,
     BinaryType,
     CharType,
     DataType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
     VarBinaryType,
     VarCharType,
 )
@@ -55,6 +59,43 @@ OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
     "json": JSON.options,
     "csv": tuple(one for one in CSV.options if one.key != "csv.header"),
     "raw": (CHARSET,),
+}
+
+_MILLISECONDS, _MICROSECONDS = LocalZonedTimestampType(3), LocalZonedTimestampType(6)
+_DEBEZIUM: Mapping[str, DataType] = {
+    "schema": TEXT,
+    "ingestion-timestamp": _MILLISECONDS,
+    "source.timestamp": _MILLISECONDS,
+    "source.database": TEXT,
+    "source.schema": TEXT,
+    "source.table": TEXT,
+    "source.properties": MapType(TEXT, TEXT),
+}
+#: Format of Flink -> the metadata that it reads from each message. Tables may be declared with
+#: these formats, as in Flink; Spark cannot read them.
+METADATA: Mapping[str, Mapping[str, DataType]] = {
+    "debezium-json": _DEBEZIUM,
+    "debezium-avro-confluent": _DEBEZIUM,
+    "canal-json": {
+        "database": TEXT,
+        "table": TEXT,
+        "sql-type": MapType(TEXT, IntType()),
+        "pk-names": ArrayType(TEXT),
+        "ingestion-timestamp": _MILLISECONDS,
+        "event-timestamp": _MILLISECONDS,
+    },
+    "maxwell-json": {
+        "database": TEXT,
+        "table": TEXT,
+        "primary-key-columns": ArrayType(TEXT),
+        "ingestion-timestamp": _MILLISECONDS,
+    },
+    "ogg-json": {
+        "table": TEXT,
+        "primary-keys": ArrayType(TEXT),
+        "ingestion-timestamp": _MICROSECONDS,
+        "event-timestamp": _MICROSECONDS,
+    },
 }
 
 
