@@ -26,6 +26,7 @@ from schema_core.cli.findings import (
     finish,
     of_diagnostics,
 )
+from schema_core.cli.lenient_calls import lenient_calls
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import (
     check_definition,
@@ -128,8 +129,9 @@ def check_script(
 
     Beyond the errors of `resolve` it reports what would fail when a table is first used: a
     connector or format that is not installed, options that are missing, unknown or invalid, and
-    metadata columns that the connector does not have. Each file is a session of its own. Nothing is
-    changed, also in catalogs that a script opens. Exits with 1 if there are errors, with 2 if a
+    metadata columns that the connector does not have. It warns of calls that return a value for a
+    string that does not match a pattern, as in Flink. Each file is a session of its own. Nothing
+    is changed, also in catalogs that a script opens. Exits with 1 if there are errors, with 2 if a
     file cannot be read.
     """
     before = None if setup is None else script.read(setup, define)
@@ -140,8 +142,16 @@ def check_script(
             if setup is not None and before is not None:
                 errors = check(session, before, definitions=True)
                 findings |= dict.fromkeys(findings_of(setup, errors))
-            findings |= dict.fromkeys(findings_of(file, check(session, text, definitions=True)))
+            findings |= dict.fromkeys(_checked(session, file, text))
     finish(FindingReport("check", list(findings), [str(file) for file in files]), output)
+
+
+def _checked(session: Session, file: Path, text: str) -> list[ReportedFinding]:
+    """Return the errors of a script, and warnings about its correct statements."""
+    correct: list[Statement] = []
+    errors = check(session, text, lambda _, one: correct.append(one), definitions=True)
+    warnings = [warning for one in correct for warning in lenient_calls(one, text)]
+    return [*findings_of(file, errors), *of_diagnostics(file, warnings, Level.WARNING)]
 
 
 def settings(*, batch: bool) -> EnvironmentSettings:

@@ -201,6 +201,42 @@ CREATE TABLE f (x NOTHING);
         "3 duplicate-column",
         "3 unknown-option",
         "4 unknown-type",
-        "5 unknown-type",
         "6 unknown-type",
     ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "warning"),
+    [
+        ("TO_DATE(s, 'yyyy-MM-dd')", "TO_DATE returns a date in the year 1705471"),
+        ("`to_date`(s, p)", "TO_DATE returns a date in the year 1705471"),
+        ("TO_DATE('garbage', 'yyyy-MM-dd')", "TO_DATE returns a date in the year 1705471"),
+        ("TO_DATE('2020-01-01', 'yyyy-MM-dd')", None),
+        ("TO_DATE(s)", None),
+        ("TO_TIMESTAMP(s, 'yyyy')", None),
+        ("UNIX_TIMESTAMP(s)", "UNIX_TIMESTAMP returns -9223372036854775808"),
+        ("UNIX_TIMESTAMP('2020', 'yyyy')", None),
+        ("UNIX_TIMESTAMP()", None),
+    ],
+)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT {} FROM t",
+        "SELECT 1 FROM t WHERE 1 IN (SELECT 1 FROM t WHERE {} IS NULL)",
+        "CREATE VIEW v AS SELECT {} AS d FROM t",
+        "CREATE TABLE u (s STRING, p STRING, d AS {}) WITH ('connector' = 'datagen')",
+    ],
+)
+def test_calls_that_return_a_value_for_any_string_are_warned_of(
+    tmp_path: Path, statement: str, expression: str, warning: str | None
+) -> None:
+    path = tmp_path / "script.sql"
+    table = "CREATE TABLE t (s STRING, p STRING) WITH ('connector' = 'datagen');\n"
+    path.write_text(table + statement.replace("{}", expression))
+    done = CliRunner().invoke(application(), ["check", str(path)])
+    lines = [line for line in done.output.splitlines() if "[lenient-pattern]" in line]
+
+    assert GOOD == done.exit_code, done.output
+    assert (warning is not None) is bool(lines)
+    assert warning is None or (warning in lines[0] and f"{path}:2:" in lines[0])
