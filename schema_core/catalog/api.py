@@ -35,7 +35,7 @@ from schema_core.catalog.statistics import (
 )
 from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank
@@ -192,6 +192,18 @@ class Catalog(ABC):
 
     @abstractmethod
     def table_exists(self, table_path: ObjectPath) -> bool: ...
+
+    def find_table(self, table_path: ObjectPath) -> CatalogBaseTable | None:
+        """Return the table or view as `get_table` does, or None if there is none.
+
+        A catalog that can read both in one call of its store overrides it.
+        """
+        if not self.table_exists(table_path):
+            return None
+        try:
+            return self.get_table(table_path)
+        except NotFoundError:  # dropped by another writer since
+            return None
 
     @abstractmethod
     def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None: ...

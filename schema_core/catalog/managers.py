@@ -147,9 +147,11 @@ class CatalogManager:
     def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
         """Return the permanent object at this path, or None."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
-        if catalog is None or not catalog.table_exists(path):
+        if catalog is None:
             return None
-        table = catalog.get_resolved_table(path) or catalog.get_table(path)
+        table = catalog.get_resolved_table(path) or catalog.find_table(path)
+        if table is None:
+            return None
         storage = catalog.storage
         directory = None if storage is None else own_directory(catalog, path, table)
         visible = self._read(without_own_options(table))
@@ -188,12 +190,7 @@ class CatalogManager:
     def raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path with the options that sessions do not show."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
-        if catalog is None or not catalog.table_exists(path):
-            return None
-        try:
-            return catalog.get_table(path)
-        except NotFoundError:  # dropped by another writer since
-            return None
+        return None if catalog is None else catalog.find_table(path)
 
     # --- tables of unfinished jobs -------------------------------------------------------------
 

@@ -319,6 +319,11 @@ class StoredCatalog(Catalog, Generic[S]):
     def table_exists(self, table_path: ObjectPath) -> bool:
         return self._exists(table_key(table_path))
 
+    def find_table(self, table_path: ObjectPath) -> CatalogBaseTable | None:
+        found = self._find(table_key(table_path))
+        table: CatalogBaseTable | None = None if found is None else found.value
+        return table
+
     def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
         self._drop(table_key(table_path), ignore_if_not_exists)
 

@@ -174,7 +174,7 @@ class SchemaResolver(AbstractSchemaResolver):
                 continue
             if type(column) is UnresolvedPhysicalColumn:
                 name, written = column.name, column.data_type
-                type_ = types.get((written,)) if is_plain and type(written) is str else None
+                type_ = types.get((written,)) if type(written) is str else None
                 if type_ is not None:
                     resolved = PhysicalColumn(name, type_, comment=column.comment, written=column)
                     stored[name] = RESOLVED.keep(column, resolved)
@@ -202,9 +202,14 @@ class SchemaResolver(AbstractSchemaResolver):
     def _type(self, written: WrittenType) -> DataType:
         if isinstance(written, UnresolvedDataType):
             return require_resolved(written.resolve(self._types))
-        if isinstance(written, str) and self._types is None:
+        if not isinstance(written, str):
+            return _sound(written, self._types)
+        try:
             return _type_of_text(written)
-        return _sound(parse_type(written) if isinstance(written, str) else written, self._types)
+        except SchemaCoreError:  # of an invalid type, or of one with names of user-defined types
+            if self._types is None:
+                raise
+            return _sound(parse_type(written), self._types)
 
     def _computed(
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering

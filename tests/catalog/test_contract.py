@@ -14,18 +14,9 @@ from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli.new import Kit, package_files, package_name
-from schema_core.testing import CatalogContract
+from tests.catalog.many_writers import ManyWriters
 from tests.catalog.postgresql import postgres_catalog
 from tests.test_docs import ROOT, blocks
-
-
-class ManyWriters(CatalogContract):
-    """As many writers as the documentation promises."""
-
-    @pytest.mark.slow
-    def test_no_statement_of_many_writers_is_lost(self, populated: Catalog, tmp_path: Path) -> None:
-        self.writers, self.turns = 8, 15
-        self.test_no_statement_is_lost(populated, tmp_path)
 
 
 class TestInMemoryCatalog(ManyWriters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog.api import names_starting_with
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogPartitionSpec
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogPartitionSpec,
+    TableKind,
+)
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stored_catalog import database_key
 from schema_core.catalogs.sql.catalog import SqlCatalog
@@ -28,6 +33,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
+from schema_core.formats.properties.property_map import decode_object
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PARTITION, PLAIN
 from tests.catalog.postgresql import postgres_catalog
@@ -447,3 +453,24 @@ def test_all_threads_share_a_database_in_memory(url: str) -> None:
     assert all(f"t{number}" in tables for number, tables in enumerate(found))
     assert [f"t{number}" for number in range(8)] == sorted(catalog.list_tables("default"))
     catalog.close()
+
+
+def test_a_statement_decodes_a_definition_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ALTER reads the definition several times; a table may have thousands of columns."""
+    decoded: list[int] = []
+
+    def counted(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+        decoded.append(len(properties))
+        return decode_object(kind, properties)
+
+    monkeypatch.setattr("schema_core.catalogs.sql.catalog.decode_object", counted)
+    environment = TableEnvironment.create()
+    environment.register_catalog("c", SqlCatalog("c", f"sqlite:///{tmp_path}/c.db"))
+    environment.execute_sql("USE CATALOG c")
+    environment.execute_sql("CREATE TABLE t (c0 INT) WITH ('connector' = 'blackhole')")
+    for number in range(1, 21):
+        environment.execute_sql(f"ALTER TABLE t ADD c{number} INT")
+
+    assert 20 == len(decoded) == len(set(decoded))

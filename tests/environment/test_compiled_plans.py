@@ -17,6 +17,7 @@ from schema_core.catalog.registry import FACTORIES, CatalogFactory
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.compiled_plan import MAX_PLAN
 from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.session import Session
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -25,6 +26,8 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
+from schema_core.query.relation import Relation
+from schema_core.sql.syntax import Query
 from schema_core.udf import udf
 
 SINK = "CREATE TABLE sink (a INT, b STRING) WITH ('connector' = 'blackhole')"
@@ -122,6 +125,32 @@ def test_secrets_are_references(env: TableEnvironment, monkeypatch: pytest.Monke
     monkeypatch.setenv("SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN", "swordfish")
     with pytest.raises(NotFoundError, match="SECRET_C_DEFAULT_SOURCE_PASSWORD"):
         other.execute_plan(PlanReference.from_json_string(text))
+
+
+def test_each_view_is_resolved_once(env: TableEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Views that read the view before twice: without a cache, 2 ** 20 queries are resolved."""
+    depth, resolved = 20, list[str | None]()
+    env.execute_sql("CREATE TABLE v0 (a INT, b STRING) WITH ('connector' = 'datagen')")
+    for number in range(1, depth + 1):
+        below = f"v{number - 1}"
+        env.execute_sql(
+            f"CREATE VIEW v{number} AS SELECT x.a, y.b FROM {below} x JOIN {below} y ON x.a = y.a"
+        )
+    query = Session.query
+
+    def counted(self: Session, written: Query, text: str | None) -> Relation:
+        resolved.append(text)
+        return query(self, written, text)
+
+    monkeypatch.setattr(Session, "query", counted)
+    plan = env.compile_plan_sql(f"INSERT INTO sink SELECT * FROM v{depth}")
+    compiled, objects = len(resolved), json.loads(plan.as_json_string())["objects"]
+
+    # the INSERT, the names in its plan, and the plan that is opened to check it
+    assert compiled <= 4 * (depth + 1)
+    assert [f"v{number}" for number in range(depth + 1)] == [
+        one["path"][-1] for one in objects if one["path"][-1] != "sink"
+    ]
 
 
 def test_each_value_of_a_secret_has_its_own_name(env: TableEnvironment) -> None:

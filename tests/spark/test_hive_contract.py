@@ -13,8 +13,8 @@ import pytest
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalogs.hive.catalog import HiveCatalog, MetastoreConnection, connection
 from schema_core.catalogs.hive.client import SparkMetastore
-from schema_core.testing import CatalogContract
 from schema_core.testing.catalog_cases import DATABASE, FUNCTIONS, PARTITIONED
+from tests.catalog.many_writers import ManyWriters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +69,7 @@ def keeps(request: pytest.FixtureRequest) -> bool:
     return not request.node.originalname.startswith(("test_model", "test_type"))
 
 
-class TestHiveCatalog(CatalogContract):
+class TestHiveCatalog(ManyWriters):
     durable = True
     preserves_case = False
     reports_who_dropped = False  # Hive deletes rows and does not count them

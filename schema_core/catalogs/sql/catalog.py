@@ -8,10 +8,16 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from schema_core.arguments import require_instance, validate_methods
+from schema_core.caching import cached
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, rolled_back
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.object_store import ObjectKey, StoredKind, require_name
-from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogPartitionSpec,
+    TableKind,
+)
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.resolve import ORIGINS
 from schema_core.catalog.stored_catalog import StoredCatalog, database_key
@@ -52,8 +58,7 @@ class SqlObject:
         name = str(self.key) if kind is StoredKind.PARTITION else repr(self.entry.name)
         with at(f"{kind.value} {name}"):
             if kind is StoredKind.TABLE:
-                properties = serialization.read_map(self.entry.content)
-                return decode_object(self.table_kind, properties)
+                return _decoded_table(self.entry.content, self.table_kind)
             return serialization.deserialize(kind, self.entry.content)
 
     @property
@@ -64,6 +69,12 @@ class SqlObject:
         if type(expected) not in ORIGINS:
             return False
         return serialization.serialize(self.key.kind, expected) == self.entry.content
+
+
+@cached()
+def _decoded_table(content: str, kind: TableKind) -> CatalogBaseTable:
+    """Decode a table or view; a statement reads the same content several times."""
+    return decode_object(kind, serialization.read_map(content))
 
 
 @dataclass(frozen=True, slots=True)

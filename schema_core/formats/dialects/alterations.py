@@ -69,7 +69,11 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
 def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
     """Return the changes of names of columns and fields that a change of ALTER TABLE has made."""
-    before, after = (paths_of(one.schema.columns) for one in (old, new))
+    kept = {*map(id, old.schema.columns)} & {*map(id, new.schema.columns)}
+    before, after = (
+        paths_of(column for column in one.schema.columns if id(column) not in kept)
+        for one in (old, new)
+    )
     if isinstance(change, RenameColumn):
         path = change.column.parts
         return [(path, (*path[:-1], change.new_name.parts[-1]))] if path in before else []
