@@ -84,6 +84,21 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines - (docstring.count("\n") + 1 if docstring else 0)
 
 
+#: The modules of tests for authors of connectors, catalogs and planners: pytest runs them.
+CONTRACTS = {"connector_contract.py", "catalog_contract.py", "planner_contract.py"}
+
+
+def test_nothing_depends_on_assert() -> None:
+    """``python -O`` removes assertions: conditions raise errors, types are narrowed by `cast`."""
+    asserting = {
+        name(module)
+        for module in MODULES
+        if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(module.read_bytes())))
+    }
+
+    assert {f"schema_core/testing/{one}" for one in CONTRACTS} == asserting
+
+
 def test_every_lint_exception_has_its_reason() -> None:
     configuration = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     rules = re.findall(r'(?m)^ +"[A-Z]+\d*",(.*)$', configuration)

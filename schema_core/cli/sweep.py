@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -158,8 +158,8 @@ def _portions_of_catalog(
     options: dict[str, str],
 ) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
     """Open a catalog; its definitions are read in portions while they are swept."""
-    catalog = make_catalog(CatalogDescriptor.of("swept", options))
-    assert isinstance(catalog, SqlCatalog | HiveCatalog)  # noqa: S101 - by the types above
+    made = make_catalog(CatalogDescriptor.of("swept", options))
+    catalog = cast("SqlCatalog | HiveCatalog", made)  # by the types above
     if isinstance(catalog, HiveCatalog):
         catalog.open()  # starts Spark with the settings of the metastore
     try:

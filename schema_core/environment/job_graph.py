@@ -9,7 +9,7 @@ transaction of the `JobExecution`: `begin` precedes `on_created`, `abort` preced
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
 
 from schema_core.arguments import require_instance
 from schema_core.environment.discovery import HOOKS, require
@@ -342,5 +342,4 @@ def require_hook(given: object, name: str) -> JobStatusHook | str:
         SchemaError: with code `wrong-argument` for any other object.
     """
     require_instance(given, (JobStatusHook, str), name, "a JobStatusHook or the name of one")
-    assert isinstance(given, JobStatusHook | str)  # noqa: S101 - checked
-    return given
+    return cast("JobStatusHook | str", given)

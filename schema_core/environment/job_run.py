@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from schema_core.environment.job_client import JobClient, JobID, JobStatus
 from schema_core.environment.job_graph import JobExecution, JobGraph
@@ -375,9 +375,8 @@ class _JobThread(threading.Thread):
         self.job: JobRun | None = job
 
     def run(self) -> None:
-        assert self.job is not None  # noqa: S101 - a thread runs once
         try:
-            self.job.run_to_end()
+            cast("JobRun", self.job).run_to_end()  # a thread runs once
         finally:
             self.job = None
 

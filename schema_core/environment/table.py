@@ -617,9 +617,8 @@ class Table:
         """
         import polars as pl
 
-        frame = pl.from_arrow(self.to_arrow().read_all())
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table, not of one column
-        return frame
+        # of a table it is a frame, of one column it would be a series
+        return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
 
     def _planner(self) -> DataFramePlanner:
         return data_frame_planner(self._session)

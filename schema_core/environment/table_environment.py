@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from schema_core.arguments import require_instance, require_sequence, validate_arguments
 from schema_core.catalog.api import Catalog
@@ -362,9 +362,9 @@ class TableEnvironment:
         if elements and all(isinstance(one, Expression) for one in elements):
             given = parse_type(schema) if isinstance(schema, str) else schema
             require_instance(given, RowType, "schema", "a row type for expressions")
-            assert isinstance(given, RowType)  # noqa: S101 - for the type checker
-            query = query_of_expressions(elements, given)
-            return tables.of_values(self._session, query, given)
+            row_type = cast("RowType", given)
+            query = query_of_expressions(elements, row_type)
+            return tables.of_values(self._session, query, row_type)
         rows, type_ = typed_rows(elements, schema)
         zone = self.get_config().get_local_timezone()
         query = query_of(rows, type_, zone, verify=verify_schema)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError
@@ -205,15 +205,13 @@ class StreamPlan:
         operation = self.operation
         if self.state is not OperatorState.SESSION:
             return operation
-        assert isinstance(operation, WindowTable)  # noqa: S101 - of this state
-        return operation.input
+        return cast("WindowTable", operation).input
 
     def above(self, rows: Scan) -> Relation:
         """Return the query with a scan in place of what is streamed."""
         place: Relation = rows
         if self.state is OperatorState.SESSION:
-            assert isinstance(self.operation, WindowTable)  # noqa: S101 - of this state
-            place = replace(self.operation, input=rows)
+            place = replace(cast("WindowTable", self.operation), input=rows)
         return substituted(self.query, lambda one: place if one is self.operation else None)
 
 
@@ -273,8 +271,7 @@ def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stream
     if isinstance(operation, Select | SetOperation | Join):
         written = operation
         if isinstance(operation, Join):
-            assert found.time_bounds is not None  # noqa: S101 - of every such join
-            operation, sides = timed_join(operation, found.time_bounds)
+            operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
         else:
             operation = _as_computed(operation, found)
         query = substituted(query, lambda one: operation if one is written else None)
@@ -518,14 +515,14 @@ class _StreamAnalysis:
         return _distinct(block, found) if block.distinct else found
 
     def _grouped(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
-        assert block.grouping is not None  # noqa: S101 - called for these
-        keys = block.grouping.keys
+        grouping = cast("Grouping", block.grouping)  # it is called for such blocks
+        keys = grouping.keys
         if found.is_updated:
             _refuse("GROUP BY of rows that are updated", found)
         if _names_window(found, keys):
             if found.is_complete:
                 return replace(found, rest=True)
-            if block.grouping.sets is None and not block.distinct and not _needs_rows(parts):
+            if grouping.sets is None and not block.distinct and not _needs_rows(parts):
                 _require_rowtime(found)
                 return replace(found, state=OperatorState.WINDOW, operation=block)
             return _buffered(found)
@@ -535,7 +532,7 @@ class _StreamAnalysis:
                 _refuse(f"the group window {GROUP_WINDOWS[one.function.name]}", found)
         operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
         _refuse_state(operation, found)
-        if block.grouping.sets is not None:
+        if grouping.sets is not None:
             _refuse("GROUP BY with several grouping sets", found)
         if block.having is not None:
             _refuse("HAVING of groups that are updated", found)
@@ -549,9 +546,7 @@ class _StreamAnalysis:
     def _ranked(self, source: Relation | None, kept: Ranking) -> _Stream | None:
         """Return the stream of the rows with the first number of a ranking."""
         found = self.table(kept.block.source)
-        call = kept.block.items[kept.rank].expression
-        assert isinstance(source, Named)  # noqa: S101 - of `_first_rows`
-        assert isinstance(call, FunctionCall)  # noqa: S101
+        call = cast("FunctionCall", kept.block.items[kept.rank].expression)
         if found is None or call.over is None or _names_window(found, call.over.partition_by):
             return self.table(source)
         _refuse_state("ROW_NUMBER", found)
@@ -564,7 +559,7 @@ class _StreamAnalysis:
             _refuse("ROW_NUMBER by another order than that of a time attribute", found)
         key: frozenset[object] = frozenset(kept.key)
         found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
-        return found.renamed(_aliased(source))
+        return found.renamed(_aliased(cast("Named", source)))  # that of `_first_rows`
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
@@ -703,8 +698,7 @@ def _buffered(found: _Stream) -> _Stream:
 def _require_rowtime(found: _Stream) -> None:
     """Require that a watermark ends the windows of a stream."""
     for window in found.windows:
-        type_ = window.time.type
-        assert isinstance(type_, TimestampType | LocalZonedTimestampType)  # noqa: S101 - resolved
+        type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
         if type_.kind is not TimestampKind.ROWTIME:
             _refuse(f"{window.function} by a column that is not a rowtime", found)
 

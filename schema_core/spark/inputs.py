@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary, finalize
 
 from schema_core.environment.inline import InlineRows
@@ -264,8 +264,7 @@ def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
     union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. Fractional seconds beyond
     the precision are therefore truncated.
     """
-    content = rows.content
-    assert isinstance(content, _Frame | _ArrowRows)  # noqa: S101 - `rows_of` made it
+    content = cast("_Frame | _ArrowRows", rows.content)  # `rows_of` made it
     with spark_errors():
         frame = content.read(session)
         if isinstance(content, _ArrowRows):

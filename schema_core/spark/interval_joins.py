@@ -162,10 +162,10 @@ def _time(expression: Typed) -> _Time | None:
         case _:
             return None
     literal, found = length.literal, _time(value)
-    is_length = isinstance(literal, Interval) and isinstance(length.type, DayTimeIntervalType)
-    if sign is None or found is None or not is_length:
+    if sign is None or found is None or not isinstance(literal, Interval):
         return None
-    assert isinstance(literal, Interval)  # noqa: S101 - checked
+    if not isinstance(length.type, DayTimeIntervalType):
+        return None
     return found._replace(distance=found.distance + sign * interval(literal, length.type))
 
 

@@ -729,8 +729,8 @@ class SparkPlanner:
         if kept is not None:
             view, raw = quote(kept.name), kept.raw
         else:
-            assert source is not None  # noqa: S101 - it was read
-            view, raw = names.view(source.frame), source.raw
+            read = cast("Source", source)
+            view, raw = names.view(read.frame), read.raw
         filters = (Filter(one, self._zone) for one in (demand.filters if demand else ()))
         return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 

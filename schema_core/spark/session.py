@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 from weakref import finalize, ref
 
 from schema_core.errors import ExternalError, SchemaError
@@ -108,9 +108,8 @@ class JobSession:
     def root(self) -> SparkSession:
         """Return the session of the user in whose SparkContext jobs run; errors as `opened`."""
         with self._lock:
-            self.opened()
-            assert self._opened_from is not None  # noqa: S101 - `opened` made a session of it
-            return self._opened_from
+            self.opened()  # sets the attribute
+            return cast("SparkSession", self._opened_from)
 
     def _open(self) -> SparkSession:
         from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import ObjectIdentifier
@@ -122,8 +122,7 @@ def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
     For `OperatorState.ROWS` and `OperatorState.SESSION` that is a row with all rows of a window.
     """
     if plan.state is OperatorState.SESSION:
-        assert isinstance(plan.operation, WindowTable)  # noqa: S101 - of this state
-        return _sessions(plan.operation, frame, zone)
+        return _sessions(cast("WindowTable", plan.operation), frame, zone)
     if plan.state is not OperatorState.ROWS:
         return frame
     expr = functions_of(frame).expr

@@ -6,7 +6,7 @@ import datetime as dt
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from schema_core.arguments import type_name
@@ -354,10 +354,9 @@ def _in_task(context: FunctionContext) -> FunctionContext:
 def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
     """Return the callable for the workers: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
-        assert callable(implementation)  # noqa: S101 - declared functions are one or the other
-        return implementation
-    assert isinstance(implementation, ScalarFunction | AsyncScalarFunction | TableFunction)  # noqa: S101 - by its kind
-    open_once, evaluate = _opened(implementation, context), implementation.eval
+        return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
+    function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
+    open_once, evaluate = _opened(function, context), function.eval
 
     def evaluated(*arguments: Any) -> Any:
         open_once()

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment import connector as connectors
 from schema_core.environment.config import EnvironmentSettings
@@ -125,11 +125,10 @@ def kill_writes(
         timer = threading.Timer(timeout, _kill, [process])
         timer.start()
         try:
-            assert process.stdin  # noqa: S101 - it is a pipe
-            assert process.stdout  # noqa: S101 - it is a pipe
-            process.stdin.write(f"{json.dumps(plan)}\n")
-            process.stdin.flush()
-            for line in process.stdout:
+            given, printed = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+            given.write(f"{json.dumps(plan)}\n")
+            given.flush()
+            for line in printed:
                 if line.startswith(PREFIX):
                     table, name, error = json.loads(line.removeprefix(PREFIX))
                     if is_ready := not table:
@@ -141,10 +140,11 @@ def kill_writes(
             process.communicate()
         errors.seek(0)
         reached = {table: one.name for table, one in states.items()}
-        assert is_ready, (  # noqa: S101 - the failure of a test
-            f"the process ended, or did not stop all writes within {timeout:g} seconds; "
-            f"it stopped {reached}:\n{errors.read()[-4000:]}"
-        )
+        if not is_ready:
+            raise AssertionError(
+                f"the process ended, or did not stop all writes within {timeout:g} seconds; "
+                f"it stopped {reached}:\n{errors.read()[-4000:]}"
+            )
     return states
 
 
@@ -201,8 +201,8 @@ class HeldConnector(Delegate):
         return HeldStage(self._connector.stage(context), kill_point)  # type: ignore[attr-defined]
 
     def write(self, frame: Any, context: WriteContext) -> None:
-        assert isinstance(context.stage, HeldStage)  # noqa: S101 - `stage` returned it
-        self._connector.write(frame, replace(context, stage=context.stage.held))
+        stage = cast("HeldStage", context.stage)  # `stage` returned it
+        self._connector.write(frame, replace(context, stage=stage.held))
 
 
 class HeldStage:
@@ -296,8 +296,8 @@ def load_factory(path: str) -> Callable[[], Connector]:
     module, _, name = path.rpartition(":")
     if module.endswith(".py"):
         spec = importlib.util.spec_from_file_location("_connector_of_the_contract", module)
-        assert spec  # noqa: S101 - the name ends with .py
-        assert spec.loader  # noqa: S101 - as before
+        if spec is None or spec.loader is None:
+            raise ImportError(f"cannot import {module!r}")
         found: Any = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = found
         spec.loader.exec_module(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -418,8 +418,8 @@ def is_time(column: UnresolvedColumn) -> bool:
 
 def type_of(column: UnresolvedColumn) -> DataType:
     """The type of a stored column."""
-    assert isinstance(column, UnresolvedPhysicalColumn | UnresolvedMetadataColumn)  # noqa: S101
-    return DataTypes.unresolved(column.data_type).resolve()
+    stored = cast("UnresolvedPhysicalColumn | UnresolvedMetadataColumn", column)
+    return DataTypes.unresolved(stored.data_type).resolve()
 
 
 @st.composite

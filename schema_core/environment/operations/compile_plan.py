@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from weakref import finalize
 
 from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
@@ -431,8 +431,7 @@ def _properties(
     if isinstance(table, ResolvedCatalogTable):
         properties = {**encode_table(table), **hidden}
     else:
-        assert isinstance(table, ResolvedCatalogView)  # noqa: S101 - the kind is known
-        properties = encode_view(table)
+        properties = encode_view(cast("ResolvedCatalogView", table))
     declared = secret_keys(table.get_options())
     return referenced(properties, join_names(identifier.to_list()), declared, secrets)
 

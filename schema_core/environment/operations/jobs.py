@@ -169,8 +169,8 @@ def collect(session: Session, statement: Statement, text: str) -> TableResult:
             hint="submit the statement set with END; first",
         )
     checked_insert(session, statement, text)
-    assert session.statement_set is not None  # noqa: S101 - the set is open
-    session.statement_set.append((statement, text))
+    if session.statement_set is not None:  # it is open, else the statement would not be collected
+        session.statement_set.append((statement, text))
     return OK
 
 

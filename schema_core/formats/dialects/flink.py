@@ -7,7 +7,7 @@ statement is read as the table that it was written from, except for its losses.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
 from schema_core.cursor import check_size
@@ -180,8 +180,8 @@ def _type(written: WrittenType) -> DataType:
     type_ = DataTypes.unresolved(written).resolve()
     try:
         statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
-        assert isinstance(statement, CreateTable)  # noqa: S101 - the text begins so
-        columns = [column_of(one, "") for one in statement.elements.columns]
+        elements = cast("CreateTable", statement).elements
+        columns = [column_of(one, "") for one in elements.columns]
     except SchemaCoreError:
         columns = []
     if [type_] != [getattr(one, "data_type", None) for one in columns]:

@@ -14,7 +14,7 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
+from typing import Literal, NamedTuple, TypeAlias, assert_never, cast, get_args
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
@@ -173,8 +173,7 @@ def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
         SchemaError: with code `blank-name` or `missing-key-columns`.
     """
     key = Schema.new_builder().primary_key_named(name, *split_names(columns)).build().primary_key
-    assert key is not None  # noqa: S101 - it was set
-    return key
+    return cast("UnresolvedPrimaryKey", key)
 
 
 def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
@@ -184,9 +183,7 @@ def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
         SchemaError: with code `blank-name` or `missing-key-columns`.
     """
     builder = Schema.new_builder().immutable_columns_named(name, *split_names(columns))
-    found = builder.build().immutable_columns
-    assert found is not None  # noqa: S101 - it was set
-    return found
+    return cast("UnresolvedImmutableColumns", builder.build().immutable_columns)
 
 
 def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.query.correlation import columns_of, expressions_of, operands
-from schema_core.query.relation import Join, Named
+from schema_core.query.relation import Grouping, Join, Named
 from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler.correlation import conditions_of, grouped_subqueries
 from schema_core.spark.compiler.functions.aggregates import grouping
@@ -305,8 +305,7 @@ class Block:
 
     def require_one_session(self) -> None:
         """Refuse sessions beside other windows, or within grouping sets."""
-        grouping = self.block.grouping
-        assert grouping is not None  # noqa: S101 - sessions are its keys
+        grouping = cast("Grouping", self.block.grouping)  # sessions are its keys
         if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
             raise unsupported(
                 "SESSION beside another window, or within grouping sets, is not supported on Spark"
@@ -369,18 +368,18 @@ class Block:
         A query below computes keys and aggregates; HAVING is a WHERE over it.
         """
         self.rows.forget(self.mark)
-        assert self.block.grouping is not None  # noqa: S101 - the caller has looked
+        grouped = cast("Grouping", self.block.grouping).keys  # the caller has looked
         names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
         computed = {
             **groupings,
             **{
                 seen: Column(name)
-                for key, name in zip(self.block.grouping.keys, names, strict=True)
+                for key, name in zip(grouped, names, strict=True)
                 for seen in self.seen(key)
                 if not isinstance(key, Constant)
             },
         }
-        for key, name in zip(self.block.grouping.keys, names, strict=True):
+        for key, name in zip(grouped, names, strict=True):
             if _is_group_window(key):
                 computed |= self.bounds(key, Column(name))
         compiled = self.compiler((), computed)

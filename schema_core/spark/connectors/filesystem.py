@@ -15,6 +15,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.former_names import LISTED, FormerNames, Path
 from schema_core.catalog.table_changes import print_path
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
@@ -469,8 +470,8 @@ class FilesystemConnector:
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
-        stage = context.stage
-        assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes what `stage` returned
+        require_instance(context.stage, FileStage, "the stage of a write")
+        stage = cast("FileStage", context.stage)
         layout = FileLayout(context)
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
@@ -958,8 +959,8 @@ class FileLayout:
             return self.native.options, self._inner()
 
         def load() -> DataFrame:
-            assert self.native is not None  # noqa: S101 - `reader_of` was called
-            return self.reader(session).options(**self.native.options).load(self.path)
+            native = cast("NativeCsv", self.native)  # of `reader_of`, which is called first
+            return self.reader(session).options(**native.options).load(self.path)
 
         self.native = None
         expected = reader_of(Survey())

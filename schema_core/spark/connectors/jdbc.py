@@ -11,8 +11,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from schema_core.arguments import require_instance
 from schema_core.environment.options import (
     ConfigOption,
     boolean,
@@ -206,8 +207,8 @@ class JdbcConnector(
             pushed = {one for one in pushed if not one.startswith("IsNotNull(")}  # Spark adds them
         if pushed:
             return f"the database as {', '.join(sorted(pushed))}"
-        assert self._scan is not None  # noqa: S101 - `read` returned the frame
-        reasons = filter(None, map(self._scan.obstacle, given.columns))
+        scan = self._scan  # of `read`, which returned the frame
+        reasons = [] if scan is None else list(filter(None, map(scan.obstacle, given.columns)))
         return f"Spark ({'; '.join(reasons) or 'its JDBC source has no such condition'})"
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
@@ -270,9 +271,8 @@ class JdbcConnector(
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
-        stage = context.stage
-        assert isinstance(stage, JdbcStage)  # noqa: S101 - the planner passes what `stage` returned
-        stage.write(frame)
+        require_instance(context.stage, JdbcStage, "the stage of a write")
+        cast("JdbcStage", context.stage).write(frame)
 
 
 #: A declared column: its name, its type and the column of the database.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.lazy_dataclass import dataclass
@@ -259,12 +260,12 @@ class JdbcDialect:
         >>> POSTGRESQL.column_type(VarCharType(5)), POSTGRESQL.column_type(TimestampType(3))
         ('varchar(5)', 'timestamp(3)')
         """
-        assert self.column_types is not None  # noqa: S101 - checked by the caller
         if isinstance(type_, ArrayType):
             return f"{self.column_type(type_.element_type)}[]"
         if isinstance(type_, LengthType) and type_.length > MAX_CHARACTERS:
             type_ = VarCharType(MAX_LENGTH) if isinstance(type_, STRINGS) else type_
-        pattern = self.column_types[type(type_)]
+        # the caller has checked that the connector creates tables
+        pattern = cast("Mapping[type[DataType], str]", self.column_types)[type(type_)]
         if isinstance(type_, VarCharType) and type_.length == MAX_LENGTH and self.text:
             pattern = self.text
         given = {"length": 0, "precision": 0, "scale": 0}
