@@ -145,8 +145,11 @@ def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> 
 
 #: A secret word with the rest of its name and a quote. All repetitions are bounded, so that the
 #: time of a search is linear.
-_NAME = rf"(?:{SECRET_PATTERN})[A-Za-z0-9_.\-]{{0,32}}"
+_NAME = rf"(?:{SECRET_PATTERN})[A-Za-z0-9_.\-\[\]]{{0,32}}"
 _CLOSED_NAME = rf"{_NAME}\\?[\"'`]?"
+
+#: A word that prose, too, uses for a secret itself.
+_SPOKEN = r"(?i:password|passwd|passphrase|passcode)\\?[\"'`]?"
 
 #: What precedes a credential: each alternative ends where the credential starts.
 _BEFORE_CREDENTIAL = "|".join((
@@ -168,6 +171,11 @@ _BEFORE_CREDENTIAL = "|".join((
     r"(?<![^\s\"'])(?:-u|--user)[= \t]{1,8}[\"']?[^\s:\"']{1,64}:(?=\S)",
     # login ann password value, of a netrc file
     rf"(?i:\blogin)\s{{1,8}}\S{{1,64}}\s{{1,8}}{_NAME}\s{{1,8}}",
+    # password 'value', password is value1
+    rf"{_SPOKEN}\t\s{{0,8}}(?=\S)",
+    rf"{_SPOKEN}\s{{1,8}}(?:(?i:is|to)\s{{1,8}})?(?=[\"'`]|[^\s\d]{{0,64}}\d)",
+    # _auth=value, of npm
+    r"\b_auth\s{0,8}=\s{0,8}(?=\S)",
     # IDENTIFIED BY 'value'
     r"\b(?i:identified)\s{1,8}(?i:by)\s{1,8}(?=['\"])",
     # parameters of a URL that are secret only there

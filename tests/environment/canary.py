@@ -74,6 +74,8 @@ SECRETS: tuple[tuple[str, str], ...] = (
         f"Proxy-Authorization: Basic {CANARY}", f"X-Vault-Token: {CANARY}", f"Bearer {CANARY}",
         f"machine h login ann password {CANARY}", f"PGPASSWORD={CANARY} psql",
         f"org.x.ScramLoginModule required username=a password={CANARY};",
+        f"password '{CANARY}'", f"passphrase is '{CANARY}'", f"PASSWORD\t{CANARY}",
+        f"//registry/:_auth={CANARY}", f"password[0]={CANARY}", f"password 1{CANARY}",
         f"-----BEGIN PRIVATE KEY-----\n{CANARY}",
     )),
 )  # fmt: skip
