@@ -29,6 +29,7 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
+from schema_core.catalog.own_options import FORMER_NAMES, UNFINISHED
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,
@@ -185,6 +186,10 @@ TABLES: dict[str, ResolvedTable] = {
     "long option": understood(CatalogTable(columns(a="INT"), options={"k": "v" * 100_000})),
     "many options": understood(
         CatalogTable(columns(a="INT"), options={f"z{-i}": str(i) for i in range(500)})
+    ),
+    # A job that creates a table marks it: the catalog stores options that users cannot set.
+    "options of the library": understood(
+        CatalogTable(columns(a="INT"), options={UNFINISHED: "m", FORMER_NAMES: "n"})
     ),
     "only buckets": understood(
         CatalogTable(columns(a="INT"), distribution=TableDistribution.of_unknown(bucket_count=3))
