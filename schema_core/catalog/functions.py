@@ -20,7 +20,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
-from schema_core.expressions.signatures import Function, FunctionKind, Signature, Spark
+from schema_core.expressions.signatures import Function, FunctionKind, Rules, Signature, Spark
 from schema_core.expressions.user_functions import (
     PythonImplementation,
     UserDefinedFunction,
@@ -72,6 +72,9 @@ DEFINITIONS = tuple(
     unixTimestamp upper upperCase uuid varPop varSamp withColumns withoutColumns
     """.split()  # noqa: SIM905 - easier to read in one string than as a list
 )
+
+#: Functions of the rules of the Table API that Flink knows without the core module, too.
+WITHOUT_CORE = frozenset({"TRY_PARSE_JSON"})
 
 #: The functions of a module by name.
 Module: TypeAlias = Mapping[str, Any]
@@ -381,12 +384,34 @@ class FunctionCatalog:
         """
         found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
         if found is None:
+            self._require_core(path, span)
             return None
         try:
             return self.rows(found)
         except SchemaError as error:
             error.span = error.span or span
             raise
+
+    def _require_core(self, path: tuple[str, ...], span: Span) -> None:
+        """Refuse a function of the core module if that is not in use.
+
+        Functions and operators of the SQL standard are always known.
+
+        Raises:
+            SchemaError: with code `unknown-function`.
+        """
+        name = path[-1].upper()
+        rows = BUILT_IN.get(name, ())
+        is_standard = name in WITHOUT_CORE or not rows or rows[0].rules is Rules.SQL
+        if len(path) > 1 or is_standard or CORE in self.modules.used:
+            return
+        is_loaded = CORE in self.modules.loaded
+        raise SchemaError(
+            f"there is no function {path[0]!r}: the module 'core' is not in use",
+            code="unknown-function",
+            hint="use it with USE MODULES" if is_loaded else "load it with LOAD MODULE core",
+            span=span,
+        )
 
     def rows(self, found: FoundFunction) -> tuple[Function, ...]:
         """Return the functions that type calls of a function."""

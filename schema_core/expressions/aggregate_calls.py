@@ -24,7 +24,7 @@ from schema_core.expressions.typed import (
     walk,
 )
 from schema_core.sql import syntax
-from schema_core.types import DataType, TypeFamily, TypeRoot
+from schema_core.types import DataType, RowType, StructuredType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
@@ -76,9 +76,15 @@ def aggregate_call(
     condition = None if call.filter is None else _filter(infer(scope, call.filter))
     over = None if call.over is None else resolve_window(scope, typed.function, call.over, infer)
     nullable = _may_be_null(scope, typed.function, condition, over)
+    type_ = typed.type
+    if over is not None and isinstance(type_, RowType | StructuredType):
+        # Over a window the fields of a row do not make it nullable; LAG and LEAD always do.
+        nullable_anyway = typed.function.nullability is not any
+        arguments = any(one.type.is_nullable for one in typed.arguments)
+        type_ = type_ if nullable_anyway else type_.with_nullability(arguments)
     found = replace(
         typed,
-        type=typed.type.nullable() if nullable else typed.type,
+        type=type_.nullable() if nullable else type_,
         symbol=call.symbol,
         nulls=call.nulls,
         filter=condition,

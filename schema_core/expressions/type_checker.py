@@ -20,7 +20,16 @@ from schema_core.expressions.overloads import (
 )
 from schema_core.expressions.scope import ColumnScope, Scope, in_sql
 from schema_core.expressions.signatures import FunctionKind
-from schema_core.expressions.typed import Access, Keyword, Rows, Select, TypeArgument, Typed
+from schema_core.expressions.typed import (
+    Access,
+    FunctionCall,
+    Keyword,
+    Rows,
+    Select,
+    TypeArgument,
+    Typed,
+    walk,
+)
 from schema_core.sql import syntax
 from schema_core.sql.syntax import SetOperation
 from schema_core.sql.type_name import data_type
@@ -30,6 +39,7 @@ from schema_core.types import (
     RowType,
     StructuredType,
     SymbolType,
+    TypeFamily,
     require_resolved,
 )
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
@@ -81,6 +91,7 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
         functions = _functions(scope, expression)
         if functions and functions[0].rewrite:
             reject_aggregate_clauses(expression, functions[0])
+            _check_rewritten(scope, expression)
             expression = functions[0].rewrite(expression)
         elif not expression.arguments:
             return _type_bottom_up(pending, _call(scope, expression, functions, ()))
@@ -295,4 +306,42 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
         for one in call.arguments[len(first) :]
     )
     typed = resolve_call(functions, (*first, *rest), call)
+    if scope.in_query and typed.function.aligns:
+        _reject_aligned_intervals(typed)
     return aggregate_call(scope, typed, call, infer) if is_aggregate else typed
+
+
+def _check_rewritten(scope: Scope, call: syntax.Call) -> None:
+    """Check the arguments of a call that is rewritten: Flink validates them as those of a query."""
+    if scope.in_query or not any(map(_has_constructor, call.arguments)):
+        return
+    for argument in call.arguments:
+        for part in walk(infer(scope, argument)):
+            if isinstance(part, FunctionCall) and part.function.aligns:
+                _reject_aligned_intervals(part)
+
+
+def _has_constructor(expression: syntax.Expression) -> bool:
+    return any(
+        isinstance(part, syntax.Call) and part.name in ("ARRAY", "MAP")
+        for part in syntax.walk(expression)
+    )
+
+
+def _reject_aligned_intervals(constructor: FunctionCall) -> None:
+    """Reject a constructor of a collection that casts an interval to a datetime.
+
+    Raises:
+        SchemaError: with code `wrong-argument-type`.
+    """
+    for value in constructor.arguments:
+        if not isinstance(value, FunctionCall) or not value.implicit:
+            continue
+        source = value.arguments[0].type
+        if source.is_(TypeFamily.INTERVAL) and value.type.is_(TypeFamily.DATETIME):
+            raise SchemaError(
+                f"{source.as_summary_string()} and {value.type.as_summary_string()} have no common "
+                "type",
+                code="wrong-argument-type",
+                span=value.span,
+            )

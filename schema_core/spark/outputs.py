@@ -67,7 +67,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
     types = [one.type for one in columns]
     with spark_errors(frame.sparkSession):
         frame = transported(frame, columns, as_fetched)
-        if _is_small(frame):
+        if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
             for row in frame.collect():
                 yield tuple(_value(value, one) for value, one in zip(row, types, strict=True))
             return
@@ -76,6 +76,15 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
                 values_of(array, one) for array, one in zip(batch.columns, types, strict=True)
             ]
             yield from zip(*arrays, strict=True)
+
+
+def _has_lists_as_keys(type_: DataType) -> bool:
+    """Return whether a type has maps whose keys contain arrays, which PySpark cannot collect."""
+    return any(
+        isinstance(part, MapType | MultisetType)
+        and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
+        for part in type_.walk()
+    )
 
 
 def string_rows(frame: DataFrame) -> Iterator[tuple[str | None, ...]]:

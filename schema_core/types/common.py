@@ -260,6 +260,8 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
         found = _calcite_children(known)
     else:
         found = by_cast(known)
+    if found is None and all(type_.root is R.MAP for type_ in known):
+        found = known[-1]  # Calcite has no common type of maps and takes the last
     return None if found is None else _as_sql(found).with_nullability(nullable)
 
 

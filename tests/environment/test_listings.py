@@ -281,3 +281,43 @@ def test_described_function(environment: TableEnvironment) -> None:
         ("supports constant folding", "true"),
         ("signature", "default_catalog.default_database.f(arg0 => INT, arg1 => STRING)"),
     ] == rows(environment, "DESCRIBE FUNCTION EXTENDED f")
+
+
+# --- the core module ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "COALESCE(1, 2)", "IFNULL(1, 2)", "TYPEOF(1)", "ARRAY_CONTAINS(ARRAY[1], 1)",
+        "JSON_STRING(1)", "GREATEST(1, 2)", "translate('a', 'b', 'c')", "MAP_KEYS(MAP[1, 2])",
+        "JSON('1')", "PERCENTILE(1, 0.5)",
+    ],
+)  # fmt: skip
+def test_functions_leave_with_the_core_module(call: str) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("UNLOAD MODULE core")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.sql_query(f"SELECT {call} AS x")
+    assert ("unknown-function", "load it with LOAD MODULE core") == (
+        caught.value.code,
+        caught.value.hint,
+    )
+    environment.execute_sql("LOAD MODULE core")
+    environment.sql_query(f"SELECT {call} AS x")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "UPPER('a')", "1 + 2", "CASE WHEN TRUE THEN 1 ELSE 2 END", "CAST(1 AS STRING)", "NOW()",
+        "IF(TRUE, 1, 2)", "NULLIF(1, 2)", "JSON_VALUE('{}', '$.a')", "TRY_PARSE_JSON('1')",
+        "ARRAY[1][1]", "COUNT(*)", "LISTAGG('a')", "'1' IS JSON", "TRANSLATE('a' USING utf8)",
+    ],
+)  # fmt: skip
+def test_functions_of_the_standard_remain_without_the_core_module(call: str) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("UNLOAD MODULE core")
+
+    environment.sql_query(f"SELECT {call} AS x")

@@ -96,6 +96,13 @@ def test_procedures_are_listed(environment: TableEnvironment) -> None:
     )
 
 
+def test_a_catalog_without_procedures_lists_none(environment: TableEnvironment) -> None:
+    environment.use_catalog("default_catalog")
+
+    assert [] == results(environment, "SHOW PROCEDURES")
+    assert [] == results(environment, "SHOW PROCEDURES IN default_catalog.default_database")
+
+
 @pytest.mark.parametrize(
     ("statement", "code"),
     [

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.errors import UnsupportedError
-
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
 
@@ -91,6 +89,32 @@ def test_groups_are_those_of_flink(
     assert sorted(expected, key=repr) == sorted(map(tuple, rows), key=repr)
 
 
-def test_group_id_of_equal_sets_is_refused(environment: TableEnvironment) -> None:
-    with pytest.raises(UnsupportedError, match="GROUP_ID of equal grouping sets"):
-        environment.explain_sql(f"SELECT GROUP_ID() FROM {T} GROUP BY GROUPING SETS ((a), (a))")
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            f"SELECT a, GROUP_ID() FROM {T} GROUP BY GROUPING SETS ((a), (a), ()) HAVING a IS NULL",
+            [(None, 0)],
+        ),
+        (
+            (
+                "SELECT x, GROUP_ID() FROM (VALUES (1), (2)) AS v (x)"
+                " GROUP BY GROUPING SETS ((x), (x), (x))"
+            ),
+            [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)],
+        ),
+        (
+            (
+                "SELECT e.g FROM (VALUES (1, 'M'), (1, 'F')) AS e (d, g) JOIN (VALUES (1)) AS x (d)"
+                " USING (d) GROUP BY CUBE (e.d, e.g) HAVING COUNT(*) > 2 OR g = 'M'"
+            ),
+            [("M",), ("M",)],
+        ),
+    ],
+)
+def test_grouping_sets_are_those_of_flink(
+    environment: TableEnvironment, sql: str, expected: list[tuple[object, ...]]
+) -> None:
+    rows = environment.execute_sql(sql).collect()
+
+    assert sorted(expected, key=repr) == sorted(map(tuple, rows), key=repr)

@@ -26,6 +26,7 @@ from schema_core.types import (
     DoubleType,
     FloatType,
     LocalZonedTimestampType,
+    MapType,
     MultisetType,
     RowType,
     TimestampType,
@@ -90,6 +91,9 @@ def printed(found: Any, type_: DataType) -> str:
             return number(found, type_)
         case ArrayType(element_type=element):
             return f"[{', '.join(printed(one, element) for one in found)}]"
+        case MapType(key_type=key, value_type=value_type):
+            entries = (f"{printed(k, key)}={printed(v, value_type)}" for k, v in found.items())
+            return f"{{{', '.join(sorted(entries))}}}"
         case MultisetType(element_type=element):
             pairs = (f"{printed(key, element)}={count}" for key, count in dict(found).items())
             return f"{{{', '.join(sorted(pairs))}}}"

@@ -163,9 +163,9 @@ def _none(session: Session, statement: Show) -> list[str]:
 def _procedures(session: Session, statement: Show) -> list[str]:
     catalog_name, database = session.database(statement.path)
     catalog = session.registry.get(catalog_name)
-    if Capability.PROCEDURES in catalog.capabilities:
-        return sorted(catalog.list_procedures(database))
-    raise UnsupportedError("SHOW PROCEDURES is not supported", code="statement-not-supported")
+    if Capability.PROCEDURES not in catalog.capabilities:
+        return []
+    return sorted(catalog.list_procedures(database))
 
 
 #: subject -> what lists it

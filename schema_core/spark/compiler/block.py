@@ -17,7 +17,7 @@ from schema_core.query.correlation import columns_of, expressions_of, operands
 from schema_core.query.relation import Grouping, Join, Named
 from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler.correlation import conditions_of, grouped_subqueries
-from schema_core.spark.compiler.functions.aggregates import grouping
+from schema_core.spark.compiler.functions.aggregates import grouping, set_number
 from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import (
     AGGREGATED,
@@ -34,10 +34,11 @@ from schema_core.spark.compiler.tree import (
     Column,
     Fact,
     Node,
+    call,
     children,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.value_types import require_orderable, sql_type
 from schema_core.spark.compiler.windows import (
     BOUNDS,
     bound_of,
@@ -45,6 +46,7 @@ from schema_core.spark.compiler.windows import (
     session_key,
     windows_of,
 )
+from schema_core.types import VariantType
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -166,7 +168,14 @@ class Block:
     # --- queries -------------------------------------------------------------------------------
 
     def write(self) -> str:
-        """Return the block as a query."""
+        """Return the block as a query.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for values that Spark does not compare.
+        """
+        if self.block.distinct:
+            for item in self.block.items:
+                require_orderable(item.expression.type, "SELECT DISTINCT")
         return self.ungrouped() if self.block.grouping is None else self.grouped()
 
     def query(self, columns: Sequence[str], rows: str, tail: str = "", hints: str = "") -> str:
@@ -238,6 +247,9 @@ class Block:
 
     def grouped(self) -> str:
         """Return a block with aggregates or GROUP BY."""
+        for key in self.block.grouping.keys if self.block.grouping else ():
+            if any(isinstance(part, VariantType) for part in key.type.walk()):
+                require_orderable(key.type, "GROUP BY")  # Spark groups by maps
         keys, computed = self.keys(self.compiler(()))
         self.start()
         compiled = self.compiler((), computed)
@@ -329,24 +341,24 @@ class Block:
         return key, replace(key, type=key.type.with_nullability(True))
 
     def filters_sets(self) -> bool:
-        """Return whether HAVING or QUALIFY reads the grouping set, which Spark does not resolve."""
+        """Return whether HAVING or QUALIFY follows grouping sets.
+
+        There Spark resolves neither the grouping set nor keys that are named by their tables.
+        """
         sets = self.block.grouping.sets if self.block.grouping else None
-        conditions = (one for one in (self.block.having, self.block.qualify) if one is not None)
-        return sets is not None and any(groupings_of(conditions))
+        conditions = (self.block.having, self.block.qualify)
+        return sets is not None and any(one is not None for one in conditions)
 
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
-        """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets.
-
-        Raises:
-            UnsupportedError: with code `not-executable` for GROUP_ID of equal grouping sets.
-        """
+        """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
         found: dict[Typed, Node] = {}
         sets = self.block.grouping.sets if self.block.grouping else None
-        for call in groupings_of((*expressions_of(self.block), *self.hidden)):
-            if call.function.name == "GROUP_ID" and len(set(sets or ())) < len(sets or ()):
-                raise unsupported("GROUP_ID of equal grouping sets is not supported on Spark")
-            nodes = [keys[key] for key in call.arguments if key in keys]
-            found[call] = grouping(nodes if sets is not None else ())
+        for one in groupings_of((*expressions_of(self.block), *self.hidden)):
+            if one.function.name == "GROUP_ID":
+                found[one] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
+                continue
+            nodes = [keys[key] for key in one.arguments if key in keys]
+            found[one] = grouping(nodes if sets is not None else ())
         return found
 
     def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
@@ -359,8 +371,19 @@ class Block:
             return "" if is_aggregate else " HAVING TRUE"
         if sets is None:
             return f" GROUP BY {', '.join(keys)}"
-        listed = (f"({', '.join(keys[position] for position in one)})" for one in sets)
+        listed = []
+        numbers = _repetitions(sets) if self.has_set_numbers() else [0] * len(sets)
+        for one, number in zip(sets, numbers, strict=True):
+            marks = [
+                to_sql(mark) for place, mark in enumerate(_marks(number)) if number >> place & 1
+            ]
+            listed.append(f"({', '.join([*(keys[position] for position in one), *marks])})")
         return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
+
+    def has_set_numbers(self) -> bool:
+        """Return whether a block reads GROUP_ID, the number of a set among those equal to it."""
+        calls = groupings_of((*expressions_of(self.block), *self.hidden))
+        return any(call.function.name == "GROUP_ID" for call in calls)
 
     def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
         """Return a block whose items use values of aggregates more than once.
@@ -406,6 +429,20 @@ class Block:
         if last is not above:
             rows = f"(SELECT {', '.join(['*', *_columns(windows)])} FROM {rows}){last.laterals()}"
         return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
+
+
+def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return how many grouping sets that are equal to it come before each."""
+    return [sets[:place].count(one) for place, one in enumerate(sets)]
+
+
+def _marks(most: int) -> list[Node]:
+    """Return the constants that number equal grouping sets; a set has those of its number's bits.
+
+    Args:
+        most: The largest number.
+    """
+    return [call("array", place) for place in range(most.bit_length())]
 
 
 def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:

@@ -12,6 +12,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from schema_core.errors import at
+from schema_core.expressions.aggregate_calls import may_be_empty
 from schema_core.expressions.typed import (
     Access,
     Bound,
@@ -40,6 +41,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
 from schema_core.spark.compiler.tree import (
     NULL,
+    Cast,
     Column,
     Fact,
     Field,
@@ -50,12 +52,13 @@ from schema_core.spark.compiler.tree import (
     Window,
     call,
     function,
+    integer_of,
     let,
     let_all,
     null_or,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import INTERVALS, is_fine
+from schema_core.spark.compiler.value_types import INTERVALS, is_fine, require_orderable
 from schema_core.sql.syntax import Interval
 from schema_core.types import (
     ArrayType,
@@ -65,6 +68,7 @@ from schema_core.types import (
     MultisetType,
     RowType,
     StructuredType,
+    TimeType,
     TypeRoot,
     YearMonthIntervalType,
 )
@@ -269,13 +273,25 @@ def _with_udfs_outside(translate: Translate, compiled: TranslatedCall) -> Node:
 
 
 def _window(over: Over, context: TranslationContext, function: str) -> Window:
-    order = [sort_key(_compile(key.value, context), key) for key in over.order_by]
+    order = [sort_key(_order_value(key.value, over, context), key) for key in over.order_by]
     if not order and function in NUMBERING:
         return Window(_keys(over, context), (NULL,), _frame(over, context))
     return Window(_keys(over, context), tuple(order), _frame(over, context))
 
 
+def _order_value(value: Typed, over: Over, context: TranslationContext) -> Node:
+    """Return a value by which a window is sorted; a TIME as milliseconds if RANGE measures it."""
+    require_orderable(value.type, "ORDER BY")
+    node = _compile(value, context)
+    is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
+    if is_measured and isinstance(value.type, TimeType):
+        return datetimes.time_millis(node)
+    return node
+
+
 def _keys(over: Over, context: TranslationContext) -> tuple[Node, ...]:
+    for key in over.partition_by:
+        require_orderable(key.type, "PARTITION BY")
     return tuple(_compile(key, context) for key in over.partition_by)
 
 
@@ -285,25 +301,38 @@ def _frame(over: Over, context: TranslationContext) -> str:
         return ""
     if over.frame.disallow_partial:
         raise unsupported("DISALLOW PARTIAL is not supported on Spark")
-    by_days = over.frame.unit == "RANGE" and [one.value.type.root for one in over.order_by] == [
-        TypeRoot.DATE
-    ]
+    sorted_by = over.order_by[0].value.type.root if over.order_by else None
+    unit = _UNITS_OF_RANGE.get(sorted_by) if over.frame.unit == "RANGE" else None
     frame = (over.frame.lower, over.frame.upper)
-    bounds = [_bound(one, context, by_days=by_days) for one in frame if one]
+    bounds = [_bound(one, context, over.frame.unit, unit) for one in frame if one]
     between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
     return f"{over.frame.unit} {between}"
 
 
-def _bound(bound: Bound, context: TranslationContext, *, by_days: bool) -> str:
+def _bound(bound: Bound, context: TranslationContext, frame: str, unit: int | None) -> str:
     if bound.distance is None:
         return bound.words
-    return f"{_distance(bound.distance, context, by_days=by_days)} {bound.words}"
+    return f"{_distance(bound.distance, context, frame, unit)} {bound.words}"
 
 
-def _distance(distance: Typed, context: TranslationContext, *, by_days: bool) -> str:
+#: Root of the type by which RANGE is sorted -> the milliseconds of a unit of its distances.
+_UNITS_OF_RANGE: dict[TypeRoot | None, int] = {
+    TypeRoot.DATE: datetimes.DAY,
+    TypeRoot.TIME_WITHOUT_TIME_ZONE: 1,
+}
+
+#: Spark counts rows in 32 bits; a partition of more rows does not fit into memory.
+MAX_ROWS = 2**31 - 1
+
+
+def _distance(distance: Typed, context: TranslationContext, frame: str, unit: int | None) -> str:
     """Return the distance of a frame's bound, which Spark requires to be a literal.
 
-    Dates are whole days apart: `by_days` is the distance of rows that are sorted by a date.
+    Args:
+        distance: The distance.
+        context: The context of the window.
+        frame: ROWS or RANGE.
+        unit: The milliseconds of a unit in which rows that are sorted by a DATE or TIME differ.
     """
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
@@ -311,10 +340,16 @@ def _distance(distance: Typed, context: TranslationContext, *, by_days: bool) ->
         count = interval(distance.literal, distance.type)
         if isinstance(distance.type, YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"
-        if by_days:
-            return f"INTERVAL '{count // datetimes.DAY}' DAY"
+        if unit == 1:
+            return f"{count}"
+        if unit is not None:
+            return f"INTERVAL '{count // unit}' DAY"
         return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
-    return to_sql(_compile(distance, context))
+    node = _compile(distance, context)
+    rows = integer_of(node.value if isinstance(node, Cast) else node)
+    if frame == "ROWS" and rows is not None and rows > MAX_ROWS:
+        return f"{MAX_ROWS}"
+    return to_sql(node)
 
 
 def sort_key(node: Node, key: Direction) -> SortKey:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
 from schema_core.lazy_dataclass import dataclass
-from schema_core.query.correlation import rows_of
+from schema_core.query.correlation import outer_columns, rows_of, subqueries_in
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
@@ -65,7 +65,7 @@ from schema_core.spark.compiler.tree import (
     is_simple,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import is_fine
+from schema_core.spark.compiler.value_types import is_fine, require_orderable
 from schema_core.spark.compiler.windows import (
     BOUNDS,
     END,
@@ -410,6 +410,9 @@ class QueryCompiler:
                 aligned = self.aligned(one.left, text, one.columns)
                 continues = aligned is text and _precedence(one) == _precedence(one.left)
                 text = aligned if continues else f"({aligned})"
+            if not (one.operator == "UNION" and one.all):
+                for column in one.columns:
+                    require_orderable(column.type, one.operator)
             right = self.aligned(one.right, self.write(one.right), one.columns)
             word = f"{one.operator}{' ALL' if one.all else ''}"
             text = _bounded(f"{text} {word} ({right})")
@@ -435,6 +438,8 @@ class QueryCompiler:
         below, because Spark finds only some of such keys by itself.
         """
         keys = [key for key in sort.keys if not isinstance(key.expression, Constant)]
+        for key in keys:
+            require_orderable(key.expression.type, "ORDER BY")
         names = unique_names(column.name for column in sort.columns)
         hidden = [key.expression for key in keys if not is_output(key.expression)]
         hidden_names = [f"{SORT_KEY}{index}" for index in range(len(hidden))]
@@ -539,8 +544,19 @@ class QueryCompiler:
         return f"{self.source_of(join.left, scope)}{left.laterals()} {word} {other}{on}"
 
     def unnest(self, unnest: Unnest) -> str:
-        """Write the elements of an array or the entries of a map as rows."""
+        """Write the elements of an array or the entries of a map as rows.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for a subquery that reads other columns.
+        """
         type_ = unnest.collection.type
+        for subquery in subqueries_in(unnest.collection):
+            if any(outer_columns(rows_of(subquery))):
+                raise unsupported(
+                    "a subquery within UNNEST that reads columns of other tables is not supported "
+                    "on Spark",
+                    hint="compute the collection in a derived table",
+                )
         collection = self.compile(unnest.collection)
         element: Node = tree.Column(ELEMENT)
         fields = [element]
@@ -568,11 +584,20 @@ class QueryCompiler:
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
-            rows, alias = "posexplode", f"e(`the_place`, {quote(ELEMENT)})"
+            rows = self.exploded("posexplode", collection, f"`the_place`, {quote(ELEMENT)}")
         else:
-            rows, alias = "explode", f"e({quote(ELEMENT)})"
-        rows = f"{rows}({self.collection(collection)})"
-        return f"SELECT {', '.join(columns)} FROM {rows} AS {alias}"
+            rows = self.exploded("explode", collection, quote(ELEMENT))
+        return f"SELECT {', '.join(columns)} FROM {rows}"
+
+    def exploded(self, generator: str, collection: Node, names: str) -> str:
+        """Write the rows of a collection as a source with columns of these names.
+
+        Spark computes subqueries in a projection, but not in the arguments of a generator.
+        """
+        if not collection.facts & tree.Fact.SUBQUERY:
+            return f"{generator}({self.collection(collection)}) AS e({names})"
+        value = f"SELECT {self.collection(collection)} AS `the_collection`"
+        return f"(SELECT {generator}(`the_collection`) AS ({names}) FROM ({value})) AS e"
 
     def function_table(self, table: FunctionTable) -> str:
         """Write the rows of a table function: the elements of the array that it is run to give."""
@@ -589,7 +614,7 @@ class QueryCompiler:
         if isinstance(apply.type, RowType):
             fields = [Field(element, one.name) for one in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
-        return f"SELECT {columns} FROM explode({self.collection(rows)}) AS e({quote(ELEMENT)})"
+        return f"SELECT {columns} FROM {self.exploded('explode', rows, quote(ELEMENT))}"
 
     def collection(self, collection: Node) -> str:
         """Write the argument of UNNEST, which is computed in the source that it reads.

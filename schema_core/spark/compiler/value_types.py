@@ -95,6 +95,26 @@ def digits_of(type_: DataType) -> tuple[int, int]:
     return DIGITS[type(type_)], 0
 
 
+def is_orderable(type_: DataType) -> bool:
+    """Return whether Spark sorts, groups and compares values of a type.
+
+    >>> from schema_core.types import parse_type
+    >>> is_orderable(parse_type("ARRAY<INT>")), is_orderable(parse_type("ROW<a MAP<INT, INT>>"))
+    (True, False)
+    """
+    return not any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk())
+
+
+def require_orderable(type_: DataType, clause: str) -> None:
+    """Refuse a clause that sorts or compares values which Spark does not sort.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    if not is_orderable(type_):
+        raise unsupported(f"{clause} of {type_.as_summary_string()} is not supported on Spark")
+
+
 def sql_type(type_: DataType) -> str:
     """Return the Spark type that holds a value within an expression; intervals are numbers.
 
@@ -115,9 +135,9 @@ def sql_type(type_: DataType) -> str:
         case ArrayType():
             return f"ARRAY<{_part(type_.element_type)}>"
         case MapType():
-            return f"MAP<{_part(type_.key_type)}, {_part(type_.value_type)}>"
+            return f"MAP<{_key(type_.key_type)}, {_part(type_.value_type)}>"
         case MultisetType():
-            return f"MAP<{_part(type_.element_type)}, INT>"
+            return f"MAP<{_key(type_.element_type)}, INT>"
         case RowType() | StructuredType():
             fields = (f"{quote(one.name)}: {_part(one.data_type)}" for one in type_.fields)
             return f"STRUCT<{', '.join(fields)}>"
@@ -125,6 +145,15 @@ def sql_type(type_: DataType) -> str:
             if name := _NAMES.get(type(type_)):
                 return name
             raise unsupported(f"Spark has no values of type {type_.as_summary_string()}")
+
+
+def _key(type_: DataType) -> str:
+    """Return the Spark type of the keys of a map, or of the elements of a multiset."""
+    if not is_orderable(type_):
+        raise unsupported(
+            f"Spark has no maps with keys, and no multisets, of {type_.as_summary_string()}"
+        )
+    return _part(type_)
 
 
 def _part(type_: DataType) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
 from schema_core.spark.compiler.functions import datetimes, json
 from schema_core.spark.compiler.functions.quotients import quotient
-from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
@@ -22,9 +23,11 @@ from schema_core.spark.compiler.tree import (
     Field,
     Literal,
     Node,
+    Window,
     call,
     fail,
     function,
+    is_constant,
     is_null,
     let,
     node_of,
@@ -32,7 +35,13 @@ from schema_core.spark.compiler.tree import (
     operator,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import INTEGERS, digits_of, sql_type
+from schema_core.spark.compiler.value_types import (
+    INTEGERS,
+    digits_of,
+    is_orderable,
+    require_orderable,
+    sql_type,
+)
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
@@ -56,13 +65,49 @@ RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank
 def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
     """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
     distinct = called.call.symbol == "DISTINCT"
-    if distinct and called.window is not None:
+    if distinct and called.window is not None and name not in IDEMPOTENT:
+        return _of_distinct_rows(name, called, arguments)
+    return Aggregate(name, arguments, distinct, called.filter, called.window)
+
+
+#: Aggregates whose results do not depend on duplicates.
+IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value"})
+
+
+def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Node]) -> Node:
+    """Return an aggregate of the distinct values in a window: Spark has no DISTINCT there.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for other aggregates than COUNT, SUM, LISTAGG
+            and ARRAY_AGG, and those that are computed of them.
+    """
+    type_ = called.types[0] if called.types else called.type
+    is_exact = not isinstance(type_, DecimalType) or type_.scale <= _SCALE_OF_SUMS
+    if name not in _OF_ARRAYS or len(arguments) != 1 or (name == "sum" and not is_exact):
         raise unsupported(
             f"{called.call.function.name} of DISTINCT values over a window is not supported on "
             "Spark",
             hint="remove duplicates in a derived table",
         )
-    return Aggregate(name, arguments, distinct, called.filter, called.window)
+    require_orderable(type_, "DISTINCT")
+    (value,) = arguments
+    if name == "sum" and isinstance(type_, DecimalType):
+        value = Cast(value, f"DECIMAL({MAX_PRECISION}, {type_.scale})")
+    values = Aggregate("collect_list", (value,), False, called.filter, called.window)
+    return sql(_OF_ARRAYS[name], values=call("array_distinct", values))
+
+
+#: The largest scale of a DECIMAL of 38 digits that Spark keeps in a sum of two.
+_SCALE_OF_SUMS = 6
+
+
+#: Aggregate -> the same of an array of values. A sum starts as its first value.
+_OF_ARRAYS: Mapping[str, str] = {
+    "collect_list": "{values}",
+    "count": "CAST(size({values}) AS BIGINT)",
+    "sum": "aggregate(slice({values}, 2, greatest(size({values}) - 1, 0)),"
+    " get({values}, 0), (a, b) -> a + b)",
+}
 
 
 def count(called: TranslatedCall) -> Node:
@@ -184,10 +229,26 @@ def ranking(name: str) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         if called.window is None:
             raise unsupported(f"{called.call.function.name} requires an OVER clause")
+        if name in SHIFTS and len(called.arguments) > 1 and not is_constant(called[1]):
+            return _shifted(name, called, called.window)
         ranked = aggregated(name, called, *called.arguments)
         return ranked if name in SHIFTS else called.cast(ranked)
 
     return native(translate)
+
+
+def _shifted(name: str, called: TranslatedCall, window: Window) -> Node:
+    """LAG or LEAD with an offset that differs by row: an element of the rows of the partition."""
+    frame = "UNBOUNDED PRECEDING AND CURRENT ROW"
+    if name == "lead":
+        frame = "CURRENT ROW AND UNBOUNDED FOLLOWING"
+    rows = Aggregate(
+        "collect_list",
+        (call("named_struct", "value", called[0]),),
+        window=replace(window, frame=f"ROWS BETWEEN {frame}"),
+    )
+    place = "{offset}" if name == "lead" else "size({rows}) - 1 - {offset}"
+    return sql(f"get({{rows}}, CAST({place} AS INT)).`value`", rows=rows, offset=called[1])
 
 
 def single(called: TranslatedCall) -> Node:
@@ -203,6 +264,15 @@ def grouping(keys: Sequence[Node]) -> Node:
         bit = Cast(Aggregate("grouping", (key,)), "BIGINT")
         bits = bit if place == 0 else operator("+", operator("*", bit, 2**place), bits)
     return bits
+
+
+def set_number(marks: Sequence[Node]) -> Node:
+    """GROUP_ID: the sum of the powers of 2 of the marks that a grouping set has."""
+    number: Node = Literal("0", "L")
+    for place, mark in enumerate(marks):
+        bit = inline("1L - {missing}", missing=Cast(Aggregate("grouping", (mark,)), "BIGINT"))
+        number = operator("+", number, operator("*", bit, 2**place))
+    return number
 
 
 def of_values(name: str) -> TranslationRule:
@@ -229,7 +299,9 @@ def array_of(called: TranslatedCall) -> Node:
     else:  # Spark leaves out NULL, but not a struct of NULL
         kept = aggregated("collect_list", called, call("named_struct", "value", called[0]))
         found = Field(kept, "value")
-    return inline("nullif({found}, array())", found=found)
+    if is_orderable(called.types[0]):
+        return inline("nullif({found}, array())", found=found)
+    return inline("get(filter(array({found}), a -> size(a) > 0), 0)", found=found)
 
 
 def _sorted(called: TranslatedCall) -> Node:
@@ -239,8 +311,7 @@ def _sorted(called: TranslatedCall) -> Node:
     """
     order = called.call.order
     for key in called.types[1:]:
-        if any(isinstance(part, MapType | MultisetType | VariantType) for part in key.walk()):
-            raise unsupported(f"ORDER BY of {key.as_summary_string()} is not supported on Spark")
+        require_orderable(key, "ORDER BY")
     if called.call.symbol == "DISTINCT":
         raise unsupported(
             "ARRAY_AGG of DISTINCT values with ORDER BY is not supported on Spark",
@@ -275,6 +346,7 @@ def _compared(one: Node, two: Node, keys: Sequence[tuple[str, SortDirection]]) -
 
 def multiset_of(called: TranslatedCall) -> Node:
     """COLLECT: how often each value that is not NULL occurs, counted as runs of sorted values."""
+    sql_type(called.type)  # refuses elements that Spark does not compare
     found = call("sort_array", aggregated("collect_list", called, called[0]))
     return let(found, lambda values: let(_starts(values), lambda starts: _runs(values, starts)))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.conditions import compared
+from schema_core.spark.compiler.functions.conditions import compared, null_safe_equal
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
@@ -28,12 +30,14 @@ from schema_core.spark.compiler.tree import (
     let,
     let_all,
     null_or,
+    operator,
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS
+from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, is_orderable, sql_type
 from schema_core.types import (
     ArrayType,
+    DataType,
     MapType,
     MultisetType,
     NullType,
@@ -210,37 +214,96 @@ def extreme(name: str, symbol: str) -> TranslationRule:
     return rewritten(translate)
 
 
-def exact(text: str, floats: Callable[[list[Node]], Node]) -> TranslationRule:
-    """Return a rule that compares elements, with `floats` for floats, where NaN equals no value."""
+#: Whether two elements are equal; it is never NULL.
+Equality: TypeAlias = "Callable[[Node, Node], Node]"
+
+
+def _equality(left: DataType, right: DataType, zone: str) -> Equality | None:
+    """Return how to compare elements of two types; None where Spark does so as Flink.
+
+    NaN equals no value. Maps, and rows whose fields have other names, are compared by their parts.
+    """
+    if isinstance(left, FLOATS):
+        return lambda a, b: inline(
+            "{a} <=> {b} AND NOT coalesce(isnan({a}), FALSE)",
+            a=a,
+            b=b,
+        )
+    if any(isinstance(part, FLOATS) for part in left.walk()):
+        raise unsupported("nested floats are not compared on Spark")
+    if is_orderable(left) and sql_type(left) == sql_type(right):
+        return None
+    return lambda a, b: null_safe_equal(a, left, b, right, zone)
+
+
+def seeking(text: str, generic: Callable[[Node, Node, Equality], Node]) -> TranslationRule:
+    """Return a rule that compares the elements of an array with a value.
+
+    Args:
+        text: The template for elements that Spark compares as Flink does.
+        generic: Builds the nodes for any other array, value and equality of elements.
+    """
     parsed = template(text)
 
     def translate(called: TranslatedCall) -> Node:
-        element = called.types[0].children()[0]
-        if isinstance(element, FLOATS):
-            return let_all(called.arguments, lambda *names: floats([*names]))
-        if any(isinstance(part, FLOATS) for part in element.walk()):
-            raise unsupported("nested floats are not compared on Spark")
-        return parsed({str(index): node for index, node in enumerate(called.arguments)})
+        element, sought = called.types[0].children()[0], called.types[1]
+        if isinstance(sought, NullType):
+            sought = element
+        equality = _equality(element, sought, called.zone)
+        if equality is None:
+            return parsed({str(index): node for index, node in enumerate(called.arguments)})
+        return let_all(called.arguments, lambda array_, value: generic(array_, value, equality))
 
     return rewritten(translate)
 
 
-def _is_in(value: Node, array_: Node) -> Node:
-    """Return whether a value is among others: NULL equals NULL, and NaN no value."""
-    return inline(
-        "if({v} IS NULL, exists({a}, x -> x IS NULL),"
-        " exists({a}, x -> x = {v}) AND NOT isnan({v}))",
-        v=value,
-        a=array_,
-    )
+def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> TranslationRule:
+    """Return a rule that compares the elements of arrays with each other.
+
+    Args:
+        text: The template for elements that Spark compares as Flink does.
+        generic: Builds the nodes for any other equality of elements, and arrays.
+    """
+    parsed = template(text)
+
+    def translate(called: TranslatedCall) -> Node:
+        target = called.type.nullable()
+        arrays = [
+            node
+            if sql_type(type_) == sql_type(target)
+            else convert(node, type_, target, called.zone)
+            for node, type_ in zip(called.arguments, called.types, strict=True)
+        ]
+        element = target.children()[0]
+        equality = _equality(element, element, called.zone)
+        if equality is None:
+            return parsed({str(index): node for index, node in enumerate(arrays)})
+        return let_all(arrays, lambda *names: generic(equality, [*names]))
+
+    return rewritten(translate)
 
 
-def _distinct(array_: Node) -> Node:
-    """Return an array of floats without the elements that occur before."""
+def _position(array_: Node, value: Node, equality: Equality) -> Node:
+    matches = call("transform", array_, function(lambda one: equality(one, value)))
+    position = call("array_position", matches, True)
+    return null_or(is_null(value), position)
+
+
+def _without(array_: Node, value: Node, equality: Equality) -> Node:
+    kept = function(lambda one: operator("NOT", equality(one, value)))
+    return call("filter", array_, kept)
+
+
+def _is_in(equality: Equality, value: Node, array_: Node) -> Node:
+    return call("exists", array_, function(lambda one: equality(one, value)))
+
+
+def _distinct(equality: Equality, array_: Node) -> Node:
+    """Return an array without the elements that occur before."""
 
     def step(found: Node, one: Node) -> Node:
         longer = call("concat", found, call("array", one))
-        return call("if", _is_in(one, found), found, longer)
+        return call("if", _is_in(equality, one, found), found, longer)
 
     return let(
         array_,
@@ -248,11 +311,14 @@ def _distinct(array_: Node) -> Node:
     )
 
 
-def _where_in(arguments: list[Node], *, negated: bool) -> Node:
+def _where_in(equality: Equality, arrays: list[Node], *, negated: bool) -> Node:
     """Return the distinct elements of the first array that are, or are not, in the second."""
-    test = "NOT {found}" if negated else "{found}"
-    kept = function(lambda one: inline(test, found=_is_in(one, arguments[1])))
-    return _distinct(call("filter", arguments[0], kept))
+
+    def is_kept(one: Node) -> Node:
+        is_in = _is_in(equality, one, arrays[1])
+        return operator("NOT", is_in) if negated else is_in
+
+    return _distinct(equality, call("filter", arrays[0], function(is_kept)))
 
 
 def sorted_array(called: TranslatedCall) -> Node:
@@ -318,20 +384,13 @@ def grown(*, first: bool) -> TranslationRule:
     return rewritten(translate)
 
 
-def _position_of_float(arguments: list[Node]) -> Node:
-    return inline(
-        "if(isnan({v}), if({a} IS NULL, NULL, 0L), array_position({a}, {v}))",
-        a=arguments[0],
-        v=arguments[1],
+def united(called: TranslatedCall) -> Node:
+    """MAP_UNION, every map in the type of the result."""
+    maps = (
+        convert(node, type_, called.type.nullable(), called.zone)
+        for node, type_ in zip(called.arguments, called.types, strict=True)
     )
-
-
-def _without_float(arguments: list[Node]) -> Node:
-    return inline(
-        "filter({a}, x -> NOT x <=> {v} OR coalesce(isnan({v}), FALSE))",
-        a=arguments[0],
-        v=arguments[1],
-    )
+    return call("map_concat", *maps)
 
 
 RULES: dict[str, TranslationRule] = {
@@ -343,7 +402,7 @@ RULES: dict[str, TranslationRule] = {
     "CARDINALITY": rewritten(cardinality),
     "ELEMENT": rewritten(element),
     "ARRAY_CONTAINS": rewritten(contains),
-    "ARRAY_DISTINCT": exact("array_distinct({0})", lambda given: _distinct(given[0])),
+    "ARRAY_DISTINCT": as_sets("array_distinct({0})", lambda same, arrays: _distinct(same, *arrays)),
     "ARRAY_REVERSE": native("reverse({0})"),
     "ARRAY_MAX": extreme("array_max", ">"),
     "ARRAY_MIN": extreme("array_min", "<"),
@@ -353,18 +412,18 @@ RULES: dict[str, TranslationRule] = {
     "ARRAY_CONCAT": rewritten(chained),
     "ARRAY_APPEND": grown(first=False),
     "ARRAY_PREPEND": grown(first=True),
-    "ARRAY_POSITION": exact("if({1} IS NULL, NULL, array_position({0}, {1}))", _position_of_float),
-    "ARRAY_REMOVE": exact("filter({0}, x -> NOT x <=> {1})", _without_float),
-    "ARRAY_UNION": exact("array_union({0}, {1})", lambda given: _distinct(call("concat", *given))),
-    "ARRAY_EXCEPT": exact("array_except({0}, {1})", lambda given: _where_in(given, negated=True)),
-    "ARRAY_INTERSECT": exact(
-        "array_intersect({0}, {1})", lambda given: _where_in(given, negated=False)
+    "ARRAY_POSITION": seeking("if({1} IS NULL, NULL, array_position({0}, {1}))", _position),
+    "ARRAY_REMOVE": seeking("filter({0}, x -> NOT x <=> {1})", _without),
+    "ARRAY_UNION": as_sets(
+        "array_union({0}, {1})", lambda same, arrays: _distinct(same, call("concat", *arrays))
     ),
-    "MAP_UNION": native("map_concat({*})"),
+    "ARRAY_EXCEPT": as_sets("array_except({0}, {1})", partial(_where_in, negated=True)),
+    "ARRAY_INTERSECT": as_sets("array_intersect({0}, {1})", partial(_where_in, negated=False)),
+    "MAP_UNION": rewritten(united),
     "MAP_ENTRIES": rewritten("CAST(map_entries({0}) AS {type})"),
     "MAP_KEYS": native("map_keys({0})"),
     "MAP_VALUES": native("map_values({0})"),
-    "MAP_FROM_ARRAYS": native("map_from_arrays({0}, {1})"),
+    "MAP_FROM_ARRAYS": native("CAST(map_from_arrays({0}, {1}) AS {type})"),
     "MULTISET": refused("Spark has no constructor of multisets"),
     "OBJECT_UPDATE": rewritten(updated),
 }

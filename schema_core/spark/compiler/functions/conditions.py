@@ -51,6 +51,8 @@ from schema_core.spark.compiler.value_types import (
     NUMBERS,
     digits_of,
     is_fine,
+    is_orderable,
+    require_orderable,
     sql_type,
 )
 from schema_core.types import (
@@ -63,6 +65,7 @@ from schema_core.types import (
     DecimalType,
     DoubleType,
     FloatType,
+    IntType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
@@ -71,7 +74,6 @@ from schema_core.types import (
     TimestampType,
     TimeType,
     VarCharType,
-    VariantType,
 )
 from schema_core.types.decimal_arithmetic import MAX_PRECISION, common_decimal
 
@@ -115,12 +117,16 @@ def compared(
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
         return operator(symbol, a, datetimes.instant(b, zone))
+    if (left.children() or right.children()) and NullType in (type(left), type(right)):
+        return Cast(NULL, "BOOLEAN")
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
-        return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right))
-    if isinstance(left, ArrayType) and isinstance(right, ArrayType) and _differ(left, right):
+        return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right, zone))
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType) and not _is_native(left, right):
         return let_all([a, b], lambda x, y: _arrays(symbol, x, left, y, right, zone))
+    if isinstance(left, RowType) and isinstance(right, RowType) and not _is_native(left, left):
+        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     for type_ in (left, right):
-        if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
+        if not is_orderable(type_):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
     if same(a, b):
         return operator(symbol, a, b)
@@ -130,7 +136,7 @@ def compared(
     ):
         return null_or(any_null(a, b), FALSE if symbol == "=" else TRUE)
     if isinstance(left, RowType) and isinstance(right, RowType):
-        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right))
+        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     (x, first), (y, second) = _as_decimals(a, left, b, right)
     if isinstance(first, DecimalType) and isinstance(second, DecimalType):
         return _decimals(symbol, x, first, y, second)
@@ -278,47 +284,89 @@ def _differ(left: DataType, right: DataType) -> bool:
     return known and left.nullable() != right.nullable()
 
 
+def _is_native(left: DataType, right: DataType) -> bool:
+    """Return whether Spark compares two nested values of these types as Flink does."""
+    if _differ(left, right) or not (is_orderable(left) and is_orderable(right)):
+        return False
+    return left.nullable() == right.nullable() or sql_type(left) == sql_type(right)
+
+
+def null_safe_equal(a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC") -> Node:
+    """Return whether two parts of nested values are equal; it is never NULL.
+
+    NULL equals NULL, except where the parts are numbers or datetimes of different types.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for types that Spark cannot compare.
+    """
+    if _differ(left, right):
+        return call("coalesce", equated("=", a, left, b, right, zone), FALSE)
+    if _is_native(left, right) or not (left.children() and right.children()):
+        if not is_orderable(left):
+            raise unsupported(f"Spark cannot compare {left.as_summary_string()}")
+        return operator("<=>", a, b)
+
+    def body(x: Node, y: Node) -> Node:
+        return inline(
+            "if({x} IS NULL OR {y} IS NULL, ({x} IS NULL) = ({y} IS NULL), {equal})",
+            x=x,
+            y=y,
+            equal=call("coalesce", compared("=", x, left, y, right, zone), FALSE),
+        )
+
+    return let_all([a, b], body)
+
+
 def _arrays(symbol: str, a: Node, left: ArrayType, b: Node, right: ArrayType, zone: str) -> Node:
-    """Compare arrays with elements of different types, of which NULL equals nothing."""
+    """Compare arrays whose elements Spark does not compare as Flink does."""
 
     def equal(x: Node, y: Node) -> Node:
-        found = equated("=", x, left.element_type, y, right.element_type, zone)
-        return call("coalesce", found, FALSE)
+        return null_safe_equal(x, left.element_type, y, right.element_type, zone)
 
     pairs = call("zip_with", a, b, function(equal, 2))
-    found = call("forall", pairs, function(lambda one: one))
+    same_size = operator("=", call("size", a), call("size", b))
+    found = all_of([same_size, call("forall", pairs, function(lambda one: one))])
     return null_or(any_null(a, b), found if symbol == "=" else not_(found))
 
 
-def _maps(symbol: str, a: Node, left: DataType, b: Node, right: DataType) -> Node:
-    """Compare maps: they are equal when they have the same keys with the same values.
+def _entry_types(type_: DataType) -> tuple[DataType, DataType]:
+    """Return the types of the keys and values of a MAP, or of a MULTISET as a MAP of counts."""
+    if isinstance(type_, MapType):
+        return type_.key_type, type_.value_type
+    return type_.children()[0], IntType(nullable=False)
 
-    NULL equals NULL, except where the maps are of different types.
-    """
-    values = "x.`value` <=> y.`value`"
-    match left, right:
-        case MapType(), MapType() if _differ(left.value_type, right.value_type):
-            values = "coalesce(x.`value` = y.`value`, FALSE)"
-    equal = (
-        TRUE
-        if same(a, b)
-        else inline(
-            "size({a}) = size({b}) AND forall(map_entries({a}), x -> exists(map_entries({b}),"
-            f" y -> x.`key` = y.`key` AND {values}))",
-            a=a,
-            b=b,
+
+def _maps(symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str) -> Node:
+    """Compare maps: they are equal when they have the same keys with the same values."""
+    keys, values = zip(_entry_types(left), _entry_types(right), strict=True)
+
+    def is_same_entry(x: Node, y: Node) -> Node:
+        return all_of(
+            [
+                null_safe_equal(Field(x, name), types[0], Field(y, name), types[1], zone)
+                for name, types in (("key", keys), ("value", values))
+            ]
         )
-    )
+
+    def is_in_other(x: Node) -> Node:
+        return call("exists", call("map_entries", b), function(lambda y: is_same_entry(x, y)))
+
+    equal: Node = TRUE
+    if not same(a, b):
+        same_size = operator("=", call("size", a), call("size", b))
+        equal = all_of([same_size, call("forall", call("map_entries", a), function(is_in_other))])
     return null_or(any_null(a, b), equal if symbol == "=" else not_(equal))
 
 
-def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType) -> Node:
+def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType, zone: str) -> Node:
     """Compare rows: they are equal when their fields are."""
     if symbol not in {"=", "<>"}:
         raise unsupported("Flink does not order rows")
     equal = all_of(
         [
-            compared("=", Field(a, one.name), one.data_type, Field(b, other.name), other.data_type)
+            compared(
+                "=", Field(a, one.name), one.data_type, Field(b, other.name), other.data_type, zone
+            )
             for one, other in zip(left.fields, right.fields, strict=True)
         ]
     )
@@ -394,11 +442,10 @@ def indistinct(called: TranslatedCall) -> Node:
             pass
         case _ if is_text:
             pass
-        case ArrayType(), ArrayType() if _differ(left, right):
-            pass
-        case MapType() | MultisetType(), MapType() | MultisetType():
+        case _ if left.children() and right.children() and not _is_native(left, right):
             pass
         case _:
+            require_orderable(left, called.call.function.name)
             return operator("<=>", called[0], called[1])
 
     def body(a: Node, b: Node) -> Node:
@@ -515,6 +562,14 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     if isinstance(type_, RowType) and is_row:
         value = Call("", tuple(Field(value, one.name) for one in type_.fields))
         types = [one.data_type for one in type_.fields]
+    for type_of, (_, column) in zip(types, columns, strict=False):
+        is_nested = type_of.children() or column.children()
+        if not is_orderable(type_of) or (is_nested and not _is_native(type_of, column)):
+            raise unsupported(
+                f"{type_of.as_summary_string()} IN a query of {column.as_summary_string()} is not "
+                "supported on Spark",
+                hint="join the query with a condition",
+            )
     may_miss = any(one.is_nullable for _, one in columns)
     is_known = not may_miss and not any(one.is_nullable for one in types)
     rows = called[1]
@@ -658,6 +713,7 @@ def extreme(name: str) -> TranslationRule:
     """GREATEST and LEAST: NULL as soon as one argument is."""
 
     def translate(called: TranslatedCall) -> Node:
+        require_orderable(called.type, called.call.function.name)
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
             return values[0]
