@@ -148,6 +148,9 @@ class FaultyFiles:
     def mkdirs(self, path: str) -> bool:
         return self.faults.around(lambda: self.inner.mkdirs(path), failed=False)
 
+    def restrict(self, path: str) -> None:
+        self.faults.around(lambda: self.inner.restrict(path))
+
     def lock(self, path: str) -> Release | None:
         if (release := self.faults.around(lambda: self.inner.lock(path))) is None:
             return None

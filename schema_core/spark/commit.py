@@ -917,6 +917,11 @@ class FileStage:
             )
         self._is_open = False
 
+    def _restrict(self) -> None:
+        """Give the files, which an engine has written, no more permissions than their stage has."""
+        path, system = self.staging_directory, self.directory.system
+        self.directory.call(f"set the permissions in {path!r}", lambda: system.restrict(path))
+
     def _move_beside(self) -> None:
         """Stage beside a new table, where one rename can make all of its files visible.
 
@@ -935,6 +940,7 @@ class FileStage:
         if outer.status(self.name) is None:
             outer.mkdirs(str(self.name))
         outer.delete_hidden(self.name)
+        self._restrict()
         self._require_empty(self._files())
         self._new = [path for path, _ in outer.files(self.name)]
         if self.directory.entries(""):  # a reader has left its lock there
@@ -966,6 +972,8 @@ class FileStage:
             if self._is_repeated:
                 return
         there = self.directory.status(self.name) is not None
+        if there:
+            self._restrict()
         new = self.directory.files(self.name) if there else []
         old = [path for path, _ in self._files()] if self.scope != APPEND else []
         if self.scope.empty:

@@ -33,6 +33,8 @@ try:
 except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
     fcntl = None
 
+#: Permissions of others to read a directory: with them nothing is to be restricted.
+_READABLE: Final = 0o055
 #: How many bytes a small file has at most.
 MAX_SMALL: Final = 1 << 28
 #: After how many seconds a lock of a file system without advisory locks counts as abandoned.
@@ -100,6 +102,9 @@ class FileSystem(Protocol):
 
     def mkdirs(self, path: str) -> bool:
         """Create a directory and its parents; True also if it exists."""
+
+    def restrict(self, path: str) -> None:
+        """Take permissions that a directory lacks from what it contains."""
 
     def lock(self, path: str) -> Release | None:
         """Take the exclusive lock with this path; None while another process holds it."""
@@ -231,6 +236,21 @@ class LocalFiles:
     def mkdirs(self, path: str) -> bool:
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
         return True
+
+    def restrict(self, path: str) -> None:
+        """Take permissions that a directory lacks from what it contains.
+
+        The directory is one of this process, whose umask applies to it; the files are Spark's,
+        which has another one.
+        """
+        permitted = stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116
+        if permitted & _READABLE == _READABLE:
+            return
+        for place, directories, files in os.walk(path):
+            for one in (f"{place}/{name}" for name in (*directories, *files)):
+                mode = stat.S_IMODE(os.lstat(one).st_mode)
+                if mode & ~permitted and not os.path.islink(one):  # noqa: PTH114
+                    os.chmod(one, mode & permitted)  # noqa: PTH101
 
     def lock(self, path: str) -> Release | None:
         """Take an advisory lock, which the kernel releases when its holder is killed."""
@@ -377,6 +397,9 @@ class HadoopFiles:
 
     def mkdirs(self, path: str) -> bool:
         return bool(self.system.mkdirs(self._path(path)))
+
+    def restrict(self, path: str) -> None:
+        """Do nothing: the file system has its own umask for directories and files."""
 
     def lock(self, path: str) -> Release | None:
         return _lock_by_creation(self, path)

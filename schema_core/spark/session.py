@@ -48,6 +48,9 @@ from schema_core.text import show
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: Hadoop's umask, and the umask while that of this process is read.
+HADOOP_UMASK: Final = 0o022
+PRIVATE: Final = 0o077
 #: Set by ``spark-submit``, which has started the JVM with the settings given to it.
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
@@ -247,7 +250,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
         )
     defaults: Mapping[str, str] = {}
     if _SUBMITTED not in os.environ:
-        defaults = START
+        defaults = {**START, **_umask_setting()}
         os.environ["JAVA_HOME"] = str(find_java().home)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -260,6 +263,19 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     except Exception as error:
         raise ExternalError(f"Spark failed to start: {error}", code="spark-start-failed") from error
     return session
+
+
+def _umask_setting() -> dict[str, str]:
+    """Return the setting by which Spark creates files with the umask of this process.
+
+    Without it Hadoop's default is used, so that files are readable for others in directories of
+    this process that are not.
+    """
+    umask = os.umask(PRIVATE)
+    os.umask(umask)
+    return (
+        {} if umask == HADOOP_UMASK else {"spark.hadoop.fs.permissions.umask-mode": f"{umask:03o}"}
+    )
 
 
 def _settings_of_environment() -> dict[str, str]:

@@ -12,11 +12,12 @@ import os
 import re
 import shutil
 import socket
+import stat
 import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,40 @@ def test_files_outside_of_partitions_are_not_replaced() -> None:
     assert ("p=2/b", "p=3/c") == scope.replaced(["p=3/new"], old)
     assert ("p=2/b",) == scope.replaced([], old)
     assert () == OverwriteScope(partitions=1).replaced([], old)
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    """Let this process create files and directories that only its user may read."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("scope", [APPEND, OverwriteScope(empty=True)])
+def test_files_have_no_more_permissions_than_the_umask_permits(
+    directory: Directory, scope: OverwriteScope
+) -> None:
+    stage = staged(directory, {"part-0": "1", "p=1/part-1": "2"}, scope)
+    written = Path(stage.staging_directory)
+    for file in written.rglob("part-*"):
+        file.chmod(0o644)  # Spark has a umask of its own
+    (written / "p=1").chmod(0o755)
+    stage.commit()
+    root = Path(directory.root)
+
+    assert {"part-0": "1", "p=1/part-1": "2"} == content_of(directory)
+    assert {0o700} == {stat.S_IMODE(one.stat().st_mode) for one in (root, root / "p=1")}
+    assert {0o600} == {stat.S_IMODE(one.stat().st_mode) for one in root.rglob("part-*")}
+
+
+def test_other_permissions_are_those_of_the_engine(directory: Directory) -> None:
+    stage = staged(directory, {"part-0": "1"})
+    Path(stage.staging_directory, "part-0").chmod(0o664)
+    stage.commit()
+
+    assert 0o664 == stat.S_IMODE(Path(directory.root, "part-0").stat().st_mode)
 
 
 # --- leftovers -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.expressions.user_functions import udf
 from schema_core.spark.planner import SparkPlanner
-from schema_core.spark.session import JobSession
+from schema_core.spark.session import JobSession, _umask_setting
 from tests.spark.conftest import FrameConnector
 from tests.support import RecordingHook
 
@@ -231,3 +232,17 @@ def test_threads_share_the_session_without_interference(session: SparkSession) -
 
     expected = [[(1 + n, 1 + n), (1 + n, 2 + n)] for n in range(4)]
     assert expected == [sorted(one) for one in rows]
+
+
+@pytest.mark.parametrize(
+    ("umask", "expected"),
+    [(0o022, {}), (0o077, {"spark.hadoop.fs.permissions.umask-mode": "077"})],
+)
+def test_spark_is_started_with_the_umask_of_the_process(
+    umask: int, expected: dict[str, str]
+) -> None:
+    before = os.umask(umask)
+    try:
+        assert expected == _umask_setting()
+    finally:
+        assert umask == os.umask(before)
