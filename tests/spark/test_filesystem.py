@@ -561,3 +561,52 @@ def test_a_relative_path_is_below_the_current_directory(
         assert list((tmp_path / name / "x" / "t").glob("*.parquet"))
         found = [row[0] for row in environment.execute_sql("SELECT a FROM t").collect()]
         assert sorted(found) == {0: [0], 1: [1], 2: [0, 2]}[number]
+
+
+# --- files of others in the directory ------------------------------------------------------------
+
+
+def test_a_journal_of_others_deletes_nothing_outside_of_its_table(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    root, victim = tmp_path / "t", tmp_path / "victim" / "file"
+    victim.parent.mkdir()
+    victim.write_text("x")
+    root.mkdir()
+    (root / "rows.csv").write_text("1\n")
+    name = f".schema-core-commit-host-1-1-{'0' * 32}"
+    environment.execute_sql(
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+        f" 'path' = '{root}')"
+    )
+    for stage, remove in (("../victim", []), (name.replace("commit", "stage"), ["../victim"])):
+        journal = {"version": 1, "stage": stage, "add": [], "remove": remove, "definition": None}
+        (root / name).write_text(json.dumps(journal))
+        for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (2)"):
+            with pytest.raises(ExternalError) as caught:
+                list(environment.execute_sql(statement).collect())
+            assert "invalid-journal" == caught.value.code
+            assert str(root / name) in caught.value.problem
+    (root / name).unlink()
+
+    assert [(1,)] == [tuple(row) for row in environment.execute_sql("SELECT * FROM t").collect()]
+    assert "x" == victim.read_text()
+
+
+def test_insert_overwrite_does_not_empty_the_target_of_a_link(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    root, elsewhere = tmp_path / "t", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "rows.csv").write_text("1\n")
+    root.mkdir()
+    (root / "link").symlink_to(elsewhere)
+    environment.execute_sql(
+        "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+        f" 'path' = '{root}')"
+    )
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("INSERT OVERWRITE t VALUES (2)")
+
+    assert "link-not-followed" == caught.value.code
+    assert "1\n" == (elsewhere / "rows.csv").read_text()

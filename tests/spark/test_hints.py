@@ -201,3 +201,11 @@ def test_hints_of_joins(tables: TableEnvironment, hint: str, join: str) -> None:
 
     assert join in tables.explain_sql(query).partition("Physical Plan")[2]
     assert [(1,)] == rows(tables, query)
+
+
+def test_a_hint_does_not_set_the_options_of_the_library(tables: TableEnvironment) -> None:
+    for statement in ("SELECT * FROM h {}", "INSERT INTO h {} VALUES (1, 'x')"):
+        hint = "/*+ OPTIONS('schema-core.former-names' = 'x') */"
+        with pytest.raises(SchemaCoreError) as caught:
+            rows(tables, statement.format(hint))
+        assert "reserved-option" == caught.value.code
