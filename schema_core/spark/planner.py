@@ -820,11 +820,19 @@ class SparkPlanner:
         user = UserCalls(names, self._zone, self.context.options)
         clock = None if plan is None else plan.clock(self._zone)
 
+        #: A view that is read twice is one relation in the tree: its tables are read once.
+        inputs: dict[int, str] = {}
+
         def source(scan: Scan) -> str:
             if given and id(scan) in given:
                 return names.view(given[id(scan)])
+            if (known := inputs.get(id(scan))) is not None:
+                return known
             demand = demands.get(id(scan))
-            return self._input(names, scan, demand, reads, recorder, clock=clock)
+            text = self._input(names, scan, demand, reads, recorder, clock=clock)
+            if plan is None:  # the checkpoint of a stream has an offset for each reference
+                inputs[id(scan)] = text
+            return text
 
         return query_text(
             query,

@@ -73,3 +73,14 @@ def test_null_in_a_column_that_the_view_declares_not_null_fails_the_job(
     assert [(1,), (2,)] == sorted(rows(altered, "SELECT a FROM v"))
     with pytest.raises(ExternalError, match="column 'b' of the view is NOT NULL"):
         rows(altered, "SELECT b FROM v")
+
+
+def test_a_view_that_is_read_twice_reads_its_tables_once(environment: TableEnvironment) -> None:
+    """As in Flink, which reuses sources: both references have the same random rows."""
+    environment.execute_sql(
+        "CREATE TABLE t (a BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '5')"
+    )
+    environment.execute_sql("CREATE VIEW v AS SELECT a FROM t")
+    environment.execute_sql("CREATE VIEW w AS SELECT x.a FROM v AS x JOIN v AS y ON x.a = y.a")
+
+    assert [(5,)] == rows(environment, "SELECT COUNT(*) FROM w AS x JOIN w AS y ON x.a = y.a")
