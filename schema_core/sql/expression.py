@@ -17,7 +17,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from schema_core.sql import escapes, literals
-from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
+from schema_core.sql.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
 from schema_core.sql.syntax import (
     Call,
@@ -906,6 +906,9 @@ def reserved(cursor: QueryCursor) -> Expression:
     if token.key in NILADIC and not is_called:
         cursor.index += 1
         return call_without_parentheses(token)
+    if token.key in BARE_NAMES and not is_called:
+        cursor.index += 1
+        return Name((token.value,), token.span)
     raise refuse(cursor, "an expression")
 
 

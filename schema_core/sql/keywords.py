@@ -68,12 +68,15 @@ CALLABLE = frozenset(
     """.split()
 )
 
-#: Reserved words that are calls without parentheses: ``CURRENT_DATE``.
-NILADIC = frozenset(
+#: Reserved words that are calls without parentheses.
+NILADIC = frozenset("CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP".split())
+
+#: Reserved words that are such calls in standard SQL. Flink has no functions of these names: alone,
+#: they are names of columns.
+BARE_NAMES = frozenset(
     """
-    CURRENT_CATALOG CURRENT_DATE CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE
-    CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME LOCALTIMESTAMP
-    SESSION_USER SYSTEM_USER USER
+    CURRENT_CATALOG CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA
+    CURRENT_USER SESSION_USER SYSTEM_USER USER
     """.split()
 )
 
