@@ -16,11 +16,13 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (
     ArrayType,
+    BooleanType,
     DataType,
     DataTypes,
     MapType,
     RowType,
     StructuredType,
+    TypeFamily,
 )
 from schema_core.types.row_value import Row
 
@@ -116,7 +118,8 @@ class TableResult:
     `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
     computed when they are walked, and can be walked once. The rows of a job that writes a table are
     there when it has ended: to walk them is to `wait`. Cells longer than `max_column_width` are cut
-    when they are printed.
+    when they are printed; with `by_type`, as Flink prints rows of streams, only those of columns
+    whose type does not bound their width, and up to the width of their names.
     """
 
     schema: ResolvedSchema
@@ -128,6 +131,7 @@ class TableResult:
     job: JobClient | None = None
     style: PrintStyle = PrintStyle.TABLE
     max_column_width: int | None = None
+    by_type: bool = False
 
     def get_resolved_schema(self) -> ResolvedSchema:
         return self.schema
@@ -182,8 +186,11 @@ class TableResult:
             text = "\n".join(", ".join(cell or "" for cell in row) for row in rows)
         else:
             null = "" if self.style is PrintStyle.LISTING else "<NULL>"
-            names = self.schema.get_column_names()
-            text = as_table(names, rows, null=null, max_width=self.max_column_width)
+            names, widths = self.schema.get_column_names(), _column_widths(self)
+            if self.by_type:
+                rows = [tuple(map(_cut_cell, row, widths)) for row in rows]
+                widths = [None] * len(names)
+            text = as_table(names, rows, null=null, max_widths=widths)
         print(text)  # noqa: T201
 
     def _repr_html_(self) -> str:
@@ -205,10 +212,13 @@ MAX_HTML_ROWS = 100
 
 def _rows_html(result: TableResult) -> str:
     """Return the first rows of a result, which are in memory."""
-    names, width = result.schema.get_column_names(), result.max_column_width
+    names, widths = result.schema.get_column_names(), _column_widths(result)
     held = list(result.rows)
     rows = [
-        ["<i>NULL</i>" if (cell := _text(one)) is None else code(_cut(cell, width)) for one in row]
+        [
+            "<i>NULL</i>" if (cell := _text(one)) is None else code(_cut(cell, width))
+            for one, width in zip(row, widths, strict=True)
+        ]
         for row in held[:MAX_HTML_ROWS]
     ]
     more = len(held) - len(rows)
@@ -235,9 +245,9 @@ def as_table(
     rows: Sequence[Sequence[str | None]],
     *,
     null: str = "<NULL>",
-    max_width: int | None = None,
+    max_widths: Sequence[int | None] | None = None,
 ) -> str:
-    """Format rows as a table; cells longer than `max_width` are cut.
+    """Format rows as a table; names and cells longer than the width of a column are cut.
 
     >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
     +----+--------+
@@ -251,7 +261,8 @@ def as_table(
     if not rows:
         return "Empty set"
     cells = [names, *([cell if cell is not None else null for cell in row] for row in rows)]
-    cut = [[_cut(cell, max_width) for cell in row] for row in cells]
+    limits = max_widths or [None] * len(names)
+    cut = [[*map(_cut, row, limits)] for row in cells]
     widths = [max(len(row[i]) for row in cut) for i in range(len(names))]
     line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
     head, *body = (_line(row, widths) for row in cut)
@@ -259,9 +270,31 @@ def as_table(
     return "\n".join([line, head, line, *body, line, count])
 
 
+def _column_widths(result: TableResult) -> list[int | None]:
+    """Return the maximum width of the cells of each column."""
+    width, columns = result.max_column_width, result.schema.columns
+    if width is None or not result.by_type:
+        return [width] * len(columns)
+    return [
+        None if _is_bounded(column.data_type) else max(width, len(column.name))
+        for column in columns
+    ]
+
+
 def _cut(cell: str, width: int | None) -> str:
     """Return a cell of at most this width, but for the dots that mark what is cut."""
     return cell if width is None or len(cell) <= width else f"{cell[: max(0, width - 3)]}..."
+
+
+def _cut_cell(cell: str | None, width: int | None) -> str | None:
+    return None if cell is None else _cut(cell, width)
+
+
+def _is_bounded(type_: DataType) -> bool:
+    """Return whether a type bounds the width of its printed values."""
+    return isinstance(type_, BooleanType) or type_.is_(
+        TypeFamily.NUMERIC, TypeFamily.DATETIME, TypeFamily.INTERVAL
+    )
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -64,6 +64,7 @@ def run_query(session: Session, relation: Relation) -> TableResult:
         rows.rows,
         formatted=rows.shown,
         max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
+        by_type=session.streaming,
     )
 
 
