@@ -146,6 +146,26 @@ def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
             assert_never(query)
 
 
+def relations_in(query: Relation) -> Iterator[Relation]:
+    """Yield a query and all relations in it, subqueries included."""
+    rest = [query]
+    while rest:
+        relation = rest.pop()
+        yield relation
+        expressions, inputs, _ = parts_of(relation)
+        rest += reversed(inputs)
+        rest += [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
+
+
+def calls_in(query: Relation) -> Iterator[FunctionCall]:
+    """Yield the function calls of a query, those of its subqueries included."""
+    for relation in relations_in(query):
+        for expression in parts_of(relation)[0]:
+            for part in subexpressions(expression):
+                if isinstance(part, FunctionCall):
+                    yield part
+
+
 def expressions_of(block: Select) -> Iterator[Typed]:
     """Yield the expressions of all clauses of a block."""
     yield from (item.expression for item in block.items)

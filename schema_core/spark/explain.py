@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.expressions.typed import Select as Subquery
 from schema_core.lazy_dataclass import dataclass
-from schema_core.query.correlation import operands, parts_of, rows_of
+from schema_core.query.correlation import calls_in, relations_in, subexpressions
 from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
 from schema_core.spark.api_mode import is_connect
@@ -72,7 +71,7 @@ def explained(query: Relation, columns: Columns, recorder: ExplainRecorder, plan
     """Return the explanation of a query as text in sections."""
     sections = {
         "Result": [f"{one.name} {one.type.as_summary_string()}" for one in columns],
-        "Functions": _functions([*_calls(query), *_called(recorder.computed)]),
+        "Functions": _functions([*calls_in(query), *_called(recorder.computed)]),
         "Scans": [*recorder.scans, *_kept(query)],
         "Spark SQL": [recorder.text],
         "Spark's plan": [plan],
@@ -111,37 +110,13 @@ def _kept(query: Relation) -> list[str]:
     """Return a line for each condition of WHERE that is not pushed down, with the reason."""
     return [
         f"not pushed down: {to_sql(one)}: {why}"
-        for block in _relations(query)
+        for block in relations_in(query)
         if isinstance(block, Select)
         for one in conjuncts(block.where)
         if (why := obstacle(one)) is not None
     ]
 
 
-def _relations(query: Relation) -> Iterator[Relation]:
-    """Yield a query and all relations in it, subqueries included."""
-    rest = [query]
-    while rest:
-        one = rest.pop()
-        yield one
-        expressions, inputs, _ = parts_of(one)
-        rest += reversed(inputs)
-        rest += [rows_of(part) for part in _parts(expressions) if isinstance(part, Subquery)]
-
-
-def _calls(query: Relation) -> Iterator[FunctionCall]:
-    for relation in _relations(query):
-        yield from _called(parts_of(relation)[0])
-
-
 def _called(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
-    return (one for one in _parts(expressions) if isinstance(one, FunctionCall))
-
-
-def _parts(expressions: Iterable[Typed]) -> Iterator[Typed]:
-    """Yield expressions with everything below them, except for the rows of subqueries."""
-    rest = list(expressions)
-    while rest:
-        one = rest.pop()
-        yield one
-        rest += operands(one)
+    for expression in expressions:
+        yield from (one for one in subexpressions(expression) if isinstance(one, FunctionCall))

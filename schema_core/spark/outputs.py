@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from schema_core.errors import ExternalError
 from schema_core.formats.arrow.schemas import to_schema
 from schema_core.formats.arrow.spark import to_exact_layout
 from schema_core.formats.spark.pyspark_types import to_spark, to_struct_field, type_sql
@@ -33,6 +34,7 @@ from schema_core.spark.session import active_session
 from schema_core.spark.transport_types import as_fetched, as_months, as_nullable
 from schema_core.types import (
     ArrayType,
+    CharType,
     DataType,
     DistinctType,
     LocalZonedTimestampType,
@@ -40,6 +42,7 @@ from schema_core.types import (
     MultisetType,
     RowType,
     StructuredType,
+    VarCharType,
     VariantType,
 )
 
@@ -63,15 +66,26 @@ AT_ONCE = 10_000
 
 
 def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a frame as Python values of the types of its columns."""
+    """Yield the rows of a frame as Python values of the types of its columns.
+
+    Raises:
+        ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
+    """
     types = [one.type for one in columns]
+    required = [place for place, type_ in enumerate(types) if _is_never_null(type_)]
     with spark_errors(frame.sparkSession):
         frame = transported(frame, columns, as_fetched)
         if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
             for row in frame.collect():
+                for place in required:
+                    if row[place] is None:
+                        raise _null_in(columns[place].name)
                 yield tuple(_value(value, one) for value, one in zip(row, types, strict=True))
             return
         for batch in arrow_batches(frame):
+            for place in required:
+                if batch.column(place).null_count:
+                    raise _null_in(columns[place].name)
             arrays = [
                 values_of(array, one) for array, one in zip(batch.columns, types, strict=True)
             ]
@@ -84,6 +98,22 @@ def _has_lists_as_keys(type_: DataType) -> bool:
         isinstance(part, MapType | MultisetType)
         and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
         for part in type_.walk()
+    )
+
+
+def _is_never_null(type_: DataType) -> bool:
+    """Return whether Flink has no NULL in a column of a type.
+
+    LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, although their types are NOT NULL.
+    """
+    return not type_.is_nullable and not isinstance(type_, CharType | VarCharType | ArrayType)
+
+
+def _null_in(column: str) -> ExternalError:
+    """Return the error of a value that its type excludes, whichever expression computed it."""
+    return ExternalError(
+        f"column {column!r} is NOT NULL but received NULL",
+        code="job-failed",
     )
 
 

@@ -16,15 +16,25 @@ import pytest
 from fuzz.drawing import Drawing
 from properties import recorded
 from properties.answers import fixtures, values
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.signature_dsl import EQUAL, ORDERED
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
+from schema_core.query.relation import Column
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.outputs import python_rows
 from schema_core.sql.parser import parse_expression
-from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DataTypes,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeFamily,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -171,3 +181,16 @@ def test_the_check_detects_an_incorrect_nullability(session: SparkSession, table
 
 def broken_by_hand(session: SparkSession, table: str) -> list[str]:
     return broken(session, table, [("1", typed(table, "1"), "CAST(NULL AS INT)")])
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT CAST(NULL AS INT) AS a", "SELECT nullif(id, 1) AS a FROM range(3)"]
+)
+def test_null_in_a_result_column_that_is_not_null_fails_the_job(
+    session: SparkSession, sql: str
+) -> None:
+    columns = (Column("b", DataTypes.INT()), Column("a", DataTypes.BIGINT(nullable=False)))
+    frame = session.sql(f"SELECT CAST(NULL AS INT) AS b, CAST(a AS BIGINT) AS a FROM ({sql})")
+
+    with pytest.raises(ExternalError, match="column 'a' is NOT NULL but received NULL"):
+        list(python_rows(frame, columns))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
 from schema_core.lazy_dataclass import dataclass
-from schema_core.query.correlation import outer_columns, rows_of, subqueries_in
+from schema_core.query.correlation import calls_in, outer_columns, rows_of, subqueries_in
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
@@ -52,6 +52,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
     user_call,
 )
+from schema_core.spark.compiler.functions.aggregates import UNDEFINED, as_returned
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import Lifting, Projection
@@ -138,9 +139,14 @@ def query_text(
     """
     compiler = QueryCompiler(source, zone, user, rows, database=database, staged=staged)
     given = result_columns(relation)
+    nodes: list[Node] = [tree.Column(one.name) for one in given]
+    if any(call.function.name in UNDEFINED for call in calls_in(relation)):
+        nodes = [
+            as_returned(node, one.type, one.name) for node, one in zip(nodes, given, strict=True)
+        ]
     columns = [
-        (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
-        for one, target in zip(given, targets or given, strict=True)
+        (_stored(node, one.type, target.type, zone), target.name)
+        for node, one, target in zip(nodes, given, targets or given, strict=True)
     ]
     text = compiler.write(relation)
     is_stored = all(isinstance(node, tree.Column) and node.name == name for node, name in columns)

@@ -36,6 +36,8 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import (
+    CHARACTERS,
+    FLOATS,
     INTEGERS,
     digits_of,
     is_orderable,
@@ -45,6 +47,8 @@ from schema_core.spark.compiler.value_types import (
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
+    BooleanType,
+    DataType,
     DateType,
     DecimalType,
     MapType,
@@ -479,6 +483,32 @@ def distinct_count(called: TranslatedCall) -> Node:
         case TimeType():
             value = Cast(datetimes.time_millis(value), "BIGINT")
     return aggregated("approx_count_distinct", called, value, Literal("0.01", "D"))
+
+
+# --- undefined values --------------------------------------------------------------------------
+
+#: Functions that have no value for some rows, although Flink's type of them may be NOT NULL: the
+#: spread of a sample of one row, and a NULL of another row.
+UNDEFINED = frozenset({"STDDEV_SAMP", "STDDEV", "VAR_SAMP", "VARIANCE", "LAG", "LEAD"})
+
+
+def as_returned(node: Node, type_: DataType, column: str) -> Node:
+    """Return a column of a query that calls one of `UNDEFINED`, which is NULL only if it may be.
+
+    Flink's generated code writes a number of -1 or a FALSE in place of NULL into a column that is
+    NOT NULL; for decimals and datetimes it fails. LISTAGG and ARRAY_AGG of no rows are NULL also
+    where their types are NOT NULL, so strings and arrays stay as they are.
+    """
+    if type_.is_nullable or isinstance(type_, (*CHARACTERS, ArrayType)):
+        return node
+    placeholder: Node
+    if isinstance(type_, (*INTEGERS, *FLOATS)):
+        placeholder = Cast(Literal(-1), sql_type(type_))
+    elif isinstance(type_, BooleanType):
+        placeholder = Literal(value=False)
+    else:
+        placeholder = fail(f"column {column!r} is NOT NULL but its value is undefined")
+    return call("coalesce", node, placeholder)
 
 
 _INTERNAL = "it is internal to Flink"
