@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.errors import ExternalError
+from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.functions.string_casts import printed
@@ -50,6 +50,27 @@ def test_expression_returns_the_result_of_flink(
 def test_expression_fails_the_job_as_in_flink(session: SparkSession, expression: str) -> None:
     with pytest.raises(ExternalError), spark_errors():
         session.sql(f"SELECT {sql_of(expression)}").collect()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "JSON('[1]')",
+        "UPPER(JSON('[1]'))",
+        "JSON_OBJECT(KEY JSON('[1]') VALUE 1)",
+        "'a' LIKE '_' ESCAPE ''",
+        "'a' LIKE 'a' ESCAPE 'ab'",
+        "'a' SIMILAR TO 'a' ESCAPE ''",
+        "PRINTF('%h', 'a')",
+        "PRINTF('%c', 1)",
+        "PRINTF('%tY', CAST(1 AS BIGINT))",
+        "PRINTF('%s', ARRAY[1])",
+        "MAP[CAST(NULL AS INT), 3]",
+    ],
+)
+def test_expression_is_refused_before_the_job(expression: str) -> None:
+    with pytest.raises(UnsupportedError):
+        sql_of(expression)
 
 
 NEW_YORK = {

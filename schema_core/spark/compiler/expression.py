@@ -28,6 +28,7 @@ from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.json import refuse_document, require_maker
 from schema_core.spark.compiler.functions.literals import constant, interval
 from schema_core.spark.compiler.functions.nanoseconds import (
     as_stored,
@@ -155,6 +156,7 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
     Raises:
         UnsupportedError: with code `not-executable`, naming what Spark cannot compute.
     """
+    refuse_document(typed)
     return _compile(typed, context or TranslationContext())
 
 
@@ -210,6 +212,7 @@ def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationC
 def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: TranslationContext) -> Node:
     """Compile a call whose first argument may have been compiled already."""
     translate = _translation(call, context)
+    require_maker(call)
     if not is_fine(call.type):
         require_micros(call.type)
     others = call.arguments[len(first) :]

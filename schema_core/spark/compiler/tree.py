@@ -376,6 +376,13 @@ def is_string(node: Node) -> bool:
     return isinstance(node, Literal) and isinstance(node.value, str) and not node.kind
 
 
+def is_null_constant(node: Node) -> bool:
+    """Return whether a node is NULL itself, or a cast of it."""
+    while isinstance(node, Cast):
+        node = node.value
+    return node == NULL
+
+
 def string_of(node: Node) -> str | None:
     """Return the content of a string literal, or None for any other node."""
     if isinstance(node, Literal) and isinstance(node.value, str) and not node.kind:

@@ -17,6 +17,8 @@ from schema_core.spark.compiler.translation import (
     rewritten,
 )
 from schema_core.spark.compiler.tree import (
+    FALSE,
+    TRUE,
     Cast,
     Field,
     Literal,
@@ -27,8 +29,10 @@ from schema_core.spark.compiler.tree import (
     function,
     integer_of,
     is_null,
+    is_null_constant,
     let,
     let_all,
+    node_of,
     null_or,
     operator,
     string_of,
@@ -59,6 +63,8 @@ def array(called: TranslatedCall) -> Node:
 
 def mapped(called: TranslatedCall) -> Node:
     """MAP[key, value, ...]; of equal keys the last one is kept."""
+    if any(map(is_null_constant, called.arguments[::2])):
+        raise unsupported("a MAP with a NULL key is not supported: Spark's maps have no NULL keys")
     children = [child.nullable() for child in called.type.children()]
     entries = (
         convert(node, type_, children[index % 2], called.zone)
@@ -120,7 +126,9 @@ def item(called: TranslatedCall) -> Node:
             raise unsupported("array positions start at 1")
         return inline("get({a}, CAST({i} AS INT) - 1)", a=called[0], i=called[1])
     if isinstance(source, MapType):
-        key = convert(called[1], called.types[1], source.key_type.nullable(), called.zone)
+        key, sought = called[1], source.key_type.nullable()
+        if not isinstance(sought, CHARACTERS):  # a string of another length is another key
+            key = convert(key, called.types[1], sought, called.zone)
         return sql("if({k} IS NULL, NULL, try_element_at({m}, {k}))", m=called[0], k=key)
     if isinstance(source, RowType) and position is not None:
         return Field(called[0], source.fields[position - 1].name)
@@ -322,18 +330,41 @@ def _where_in(equality: Equality, arrays: list[Node], *, negated: bool) -> Node:
 
 
 def sorted_array(called: TranslatedCall) -> Node:
-    """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given."""
-    ascending = called[1] if len(called.arguments) > 1 else Literal(True)
-    if not isinstance(ascending, Literal) or not isinstance(ascending.value, bool):
-        raise unsupported("ARRAY_SORT requires a constant order on Spark")
-    nulls = called[2] if len(called.arguments) > 2 else ascending
+    """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given.
+
+    A flag that is NULL makes the result NULL.
+    """
+
+    def body(a: Node, ascending: Node, nulls_first: Node) -> Node:
+        return null_or(
+            any_null(ascending, nulls_first),
+            inline(
+                "if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))",
+                nulls=nulls_first,
+                empty=inline("filter({a}, x -> x IS NULL)", a=a),
+                rest=_sorted(inline("filter({a}, x -> x IS NOT NULL)", a=a), ascending),
+            ),
+        )
+
+    array_, *flags = called.arguments
+    if not flags:
+        return let(array_, lambda a: body(a, TRUE, TRUE))
+    if len(flags) == 1:
+        return let_all([array_, *flags], lambda a, ascending: body(a, ascending, ascending))
+    return let_all([array_, *flags], body)
+
+
+def _sorted(array_: Node, ascending: Node) -> Node:
+    """Sort an array in an order that Spark requires to be constant."""
+    if isinstance(ascending, Literal):
+        return call("sort_array", array_, ascending)
     return let(
-        called[0],
+        array_,
         lambda a: inline(
-            "if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))",
-            nulls=nulls,
-            empty=inline("filter({a}, x -> x IS NULL)", a=a),
-            rest=inline("sort_array(filter({a}, x -> x IS NOT NULL), {o})", a=a, o=ascending),
+            "if({o}, {up}, {down})",
+            o=ascending,
+            up=call("sort_array", a, TRUE),
+            down=call("sort_array", a, FALSE),
         ),
     )
 
@@ -342,23 +373,25 @@ def part(called: TranslatedCall) -> Node:
     """ARRAY_SLICE(array, first, last): positions from 1, or from the end where negative."""
 
     def body(a: Node, first: Node, last: Node) -> Node:
-        start = inline(
-            "if({n} < 0, greatest(size({a}) + {n} + 1, 1), greatest({n}, 1))", n=first, a=a
-        )
-        stop = inline("if({n} < 0, size({a}) + {n} + 1, least({n}, size({a})))", n=last, a=a)
         return null_or(
             any_null(a, first, last),
             inline(
                 "if({start} > size({a}) OR {stop} < {start}, slice({a}, 1, 0),"
-                " slice({a}, {start}, greatest({stop} - {start} + 1, 0)))",
+                " slice({a}, {start}, {stop} - {start} + 1))",
                 a=a,
-                start=start,
-                stop=stop,
+                start=inline("greatest({n}, 1)", n=_from_start(a, first)),
+                stop=inline("least({n}, size({a}))", n=_from_start(a, last), a=a),
             ),
         )
 
-    last = called[2] if len(called.arguments) > 2 else call("size", called[0])
+    last = called[2] if len(called.arguments) > 2 else node_of(-1)
     return let_all([called[0], called[1], last], body)
+
+
+def _from_start(array_: Node, position: Node) -> Node:
+    """Return a position of an array; a negative one is counted from the end, and 0 is 1."""
+    counted = inline("if({n} < 0, size({a}) + {n} + 1, {n})", a=array_, n=position)
+    return inline("if({n} = 0, 1, {n})", n=counted)
 
 
 def chained(called: TranslatedCall) -> Node:

@@ -19,7 +19,6 @@ from schema_core.spark.compiler.translation import (
     TranslationRule,
     call_udf,
     native,
-    refused,
     rewritten,
     udf,
 )
@@ -75,6 +74,31 @@ STRING = VarCharType(MAX_LENGTH)
 
 #: Functions that return JSON, which is inserted into other JSON unquoted.
 MAKERS = frozenset({"JSON_OBJECT", "JSON_ARRAY"})
+
+#: The function that inserts a string as JSON, which only `MAKERS` accept as a value.
+DOCUMENT = "JSON"
+
+
+def require_maker(call_: FunctionCall) -> None:
+    """Require that JSON(...) among the arguments is a value of JSON_OBJECT or JSON_ARRAY.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for any other argument.
+    """
+    name = call_.function.name
+    for place, argument in enumerate(call_.arguments):
+        if name not in MAKERS or (name == "JSON_OBJECT" and place % 2 == 1):
+            refuse_document(argument)
+
+
+def refuse_document(typed: Typed) -> None:
+    """Refuse JSON(...) where it is not inserted into other JSON, as Flink does.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    if isinstance(typed, FunctionCall) and typed.function.name == DOCUMENT:
+        raise unsupported("JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY")
 
 
 def written(node: Node, type_: DataType) -> Node:
@@ -212,7 +236,7 @@ def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
 def value_of(called: TranslatedCall, index: int) -> Node:
     """Return an argument as JSON, or NULL; JSON that a function made stays as it is."""
     tree: Typed = called.call.arguments[index]
-    if isinstance(tree, FunctionCall) and tree.function.name in MAKERS:
+    if isinstance(tree, FunctionCall) and tree.function.name in {*MAKERS, DOCUMENT}:
         return called[index]
     return written(called[index], called.types[index])
 
@@ -320,28 +344,70 @@ def _unit(point: Node) -> Node:
 
 #: A string literal without control characters and without anything after it.
 _STRING_LITERAL = r'^"(?:[^\x00-\x1F"\x{5C}]|\x{5C}[^\x00-\x1F])*+"\z'
+#: A valid string literal, anything after it, and a quotation mark.
+_LITERAL_AND_MORE = (
+    r'(?s)^"(?:[^\x00-\x1F"\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+".*"\z'
+)
+#: Text whose last backslash escapes nothing, and text that ends within an escape.
+_LONE_BACKSLASH = r"(?s)^(?:[^\x{5C}]|\x{5C}.)*+\x{5C}\z"
+_CUT_ESCAPE = r'(?s)^(?:[^\x{5C}]|\x{5C}(?:["\x{5C}/bfnrt]|u[0-9a-fA-F]{4}))*+\x{5C}u.{0,3}\z'
 
 
 def unquote(text: Node) -> Node:
-    """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged."""
+    """JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
+
+    Flink validates the first literal of a string that begins and ends with quotation marks, and
+    then unescapes everything between those.
+    """
     return inline(
-        "if(rlike({s}, {shape}), coalesce(if(rlike({s}, {surrogate}), {half}, {value}), {s}), {s})",
+        "CASE WHEN rlike({s}, {shape})"
+        " THEN coalesce(if(rlike({s}, {surrogate}), {half}, {value}), {s})"
+        " WHEN rlike({s}, {longer}) THEN {rest} ELSE {s} END",
         s=text,
         shape=_STRING_LITERAL,
         surrogate=_SURROGATE,
-        half=rarely(text, lambda s: call("get", _string_of_list(s), 0)),
+        half=rarely(text, _value_of_literal),
         value=inline("try_variant_get(try_parse_json({s}), '$', 'STRING')", s=text),
+        longer=_LITERAL_AND_MORE,
+        rest=rarely(text, _unescaped),
     )
+
+
+def _unescaped(text: Node) -> Node:
+    """Unescape all between the first and the last character, or return the text if invalid."""
+
+    def body(inner: Node) -> Node:
+        whole = inline(
+            "if(rlike({t}, {lone}), concat({t}, {backslash}), {t})",
+            t=inner,
+            lone=_LONE_BACKSLASH,
+            backslash="\\",
+        )
+        # each quotation mark that is not escaped gets a backslash
+        escaped = call("regexp_replace", whole, r'\G((?:[^"\x{5C}]|\x{5C}.)*+)"', r'$1\\"')
+        literal = call("concat", '"', escaped, '"')
+        return inline(
+            "if(rlike({t}, {cut}), {problem}, coalesce({value}, {s}))",
+            t=inner,
+            s=text,
+            cut=_CUT_ESCAPE,
+            problem=fail("JSON_UNQUOTE: the string ends within an escape"),
+            value=_value_of_literal(literal, control_characters=True),
+        )
+
+    return let(inline("substring({s}, 2, char_length({s}) - 2)", s=text), body)
 
 
 #: The escape of half a character, which a variant cannot hold.
 _SURROGATE = r"\x{5C}u[dD][89a-fA-F]"
 
 
-def _string_of_list(literal: Node) -> Node:
-    """Parse a list of one string literal; half a character becomes ``?``."""
-    strict = call("map", "allowUnquotedControlChars", "false", "allowSingleQuotes", "false")
-    return call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", strict)
+def _value_of_literal(literal: Node, *, control_characters: bool = False) -> Node:
+    """Parse a string literal; half a character becomes ``?``."""
+    allowed = str(control_characters).lower()
+    options = call("map", "allowUnquotedControlChars", allowed, "allowSingleQuotes", "false")
+    parsed = call("from_json", call("concat", "[", literal, "]"), "ARRAY<STRING>", options)
+    return call("get", parsed, 0)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -582,5 +648,5 @@ RULES: dict[str, TranslationRule] = {
         for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")
         for negated in (False, True)
     },
-    "JSON": refused("it is an argument of other functions"),
+    DOCUMENT: udf(lambda called: call_udf("json_document", called[0])),
 }

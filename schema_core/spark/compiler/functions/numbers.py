@@ -18,6 +18,7 @@ from schema_core.spark.compiler.translation import (
     rewritten,
 )
 from schema_core.spark.compiler.tree import (
+    NULL,
     Cast,
     Literal,
     Node,
@@ -25,6 +26,7 @@ from schema_core.spark.compiler.tree import (
     fail,
     integer_of,
     is_null,
+    is_null_constant,
     let_all,
     null_or,
     operator,
@@ -297,6 +299,8 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
 
 def rounded(called: TranslatedCall) -> Node:
     """ROUND half away from zero, of the digits that the number prints."""
+    if any(map(is_null_constant, called.arguments)):
+        return called.cast(NULL)
     if _has_digits_of_rows(called):
         half = "({v} + sign({v}) * ({unit} DIV 2)) DIV {unit} * {unit}"
         return _of_digits(called, half)
@@ -344,6 +348,8 @@ def sign(called: TranslatedCall) -> Node:
 
 def truncated(called: TranslatedCall) -> Node:
     """TRUNCATE towards zero, of the digits that a number prints."""
+    if any(map(is_null_constant, called.arguments)):
+        return called.cast(NULL)
     type_ = called.types[0]
     if _has_digits_of_rows(called):
         return _of_digits(called, "{v} DIV {unit} * {unit}")

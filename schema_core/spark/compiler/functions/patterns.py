@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schema_core.lazy_dataclass import dataclass
-from schema_core.spark.compiler.functions.strings import escaped_replacement, literal_pattern
+from schema_core.spark.compiler.functions.strings import (
+    escaped_replacement,
+    literal_pattern,
+    require_escape,
+)
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
     Translate,
@@ -41,7 +45,11 @@ from schema_core.spark.compiler.tree import (
     negated as not_,
 )
 from schema_core.spark.compiler.udfs.errors import UdfError
-from schema_core.spark.compiler.udfs.java_patterns import group_count, may_skip_group
+from schema_core.spark.compiler.udfs.java_patterns import (
+    group_count,
+    has_optional_groups,
+    may_skip_group,
+)
 from schema_core.spark.compiler.udfs.similar_patterns import similar_pattern
 
 
@@ -135,14 +143,28 @@ _EXTRACTED = where_valid(_extracted)
 
 
 def every(given: PatternCall) -> Node:
-    """REGEXP_EXTRACT_ALL(text, pattern [, group]): the first group of every match."""
-    return sql(
+    """REGEXP_EXTRACT_ALL(text, pattern [, group]): the first group of every match.
+
+    Spark returns an empty string for a group that a match does not contain, and Flink NULL; so
+    Python extracts the groups that a match may lack.
+    """
+    group = given.others[0] if given.others else node_of(1)
+    extracted = sql(
         "if({group} BETWEEN 0 AND {groups}, regexp_extract_all({s}, {p}, {group}), NULL)",
-        group=given.others[0] if given.others else 1,
+        group=group,
         groups=given.groups,
         s=given.text,
         p=given.pattern,
     )
+    number = integer_of(group)
+    if given.known is not None and (
+        not has_optional_groups(given.known)
+        if number is None
+        else not may_skip_group(given.known, number)
+    ):
+        return extracted
+    arguments = (given.text, given.pattern, Cast(group, "INT"))
+    return call("coalesce", call_udf("extract_optional_groups", *arguments), extracted)
 
 
 def replaced(given: PatternCall) -> Node:
@@ -199,7 +221,10 @@ def to_map(called: TranslatedCall) -> Node:
     pairs = called[1] if len(called.arguments) > 1 else node_of(",")
     sides = called[2] if len(called.arguments) > 2 else node_of("=")
     return sql(
-        "if({s} = '', map_filter(map('', ''), (k, v) -> FALSE), map_from_entries({entries}))",
+        "CASE WHEN {sides} IS NULL THEN NULL"
+        " WHEN {s} = '' THEN map_filter(map('', ''), (k, v) -> FALSE)"
+        " ELSE map_from_entries({entries}) END",
+        sides=sides,
         s=called[0],
         entries=sql(
             "transform(slice({parts}, 1, array_max(transform({parts},"
@@ -225,6 +250,8 @@ def similar(*, negated: bool) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         escape = called[2] if len(called.arguments) > 2 else node_of("")
         constants = string_of(called[1]), string_of(escape)
+        if len(called.arguments) > 2 and constants[1] is not None:
+            require_escape(constants[1])
         pattern: Node
         if None in constants:
             pattern = call_udf("similar_pattern", called[1], escape)

@@ -22,6 +22,9 @@ TIME_UNITS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR"})
 MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
 
+#: Units to which a DATE is rounded; to any other, it stays as it is.
+DATE_UNITS = frozenset({"DAY", "WEEK", *MONTHS})
+
 
 def rounding(*, up: bool) -> TranslationRule:
     """FLOOR, or CEIL: of numbers, and of datetimes to a unit."""
@@ -34,7 +37,7 @@ def rounding(*, up: bool) -> TranslationRule:
         type_ = called.types[0]
         if isinstance(type_, TimeType) and unit not in TIME_UNITS:
             raise unsupported(f"{name.upper()} of a TIME to {unit} is not supported on Spark")
-        if _is_repeated(called):
+        if _is_repeated(called) or (isinstance(type_, DateType) and unit not in DATE_UNITS):
             return value
         if isinstance(type_, LocalZonedTimestampType):
             return let(value, lambda v: _step_instant(unit, v, called.zone, up=up))

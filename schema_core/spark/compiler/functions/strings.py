@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
@@ -19,9 +23,12 @@ from schema_core.spark.compiler.tree import (
     Keyword,
     Literal,
     Node,
+    all_of,
     call,
     function,
     integer_of,
+    is_null,
+    is_null_constant,
     let,
     let_all,
     node_of,
@@ -30,16 +37,21 @@ from schema_core.spark.compiler.tree import (
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format
-from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
+from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
+from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, NUMBERS
 from schema_core.types import (
     MAX_LENGTH,
     AnyTimestampType,
+    BigIntType,
     BooleanType,
     CharType,
+    DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
+    TimeType,
     VarCharType,
+    YearMonthIntervalType,
 )
 
 
@@ -269,12 +281,34 @@ def like(*, negated: bool) -> TranslationRule:
     """LIKE; only the character after ESCAPE is special, besides ``%`` and ``_``."""
 
     def translate(called: TranslatedCall) -> Node:
-        escape = called[2] if len(called.arguments) > 2 else _NO_ESCAPE
-        if string_of(escape) is None:
-            raise unsupported("LIKE requires a constant ESCAPE character on Spark")
-        return operator("NOT LIKE" if negated else "LIKE", called[0], called[1], escape)
+        if any(map(is_null_constant, called.arguments)):
+            return Cast(NULL, "BOOLEAN")
+        symbol = "NOT LIKE" if negated else "LIKE"
+        return operator(symbol, called[0], called[1], _escape_of(called))
 
     return rewritten(translate)
+
+
+def _escape_of(called: TranslatedCall) -> Node:
+    """Return the escape character of a LIKE.
+
+    Flink validates it, unless it compares a constant pattern without a regular expression.
+    """
+    if len(called.arguments) < 3:
+        return _NO_ESCAPE
+    escape, pattern = string_of(called[2]), string_of(called[1])
+    if escape is None:
+        raise unsupported("LIKE requires a constant ESCAPE character on Spark")
+    if pattern == "%" or (not escape and pattern is not None and "_" not in pattern):
+        return _NO_ESCAPE
+    require_escape(escape)
+    return called[2]
+
+
+def require_escape(escape: str) -> None:
+    """Require the string after ESCAPE to be one character."""
+    if len(to_units(escape)) != len(to_units(" ")):
+        raise unsupported(f"ESCAPE requires one character, got {escape!r}", "use one character")
 
 
 def concat(called: TranslatedCall) -> Node:
@@ -415,9 +449,19 @@ def cased(name: str) -> TranslationRule:
     return native(translate)
 
 
-def matches(shape: str) -> TranslationRule:
-    """Whether a string matches a pattern; NULL does not."""
-    return rewritten(lambda called: call("coalesce", call("rlike", called[0], shape), False))
+def matches(shape: str, numbers: tuple[type[DataType], ...]) -> TranslationRule:
+    """Whether a string matches a pattern; NULL does not.
+
+    Of a number, also of NULL, Flink looks only at the type: whether it is one of `numbers`.
+    """
+
+    def translate(called: TranslatedCall) -> Node:
+        type_ = called.types[0]
+        if not isinstance(type_, CHARACTERS):
+            return Literal(value=isinstance(type_, numbers))
+        return call("coalesce", call("rlike", called[0], shape), False)
+
+    return rewritten(translate)
 
 
 def elt(called: TranslatedCall) -> Node:
@@ -427,22 +471,89 @@ def elt(called: TranslatedCall) -> Node:
 
 
 def formatted(called: TranslatedCall) -> Node:
-    """PRINTF(format, value, ...): NULL for a format that Java rejects."""
-    kinds = "".join(
-        "d"
-        if isinstance(type_, INTEGERS)
-        else "f"
-        if isinstance(type_, (*FLOATS, DecimalType))
-        else "b"
-        if isinstance(type_, BooleanType)
-        else "s"
-        for type_ in called.types[1:]
-    )
-    text = call("format_string", *called.arguments)
+    """PRINTF(format, value, ...): NULL for a format that Java rejects; a NULL fits any conversion.
+
+    A DATE is its number of days, a TIME its number of milliseconds.
+    """
+    values, kinds = [], ""
+    for node, type_ in zip(called.arguments[1:], called.types[1:], strict=True):
+        value, kind = _format_argument(node, type_)
+        values.append(value)
+        kinds += kind
     known = string_of(called[0])
-    if known is None:
-        return call("if", call_udf("is_format", called[0], kinds), text, NULL)
-    return text if is_format(known, kinds) else Cast(NULL, "STRING")
+    if known is not None:
+        return let_all(values, lambda *names: _format_constantly(known, kinds, names))
+
+    def body(format_: Node, *names: Node) -> Node:
+        pairs = zip(names, kinds, strict=True)
+        actual = (inline("if({v} IS NULL, 'n', {kind})", v=v, kind=kind) for v, kind in pairs)
+        is_valid = call_udf("is_format", format_, call("concat", *actual))
+        return call("if", is_valid, call("format_string", format_, *names), NULL)
+
+    return let_all([called[0], *values], body)
+
+
+def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node:
+    """Format values of some kinds; those to which a conversion does not apply must be NULL."""
+    letters = "".join(_OTHER_CONVERSIONS[kind] for kind in kinds)
+    if letters and (match := re.search(rf"%[^a-zA-Z%]*[{letters}]", format_.replace("%%", ""))):
+        raise unsupported(f"{match[0]!r} in the format of PRINTF is not supported on Spark")
+    nulls = "n" * len(kinds)
+    if not is_format(format_, nulls):
+        return Cast(NULL, "STRING")
+    text = call("format_string", format_, *values)
+    unfit = [
+        is_null(value)
+        for place, value in enumerate(values)
+        if not is_format(format_, nulls[:place] + kinds[place] + nulls[place + 1 :])
+    ]
+    return call("if", all_of(unfit), text, NULL) if unfit else text
+
+
+#: Kind of an argument -> the letters of conversions that Spark does not compute as Flink does:
+#: hashes, characters of integers, and parts of datetimes.
+_OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
+
+
+def _format_argument(node: Node, type_: DataType) -> tuple[Node, str]:
+    """Return the value that PRINTF formats and its kind, as `is_format` has them."""
+    match type_:
+        case _ if is_null_constant(node):
+            return Cast(NULL, "STRING"), "n"
+        case BigIntType() | DayTimeIntervalType():
+            return node, "l"
+        case _ if isinstance(type_, (*INTEGERS, YearMonthIntervalType)):
+            return node, "d"
+        case DateType():
+            return datetimes.days(node), "d"
+        case TimeType():
+            return Cast(datetimes.time_millis(node), "INT"), "d"
+        case _ if isinstance(type_, FLOATS):
+            return node, "f"
+        case BooleanType():
+            return node, "b"
+        case DecimalType():
+            return convert(node, type_, VarCharType(MAX_LENGTH)), "s"
+        case AnyTimestampType():
+            return let(datetimes.clock(node, type_, "UTC"), _local_datetime), "s"
+        case _ if isinstance(type_, CHARACTERS):
+            return node, "s"
+        case _:
+            raise unsupported(f"PRINTF of {type_.as_summary_string()} is not supported on Spark")
+
+
+def _local_datetime(clock: Node) -> Node:
+    """Return a timestamp as Java prints it: no seconds if they are 0, and 0, 3 or 6 digits."""
+    return inline(
+        "CASE WHEN date_format({v}, 'SSSSSS') <> '000000' THEN"
+        " regexp_replace(date_format({v}, {long}), '000$', '')"
+        " WHEN second({v}) <> 0 THEN date_format({v}, {medium})"
+        " ELSE date_format({v}, {short}) END",
+        v=clock,
+        long="yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+        medium="yyyy-MM-dd'T'HH:mm:ss",
+        short="yyyy-MM-dd'T'HH:mm",
+    )
 
 
 #: Numbers that Java parses, also with other digits than those of ASCII.
@@ -486,12 +597,11 @@ RULES: dict[str, TranslationRule] = {
     "SPLIT_INDEX": rewritten(split_index),
     "STARTSWITH": native("startswith({0}, {1})"),
     "ENDSWITH": native("endswith({0}, {1})"),
-    "IS_DIGIT": matches(r"^\p{Nd}+$"),
-    "IS_DECIMAL": rewritten(
-        lambda called: call("coalesce", call("rlike", strings(called)[0], _DECIMAL), False)
-    ),
-    "IS_ALPHA": matches(r"^\p{L}+$"),
-    "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, {2}))"),
+    "IS_DIGIT": matches(r"^\p{Nd}+$", INTEGERS),
+    "IS_DECIMAL": matches(_DECIMAL, NUMBERS),
+    "IS_ALPHA": matches(r"^\p{L}+$", ()),
+    #: Without characters to replace, the string stays; without replacements, they are removed.
+    "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, coalesce({2}, '')))"),
     "ELT": rewritten(elt),
     "CHR": rewritten("if({0} < 0, '', chr({0} % 256))"),
     "PRINTF": udf(formatted),

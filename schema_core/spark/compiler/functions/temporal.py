@@ -30,6 +30,7 @@ from schema_core.spark.compiler.tree import (
     call,
     fail,
     integer_of,
+    is_null_constant,
     let,
     let_all,
     operator,
@@ -315,6 +316,9 @@ def is_plain(pattern: str) -> bool:
     return end == len(pattern)
 
 
+#: Digits of a second that TO_TIMESTAMP returns.
+TIMESTAMP_DIGITS = 3
+
 #: The pattern with which TO_TIMESTAMP parses a string without one.
 STANDARD = Literal(numeric_patterns.STANDARD)
 
@@ -426,13 +430,24 @@ def _instant_of_string(called: TranslatedCall) -> Node:
             ),
         )
         return datetimes.instant(parsed, "UTC")
-    read = _timestamp_by_pattern(called[0], called[1])
+    read = _timestamp_of_precision(called[0], called[1], called.type)
     if len(called.arguments) < 3:
         return datetimes.instant(read, "UTC")
     zone = string_of(called[2])
+    if is_null_constant(called[2]):
+        return called.cast(NULL)
     if zone is None:
         raise unsupported("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
     return datetimes.instant(read, zone)
+
+
+def _timestamp_of_precision(node: Node, pattern: Node, type_: DataType) -> Node:
+    """Parse a string by a pattern, with the digits of a second that a type has."""
+    if not isinstance(type_, LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
+        return _timestamp_by_pattern(node, pattern)
+    micros = call_udf("to_timestamp_micros", node, pattern)
+    read = datetimes.of_micros(micros, TimestampType(MAX_PRECISION))
+    return datetimes.truncated(read, MAX_PRECISION, type_.precision)
 
 
 def unix_date_string(called: TranslatedCall) -> Node:

@@ -687,6 +687,16 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
     >>> to_timestamp("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29) * 86_400_000_000
     True
     """
+    micros = to_timestamp_micros(text, pattern)
+    return None if micros is None else micros // 1000 * 1000
+
+
+def to_timestamp_micros(text: str | None, pattern: str | None) -> int | None:
+    """Return the timestamp of `to_timestamp` with microseconds.
+
+    >>> to_timestamp_micros("1970 123456", "yyyy SSSSSS")
+    123456
+    """
     if text is None or pattern is None:
         return None
     nanos: int | None
@@ -706,7 +716,7 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
         return None
     if abs(nanos) > 2**63 * 1000 - DAY:
         raise UdfError("the year of a timestamp is out of Spark's range")
-    return nanos // 1_000_000 * 1000
+    return nanos // 1000
 
 
 # --- functions of SimpleDateFormat ---------------------------------------------------------------

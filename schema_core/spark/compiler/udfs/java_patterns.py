@@ -79,6 +79,12 @@ def may_skip_group(pattern: str, group: int) -> bool:
     return parser is not None and group in parser.optional
 
 
+def has_optional_groups(pattern: str) -> bool:
+    """Return whether a pattern has a group without which it can match."""
+    parser = parse_pattern(pattern)
+    return parser is not None and bool(parser.optional)
+
+
 #: Syntax that Python's engine does not support, or interprets differently.
 _NOT_PYTHON = regex(r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]")
 
@@ -93,10 +99,40 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
         return None
     if not 0 <= group <= group_count(pattern):
         return None
-    if _NOT_PYTHON.search(pattern):
-        raise UdfError(f"unsupported syntax in pattern {pattern!r}")
-    found = re.search(pattern, text, re.ASCII)
+    found = _compiled(pattern).search(text)
     return None if found is None else found[group]
+
+
+def extract_optional_groups(
+    text: str | None, pattern: str | None, group: int | None
+) -> list[str | None] | None:
+    """Return a group of every match; None if all matches have it, or if there is no such group.
+
+    >>> extract_optional_groups("ab", "(a)|(b)", 2), extract_optional_groups("ab", "(a)b", 1)
+    ([None, 'b'], None)
+    """
+    if text is None or pattern is None or group is None or not may_skip_group(pattern, group):
+        return None
+    return [found[group] for found in _compiled(pattern).finditer(text)]
+
+
+#: A named group, or an escape before which Python's syntax of groups is not meant.
+_NAMED_GROUP = regex(r"(\\.)|\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of Java with Python's engine.
+
+    Raises:
+        UdfError: for syntax that Python's engine does not support.
+    """
+    unnamed, named = pattern, pattern
+    if "[" not in pattern:
+        unnamed = _NAMED_GROUP.sub(lambda part: part[1] or "(", pattern)
+        named = _NAMED_GROUP.sub(lambda part: part[1] or f"(?P<{part[2]}>", pattern)
+    if _NOT_PYTHON.search(unnamed):
+        raise UdfError(f"unsupported syntax in pattern {pattern!r}")
+    return re.compile(named, re.ASCII)
 
 
 def _alternatives(parser: PatternParser, depth: int) -> None:

@@ -28,6 +28,8 @@ def _decimal(text: str) -> Decimal:
 
 
 DECODER = json.JSONDecoder(parse_float=_decimal, parse_constant=_reject_constant)
+#: Reads string literals that contain control characters.
+LENIENT = json.JSONDecoder(strict=False)
 _BLANK = regex(r"[ \t\r\n]*")
 
 
@@ -109,6 +111,32 @@ def serialize(value: Any) -> str:
 def _upper_case(found: re.Match[str]) -> str:
     """Return the escape of a control character as Java writes it; an escaped backslash as it is."""
     return f"\\u{found[0][2:].upper()}" if found[0][1] == "u" else found[0]
+
+
+def json_document(text: str | None) -> str | None:
+    """Return JSON: a document as JSON_OBJECT and JSON_ARRAY insert it, None if it is blank.
+
+    >>> json_document('{"b": 1, "a": [1.0]} more')
+    '{"a":[1.0],"b":1}'
+    """
+    if text is None or not text.strip(" \t\r\n"):
+        return None
+    try:
+        return serialize(_with_sorted_keys(parse(text)))
+    except ValueError as error:
+        raise UdfError(f"JSON: the string is not valid JSON: {error}") from None
+
+
+def _with_sorted_keys(value: Any) -> Any:
+    """Return a value with the keys of its objects in the order of Java's strings."""
+    match value:
+        case dict():
+            keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+            return {key: _with_sorted_keys(value[key]) for key in keys}
+        case list():
+            return [_with_sorted_keys(element) for element in value]
+        case _:
+            return value
 
 
 # --- path evaluation -----------------------------------------------------------------------------
@@ -309,8 +337,8 @@ def json_quote(text: str | None) -> str | None:
 def json_unquote(text: str | None) -> str | None:
     """Return JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
 
-    >>> json_unquote('"a"'), json_unquote("a")
-    ('a', 'a')
+    >>> json_unquote('"a"'), json_unquote("a"), json_unquote('"a" b"')
+    ('a', 'a', 'a" b')
     """
     if text is None or len(text) < 2 or text[0] != '"' or text[-1] != '"':
         return text
@@ -318,6 +346,16 @@ def json_unquote(text: str | None) -> str | None:
         value, end = DECODER.raw_decode(text)
     except ValueError:
         return text
-    if end < len(text) or not isinstance(value, str):
+    return text if not isinstance(value, str) else value if end == len(text) else _unescaped(text)
+
+
+def _unescaped(text: str) -> str:
+    """Unescape all between the first and the last character, or return the text if invalid."""
+    inner = text[1:-1]
+    if re.fullmatch(r"(?s)(?:[^\\]|\\.)*\\", inner):
+        inner += "\\"
+    literal = re.sub(r'(?s)(\\.)|"', lambda part: part[1] or '\\"', inner)
+    try:
+        return str(LENIENT.decode(f'"{literal}"'))
+    except ValueError:
         return text
-    return value

@@ -42,6 +42,7 @@ UDFS: Mapping[str, Udf] = {
     "json_query_list": Udf(json.json_query_list, "ARRAY<STRING>", fails=True),
     "json_exists": Udf(json.json_exists, "BOOLEAN", fails=True, batch=json_batches.json_exists_all),
     "is_json": Udf(json.is_json, "BOOLEAN", batch=json_batches.is_json_all),
+    "json_document": Udf(json.json_document, "STRING", fails=True),
     "simple_format": Udf(java_dates.simple_format, "STRING", fails=True),
     "reformat_datetime": Udf(java_dates.reformat_datetime, "STRING", fails=True),
     "unix_timestamp": Udf(java_dates.unix_timestamp, "BIGINT", fails=True),
@@ -49,6 +50,7 @@ UDFS: Mapping[str, Udf] = {
     "convert_tz": Udf(java_dates.convert_tz, "STRING"),
     "date_format": Udf(java_dates.date_format, "STRING", fails=True),
     "to_timestamp": Udf(java_dates.to_timestamp, "BIGINT", fails=True),
+    "to_timestamp_micros": Udf(java_dates.to_timestamp_micros, "BIGINT", fails=True),
     "similar_pattern": Udf(similar_patterns.similar_pattern, "STRING", fails=True),
     "parse_url": Udf(urls.parse_url, "STRING"),
     "parse_url_key": Udf(urls.parse_url_key, "STRING"),
@@ -61,6 +63,9 @@ UDFS: Mapping[str, Udf] = {
     "encode": Udf(strings.encode, "BINARY", fails=True),
     "is_format": Udf(strings.is_format, "BOOLEAN"),
     "extract_group": Udf(java_patterns.extract_group, "STRING", fails=True),
+    "extract_optional_groups": Udf(
+        java_patterns.extract_optional_groups, "ARRAY<STRING>", fails=True
+    ),
     "group_count": Udf(java_patterns.group_count, "INT"),
 }
 

@@ -232,12 +232,20 @@ def unhex(text: str | None) -> bytes | None:
 
 _SPECIFIER = regex(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
 
-#: Kind of an argument -> the conversions of java.util.Formatter that accept it.
-CONVERSIONS = {"d": "dxXosSbBhH", "f": "fFeEgGaAsSbBhH", "b": "bBsShH", "s": "sSbBhH"}
+#: Kind of an argument (d INT, l BIGINT, f float, b BOOLEAN, s string, n NULL) -> the conversions of
+#: java.util.Formatter that accept it.
+CONVERSIONS = {
+    "d": "dxXosSbBhHcC",
+    "l": "dxXosSbBhH",
+    "f": "feEgGaAsSbBhH",
+    "b": "bBsShH",
+    "s": "sSbBhH",
+    "n": "dxXosSbBhHcCfeEgGaA",
+}
 
 
 def is_format(text: str | None, kinds: str | None) -> bool:
-    """Return whether java.util.Formatter accepts a format for arguments of kinds d, f, b or s.
+    """Return whether java.util.Formatter accepts a format for arguments of kinds of `CONVERSIONS`.
 
     >>> is_format("%d of %s", "ds"), is_format("100%_", ""), is_format("%d", "s")
     (True, False, False)
