@@ -139,7 +139,7 @@ def _secret_spans(
         malformed = [token for token in statement if token.start >= end]
         for token in statement:
             if token.kind == "comment" and token.start < end:
-                yield from _comment_spans(token)
+                yield from _comment_spans(token, positions)
     yield from _malformed_spans(malformed, positions, declared)
 
 
@@ -198,9 +198,16 @@ def _is_option(tokens: list[Token], place: int) -> bool:
     return False
 
 
-def _comment_spans(comment: Token) -> Iterator[tuple[int, int]]:
-    """Yield the credentials of a comment, and in prose the words that follow secret words."""
+def _comment_spans(comment: Token, every: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the credentials of a comment, and in prose the words that follow secret words.
+
+    `every` are the positions in the whole text, in which a URL may look like a comment.
+    """
     positions = secret_positions(comment.value)
+    places = every[bisect_left(every, comment.start) : bisect_left(every, comment.stop)]
+    if outer := sorted({*places} - {comment.start + one for one in positions}):
+        yield outer[0], comment.stop
+        return
     is_option = has_credentials(comment.value) or _OPTION_IN_COMMENT.search(comment.value)
     if positions and is_option:
         yield comment.start + positions[0], comment.stop

@@ -424,7 +424,7 @@ def secret_positions(text: str, declared: AbstractSet[str] = NO_KEYS) -> list[in
     A secret never precedes the first position. Columns of a type are not reported.
 
     >>> secret_positions("token STRING, 'token' = 'x'"), secret_positions("at https://a:b@c")
-    ([15], [8])
+    ([15], [11])
     """
     plain = _without_innocent(text)
     positions = {
@@ -454,7 +454,7 @@ def _marked_positions(text: str, declared: AbstractSet[str]) -> Iterator[int]:
             continue
         at = run.rfind("@")
         if "://" in run and (_PASSWORD_IN_URL.search(run) or any(_userinfo(run, len(run)))):
-            yield match.start() + run.index("://")
+            yield match.start() + run.index("://") + len("://")
         elif oracle := _ORACLE.search(run):
             yield match.start() + oracle.start()
         elif "://" not in run and 0 <= run.find(":") < at:
