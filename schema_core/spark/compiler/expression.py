@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
+from schema_core.expressions.signatures import EmptyInput
 from schema_core.expressions.typed import (
     Access,
     Bound,
@@ -42,18 +43,21 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import Translate, TranslatedCall
 from schema_core.spark.compiler.tree import (
     NULL,
+    Case,
     Cast,
     Column,
     Fact,
     Field,
     Keyword,
+    Literal,
     Node,
     SortKey,
     UserSql,
     Window,
     call,
     function,
-    integer_of,
+    is_null,
+    is_string,
     let,
     let_all,
     null_or,
@@ -230,6 +234,8 @@ def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: Translat
         context.bounds,
     )
     node = translated(translate, compiled)
+    if compiled.window is not None and call.over is not None and _excludes_nulls(call.over):
+        node = Case(((is_null(_sorted_by(compiled.window)), _of_no_rows(call)),), node)
     if node.facts & Fact.UDF_IN_LAMBDA:
         node = _with_udfs_outside(translate, compiled)
     if node.facts & Fact.SUBQUERY_IN_LAMBDA:
@@ -280,6 +286,52 @@ def _window(over: Over, context: TranslationContext, function: str) -> Window:
     if not order and function in NUMBERING:
         return Window(_keys(over, context), (NULL,), _frame(over, context))
     return Window(_keys(over, context), tuple(order), _frame(over, context))
+
+
+def _excludes_nulls(over: Over) -> bool:
+    """Return whether the frame of a row without a value to measure from has no rows, as in Flink.
+
+    In Spark it has the rows that are NULL, too, also if the bounds are both before or both after.
+    """
+    frame = over.frame
+    if frame is None or frame.unit != "RANGE" or frame.upper is None or not over.order_by:
+        return False
+    if frame.lower.words != frame.upper.words or not over.order_by[0].value.type.is_nullable:
+        return False
+    nearest = frame.lower if frame.lower.words == "FOLLOWING" else frame.upper
+    return nearest.distance is not None and not _is_zero(nearest.distance)
+
+
+def _is_zero(distance: Typed) -> bool:
+    if not isinstance(distance, Constant):
+        return False
+    if isinstance(distance.literal, Interval):
+        return interval(distance.literal, distance.type) == 0
+    return Decimal(distance.literal.text) == 0
+
+
+def _sorted_by(window: Window) -> Node:
+    """Return the value by which a window is sorted first."""
+    first = window.order[0]
+    return first.value if isinstance(first, SortKey) else first
+
+
+def _of_no_rows(call: FunctionCall) -> Node:
+    """Return the result of an aggregate of no rows.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for aggregates whose result is neither NULL nor
+            a count.
+    """
+    if call.function.empty is not EmptyInput.VALUE:
+        return NULL
+    if call.function.name in {"COUNT", "APPROX_COUNT_DISTINCT"}:
+        return Literal("0", "L")
+    raise unsupported(
+        f"{call.function.name} over a frame before or after its row is not supported on Spark for "
+        "rows that are sorted by NULL",
+        hint="remove the rows that are NULL with WHERE",
+    )
 
 
 def _order_value(value: Typed, over: Over, context: TranslationContext) -> Node:
@@ -349,9 +401,11 @@ def _distance(distance: Typed, context: TranslationContext, frame: str, unit: in
             return f"INTERVAL '{count // unit}' DAY"
         return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
     node = _compile(distance, context)
-    rows = integer_of(node.value if isinstance(node, Cast) else node)
-    if frame == "ROWS" and rows is not None and rows > MAX_ROWS:
-        return f"{MAX_ROWS}"
+    rows = node.value if isinstance(node, Cast) else node
+    if frame == "ROWS" and isinstance(rows, Literal) and not is_string(rows):
+        digits = str(rows.value).partition(".")[0]  # its fraction is 0
+        if digits.isdecimal():
+            return f"{min(int(digits), MAX_ROWS)}"
     return to_sql(node)
 
 

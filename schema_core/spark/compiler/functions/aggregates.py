@@ -69,8 +69,10 @@ RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank
 def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
     """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
     distinct = called.call.symbol == "DISTINCT"
-    if distinct and called.window is not None and name not in IDEMPOTENT:
-        return _of_distinct_rows(name, called, arguments)
+    if distinct and called.window is not None:
+        if name not in IDEMPOTENT:
+            return _of_distinct_rows(name, called, arguments)
+        distinct = False
     return Aggregate(name, arguments, distinct, called.filter, called.window)
 
 
@@ -82,12 +84,12 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     """Return an aggregate of the distinct values in a window: Spark has no DISTINCT there.
 
     Raises:
-        UnsupportedError: with code `not-executable` for other aggregates than COUNT, SUM, LISTAGG
-            and ARRAY_AGG, and those that are computed of them.
+        UnsupportedError: with code `not-executable` for other functions than `OF_DISTINCT_ROWS`.
     """
     type_ = called.types[0] if called.types else called.type
     is_exact = not isinstance(type_, DecimalType) or type_.scale <= _SCALE_OF_SUMS
-    if name not in _OF_ARRAYS or len(arguments) != 1 or (name == "sum" and not is_exact):
+    is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
+    if not is_known or len(arguments) != 1 or (name == "sum" and not is_exact):
         raise unsupported(
             f"{called.call.function.name} of DISTINCT values over a window is not supported on "
             "Spark",
@@ -100,6 +102,9 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     values = Aggregate("collect_list", (value,), False, called.filter, called.window)
     return sql(_OF_ARRAYS[name], values=call("array_distinct", values))
 
+
+#: Functions that are computed of the distinct values in a window.
+OF_DISTINCT_ROWS = frozenset({"ARRAY_AGG", "AVG", "COLLECT", "COUNT", "LISTAGG", "SUM"})
 
 #: The largest scale of a DECIMAL of 38 digits that Spark keeps in a sum of two.
 _SCALE_OF_SUMS = 6

@@ -104,6 +104,8 @@ def compared(
     Numbers are compared as Java compares them: an integer with a FLOAT as FLOATs, a FLOAT with a
     DOUBLE as DOUBLEs. Flink does so for `<` and its kin, BETWEEN and the fields of rows.
     """
+    if (left.children() or right.children()) and NullType in (type(left), type(right)):
+        return Cast(NULL, "BOOLEAN")
     _require_comparable(symbol, left, right)
     if isinstance(left, CHARACTERS) and isinstance(right, (*TEMPORAL, *NUMBERS)):
         return compared(symbol, _as_other(symbol, a, left, right, zone), right, b, right, zone)
@@ -117,8 +119,6 @@ def compared(
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
         return operator(symbol, a, datetimes.instant(b, zone))
-    if (left.children() or right.children()) and NullType in (type(left), type(right)):
-        return Cast(NULL, "BOOLEAN")
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
         return let_all([a, b], lambda x, y: _maps(symbol, x, left, y, right, zone))
     if isinstance(left, ArrayType) and isinstance(right, ArrayType) and not _is_native(left, right):
@@ -442,6 +442,10 @@ def indistinct(called: TranslatedCall) -> Node:
             pass
         case _ if is_text:
             pass
+        case _, NullType():
+            return operator("IS NULL", first)
+        case NullType(), _:
+            return operator("IS NULL", second)
         case _ if left.children() and right.children() and not _is_native(left, right):
             pass
         case _:
