@@ -48,14 +48,19 @@ def plan_tables(
     rows: Annotated[
         list[str] | None, typer.Option(help="TABLE=COUNT: how many rows a table has.")
     ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(help="To accept: value-changed, too-long or value-dropped."),
+    ] = None,
     output: Annotated[
         PlanOutput, typer.Option("--format", help="The format of the output.")
     ] = PlanOutput.TEXT,  # type: ignore[attr-defined]
 ) -> None:
     """Plan the migration of the tables that both scripts have, by path.
 
-    Tables that only one script has are reported, not created or dropped. With `--rows` the plan
-    has the number of rows that a step reads or writes. Exits with 1 if a change is
+    Tables that only one script has are reported, not created or dropped. A statement that converts
+    rows keeps their values or fails, unless `--accept` allows a change. With `--rows` the plan has
+    the number of rows that a step reads or writes. Exits with 1 if a change is
     unsupported, with 2 if a script cannot be read or resolved.
     """
     errors = Console(stderr=True, highlight=False)
@@ -74,6 +79,7 @@ def plan_tables(
                 renames=hints,
                 path=names if target.value == "flink" else names[-1],
                 statistics=CatalogTableStatistics(counts[path]) if path in counts else None,
+                accept=accept or (),
             )
     except SchemaCoreError as error:
         script.show(errors, new, error.diagnostics)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from schema_core.arguments import require_names
 from schema_core.catalog.apply_changes import as_table, normalized
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
@@ -18,6 +17,7 @@ from schema_core.migration.targets import TARGETS, StatementWriter
 from schema_core.migration.validation import (
     KINDS,
     ValidationReport,
+    accepted_kinds,
     column_renames,
     stored_table,
     validate_rows,
@@ -53,7 +53,7 @@ def rewrite_table(
             whose loss is not accepted; as `validate_rows`.
         UnsupportedError: if the connector cannot stage the rows.
     """
-    accepted = _accepted(accept)
+    accepted = accepted_kinds(accept)
     report = validate_rows(environment, path, new, renames=renames)
     _require_fit(report, accepted)
     identifier, table, _ = stored_table(environment, path)
@@ -62,29 +62,15 @@ def rewrite_table(
         wanted = replace(origin(table), schema=as_table(new).schema)
     resolver = environment.schema_resolver
     definition = resolve_table(as_table(wanted), resolver)
-    writer = StatementWriter(TARGETS["flink"], tuple(identifier.to_list()), resolver)
+    # What is accepted as not checked is not checked by the job either.
+    kinds = {*accepted, "value-changed", "too-long"} if "not-checked" in accepted else accepted
+    writer = StatementWriter(
+        TARGETS["flink"], tuple(identifier.to_list()), resolver, accepts=frozenset(kinds)
+    )
     hints = column_renames(renames or {})
     query = select_query(writer, normalized(table), normalized(definition), hints, [])
     name = identifier.as_serializable_string()
     return environment.replace_table(name, definition, environment.sql_query(query))
-
-
-def _accepted(accept: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds of problems that are accepted.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for a kind that cannot be.
-    """
-    accepted = require_names(accept, "accept")
-    for kind in accepted:
-        if KINDS.get(kind, True):
-            allowed = ", ".join(one for one, fails in KINDS.items() if not fails)
-            raise SchemaError(
-                f"problems of the kind {kind!r} cannot be accepted",
-                code="wrong-argument",
-                hint=f"accept only {allowed}",
-            )
-    return accepted
 
 
 def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:

@@ -73,7 +73,7 @@ from schema_core.migration.targets import (
     physical,
     type_of,
 )
-from schema_core.migration.validation import permanent_table
+from schema_core.migration.validation import accepted_kinds, permanent_table
 from schema_core.paths import UnresolvedPath, join_names, parse_path
 from schema_core.schema.columns import (
     UnresolvedColumn,
@@ -261,6 +261,7 @@ def plan(
     statistics: CatalogTableStatistics | None = None,
     resolver: SchemaResolver | None = None,
     storage: ManagedStorage | None = None,
+    accept: Iterable[str] = (),
 ) -> MigrationPlan:
     """Return the plan of a migration: ordered statements in the SQL of the target.
 
@@ -275,9 +276,13 @@ def plan(
         statistics: Statistics of the table, for the rows that a step writes or reads.
         resolver: The resolver of both definitions; by default one without user-defined functions.
         storage: The storage of the catalog, for a managed table.
+        accept: By default a statement that converts rows keeps every value, or fails. Kinds of
+            changes that it is to make instead: `value-changed` (rounded, wrapped) and `too-long`
+            (truncated) as the cast of the target does, `value-dropped` (NULL).
 
     Raises:
-        SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`.
+        SchemaError: as `diff`, `SchemaResolver.resolve` and `FormerNames.of`; with code
+            `wrong-argument` for a kind that cannot be accepted.
         NotFoundError: with code `unknown-dialect` for another target.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
             target does not have; as `encode_table` for what a property map does not hold.
@@ -287,15 +292,16 @@ def plan(
     >>> new = Schema.new_builder().column("id", "BIGINT").column("label", "VARCHAR(20)").build()
     >>> print(plan(old, new, "postgres", renames={"name": "label"}, path="goods"))
     goods (PostgreSQL): 2 steps, in place
-      1. ALTER TABLE "goods" ALTER COLUMN "name" TYPE varchar(20) USING CAST("name" AS varchar(20))
+      1. ALTER TABLE "goods" ALTER COLUMN "name" TYPE varchar(20) USING CASE WHEN ...
          at risk: name: a value of STRING may not be one of VARCHAR(20) [length-narrowed]
-         cannot be undone
+         undo: ALTER TABLE "goods" ALTER COLUMN "name" TYPE text USING CAST("name" AS text)
          rewrites all rows
       2. ALTER TABLE "goods" RENAME COLUMN "name" TO "label"
          undo: ALTER TABLE "goods" RENAME COLUMN "label" TO "name"
     """
     resolver = resolver or SchemaResolver()
-    writer = StatementWriter(_target(target), _path(path), resolver)
+    accepts = frozenset(accepted_kinds(accept))
+    writer = StatementWriter(_target(target), _path(path), resolver, accepts=accepts)
     require_instance(resolver, SchemaResolver, "the resolver")
     diff(old, new, renames=renames)  # refuses arguments and names before anything is resolved
     hints = {_path(path): name for path, name in (renames or {}).items()}
@@ -322,7 +328,8 @@ def plan(
     except RewriteNeeded as reason:
         rewrite = str(reason)
         writer.losses.clear()
-        steps = tuple(_rewritten(writer, kept[0], kept[1], known, count))
+        moving = replace(writer, renames=known)
+        steps = tuple(_rewritten(moving, kept[0], kept[1], known, count))
     losses = [*_held_losses(after, writer.target), *writer.losses]
     return MigrationPlan(
         writer.target.name,
@@ -342,6 +349,7 @@ def plan_table(
     target: str = "flink",
     *,
     renames: RenameHints | None = None,
+    accept: Iterable[str] = (),
 ) -> MigrationPlan:
     """Return the plan of a migration of a permanent table, as its catalog has it.
 
@@ -355,6 +363,7 @@ def plan_table(
         new: The definition to reach. A schema keeps the other parts of the table.
         target: As for `plan`.
         renames: As for `diff`.
+        accept: As for `plan`.
 
     Raises:
         NotFoundError: with code `table-not-found`.
@@ -392,6 +401,7 @@ def plan_table(
         statistics=statistics,
         resolver=environment.schema_resolver,
         storage=manager.storage(identifier),
+        accept=accept,
     )
 
 
@@ -531,7 +541,7 @@ def _altered(
             statements,
             tuple(map(str, group.changes)),
             risks,
-            None if _loses(risks, group) else _undo(writer, group),
+            None if _loses(risks, group, writer) else _undo(writer, group),
             rewrites,
             None if rows is None else rows * scans,
         )
@@ -565,7 +575,8 @@ def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
         case ModifyColumnName(column, name) if is_stored(column) and target.rules is FLINK:
             reason = f"rows that are read by name do not have {name!r}"
             yield TypeFinding("field-dropped", (column.name,), reason)
-        case ModifyFieldName(path, field, name) if target.rules is FLINK:
+        case ModifyFieldName(path, field, name) if target.name in {"flink", "postgres"}:
+            # PostgreSQL keeps rows as documents, which no statement alters
             reason = f"rows that are read by name do not have {name!r}"
             yield TypeFinding("field-dropped", (*path, field.name), reason)
         case _:
@@ -574,12 +585,16 @@ def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
 
 #: Findings for which a statement fails, and leaves the rows as they are.
 FAILING = frozenset({"nullability-narrowed", "required-field-added"})
+#: Findings for which a statement that converts rows fails, unless changes of values are accepted.
+NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"})
 
 
-def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup) -> bool:
+def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
     """Return whether the rows after the step differ from what undoing it would need."""
     renamed = any(isinstance(one, ModifyColumnName | ModifyFieldName) for one in group.changes)
-    return not renamed and any(one.kind not in FAILING for one in risks)
+    converts = writer.target.name == "postgres" and not writer.accepts
+    failing = FAILING | NARROWED if converts else FAILING
+    return not renamed and any(one.kind not in failing for one in risks)
 
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:

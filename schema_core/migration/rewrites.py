@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable
-from schema_core.errors import SchemaCoreError
 from schema_core.formats.dialects.api import to_ddl
+from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.rules import TypeFinding
 from schema_core.migration.targets import StatementWriter, type_of
 from schema_core.schema.columns import (
@@ -14,7 +14,6 @@ from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
 )
-from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType
 
 
 def beside(path: tuple[str, ...], suffix: str) -> tuple[str, ...]:
@@ -60,7 +59,8 @@ def insert_statement(
 ) -> str:
     """Return the INSERT that moves the rows, with one expression for each stored column.
 
-    What cannot be converted is NULL in the new table, and added to `risks`.
+    A value that cannot be converted fails. With `value-dropped` in `writer.accepts` it is NULL in
+    the new table, and added to `risks`.
     """
     target = writer.named(beside(writer.path, "new"))
     names = writer.names(one.name for one in new.schema.columns if is_stored(one))
@@ -84,9 +84,10 @@ def select_query(
         for one in old.schema.columns
         if is_stored(one) and one.name not in used
     ]
+    expressions = (_expression(writer, old, sources.get(one.name), one, risks) for one in stored)
     lines = [
-        f"  {_expression(writer, sources.get(one.name), one, risks)} AS {writer.name(one.name)}"
-        for one in stored
+        f"  {text} AS {writer.name(one.name)}"
+        for text, one in zip(expressions, stored, strict=True)
     ]
     return "SELECT\n" + ",\n".join(lines) + f"\nFROM {writer.table}"
 
@@ -109,6 +110,7 @@ def is_stored(column: UnresolvedColumn) -> bool:
 
 def _expression(
     writer: StatementWriter,
+    table: CatalogTable,
     source: UnresolvedColumn | None,
     column: UnresolvedColumn,
     risks: list[TypeFinding],
@@ -121,18 +123,23 @@ def _expression(
         return missing
     name = writer.name(source.name)
     if isinstance(source, UnresolvedComputedColumn):
-        return f"CAST({name} AS {writer.type(new)})"
-    old = type_of(source)
-    risks += [one for one in writer.target.rules.findings(old, new, path) if is_risk(one)]
-    expression = converted(writer, name, old, new)
-    if expression is None:
-        risks.append(
-            TypeFinding(
-                "field-dropped", path, f"{writer.target.title} has no cast from {old} to {new}"
-            )
-        )
-        return missing
-    return expression
+        resolved = writer.resolver.resolve(table.schema)
+        old = next(one.data_type for one in resolved.columns if one.name == source.name)
+    else:
+        old = type_of(source)
+    where = (source.name,)
+    moved = {(*path, *old_path[1:]) for old_path in writer.renames if old_path[:1] == where}
+    moved |= {
+        (*path, *old_path[1:-1], name)
+        for old_path, name in writer.renames.items()
+        if old_path[:1] == where
+    }
+    findings = writer.target.rules.findings(old, new, path)
+    risks += [one for one in findings if is_risk(one) and one.path not in moved]
+    if conversion(writer, name, old, new, where) is None and "value-dropped" in writer.accepts:
+        reason = f"no value of {old.as_summary_string()} is one of {new.as_summary_string()}"
+        risks.append(TypeFinding("field-dropped", path, reason))
+    return convert(writer, name, old, new, where)
 
 
 #: Findings about readers that a conversion of the rows does not have.
@@ -142,80 +149,6 @@ HARMLESS = frozenset({"type-promoted", "field-added", "fields-moved"})
 def is_risk(finding: TypeFinding) -> bool:
     """Return whether data may be lost or a statement may fail."""
     return finding.kind not in HARMLESS
-
-
-def converted(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str | None:
-    """Return the expression that converts a value, or None without one."""
-    if writer.type(old) == writer.type(new):
-        return value
-    if isinstance(old, RowType) and isinstance(new, RowType):
-        if old.field_names() != new.field_names():
-            return _row(writer, value, old, new)
-    elif _has_other_rows(old, new):
-        return _collection(writer, value, old, new)
-    try:
-        castable = writer.target.has_cast(old, new)
-    except SchemaCoreError:
-        return None
-    return f"CAST({value} AS {writer.type(new)})" if castable else None
-
-
-def _has_other_rows(old: DataType, new: DataType) -> bool:
-    """Return whether types contain rows with other fields, which casts assign by position."""
-    rows = [
-        [one.field_names() for one in type_.walk() if isinstance(one, RowType)]
-        for type_ in (old, new)
-    ]
-    return rows[0] != rows[1]
-
-
-def _collection(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str | None:
-    """Return a collection whose rows are converted one by one, or None where SQL cannot.
-
-    Flink's SQL has no function of lambdas, and PostgreSQL keeps collections of rows as JSON.
-    """
-    engine = writer.target.engine
-    if engine is None or engine.name != "spark":
-        return None
-    match old, new:
-        case ArrayType(), ArrayType():
-            parts = [("transform", "e", old.element_type, new.element_type)]
-        case MapType(), MapType():
-            parts = [
-                ("transform_keys", "(e, f)", old.key_type, new.key_type),
-                ("transform_values", "(f, e)", old.value_type, new.value_type),
-            ]
-        case MultisetType(), MultisetType():
-            parts = [("transform_keys", "(e, f)", old.element_type, new.element_type)]
-        case _:
-            return None
-    for function, names, before, after in parts:
-        part = converted(writer, "e", before, after)
-        if part is None:
-            return None
-        if part != "e":
-            value = f"{function}({value}, {names} -> {part})"
-    return value
-
-
-def _row(writer: StatementWriter, value: str, old: RowType, new: RowType) -> str:
-    """Return a row of the new fields, NULL for a NULL row."""
-    types = {one.name: one.data_type for one in old}
-    fields = []
-    for one in new:
-        part = None
-        if one.name in types:
-            inner = f"{value}.{writer.name(one.name)}"
-            part = converted(writer, inner, types[one.name], one.data_type)
-        fields.append(part or f"CAST(NULL AS {writer.type(one.data_type)})")
-    if writer.target.engine is None:
-        built = f"ROW({', '.join(fields)})"
-    else:
-        names = (writer.string(one.name) for one in new)
-        pairs = (f"{name}, {part}" for name, part in zip(names, fields, strict=True))
-        built = f"named_struct({', '.join(pairs)})"
-    type_ = writer.type(new)
-    return f"CASE WHEN {value} IS NULL THEN CAST(NULL AS {type_}) ELSE CAST({built} AS {type_}) END"
 
 
 def rename_statements(

@@ -44,9 +44,16 @@ from schema_core.formats.dialects.schemas import column_ddl, default_key_name
 from schema_core.formats.dialects.types import loss_of, write_type
 from schema_core.formats.loss import Loss
 from schema_core.lazy_dataclass import dataclass
+from schema_core.migration.conversions import (
+    FLINK_FUNCTIONS,
+    POSTGRES_FUNCTIONS,
+    SPARK_FUNCTIONS,
+    Functions,
+    convert,
+)
 from schema_core.migration.descriptions import describe
 from schema_core.migration.ordering import ChangeGroup, changed_column
-from schema_core.migration.rules import FLINK, ICEBERG, SPARK, RuleSet
+from schema_core.migration.rules import FLINK, ICEBERG, SPARK, Renames, RuleSet
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedPhysicalColumn,
@@ -54,7 +61,7 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import quote_identifier, quote_string
-from schema_core.types import ArrayType, DataType, MultisetType
+from schema_core.types import DataType, MultisetType
 from schema_core.types.casts import CASTS, supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
@@ -70,7 +77,8 @@ class StatementWriter:
     """Writes the statements of one plan: the target, the table, and what they lose.
 
     `keeps_names` is whether the catalog keeps the former names of columns and fields, by which the
-    files of the table are read.
+    files of the table are read. `accepts` are the kinds of changes of values that conversions
+    do not refuse; `renames` are those of fields, whose values they move.
     """
 
     target: Target
@@ -78,6 +86,8 @@ class StatementWriter:
     resolver: SchemaResolver
     losses: list[Loss] = field(default_factory=list)
     keeps_names: bool = False
+    accepts: frozenset[str] = frozenset()
+    renames: Renames = field(default_factory=dict)
 
     @property
     def table(self) -> str:
@@ -144,7 +154,7 @@ class Target:
 
     `engine` is the dialect of its DDL; None is Flink. `keeps` are the parts of tables that it has
     beside physical columns. `storage` ends its CREATE TABLE. `has_cast` returns whether its CAST
-    converts values of a type to another.
+    converts values of a type to another. `functions` are those by which conversions are checked.
     """
 
     name: str
@@ -155,6 +165,7 @@ class Target:
     keeps: frozenset[str] = frozenset()
     storage: str = ""
     has_cast: Callable[[DataType, DataType], bool] = supports_explicit_cast
+    functions: Functions = FLINK_FUNCTIONS
 
 
 def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:
@@ -325,7 +336,7 @@ def _postgres_type(
     if new.is_nullable and not old.is_nullable:
         yield writer.alter(f"ALTER COLUMN {quoted} DROP NOT NULL")
     if types[0] != types[1]:
-        using = postgres_cast(quoted, old, new, types)
+        using = convert(writer, quoted, old, new)
         yield writer.alter(f"ALTER COLUMN {quoted} TYPE {types[1]} USING {using}")
     if old.is_nullable and not new.is_nullable:
         yield writer.alter(f"ALTER COLUMN {quoted} SET NOT NULL")
@@ -345,33 +356,6 @@ FAMILIES = (
 def is_in_family(old: TypeRoot, new: TypeRoot) -> bool:
     """Return whether PostgreSQL casts between the types of two roots."""
     return any({old, new} <= family for family in FAMILIES)
-
-
-def has_cast(old: DataType, new: DataType) -> bool:
-    """Return whether PostgreSQL has a cast; of arrays by their elements."""
-    if isinstance(old, ArrayType) and isinstance(new, ArrayType):
-        return has_cast(old.element_type, new.element_type)
-    return old.root in CHARACTERS or new.root in CHARACTERS or is_in_family(old.root, new.root)
-
-
-def postgres_cast(value: str, old: DataType, new: DataType, types: tuple[str, str]) -> str:
-    """Return the expression of USING; PostgreSQL reads other types from their text.
-
-    >>> from schema_core.types import DataTypes as T
-    >>> postgres_cast("c", T.INT(), T.BIGINT(), ("integer", "bigint"))
-    'CAST(c AS bigint)'
-    >>> postgres_cast("c", T.INT(), T.DATE(), ("integer", "date"))
-    'CAST(CAST(c AS text) AS date)'
-    """
-    if old.root is R.BOOLEAN and new.root in NUMBERS:
-        return f"CAST(CAST({value} AS integer) AS {types[1]})"
-    if old.root in NUMBERS and new.root is R.BOOLEAN:
-        return f"({value} <> 0)"
-    if types[1] == "jsonb" and old.root not in CHARACTERS:
-        return f"to_jsonb({value})"
-    if has_cast(old, new):
-        return f"CAST({value} AS {types[1]})"
-    return f"CAST(CAST({value} AS text) AS {types[1]})"
 
 
 def _postgres_move(
@@ -641,15 +625,17 @@ TARGETS: Mapping[str, Target] = {
     for one in (
         Target("flink", "Flink", None, FLINK, FLINK_STATEMENTS),
         Target(
-            "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast
+            "spark", "Spark", engine("spark"), SPARK, SPARK_STATEMENTS, has_cast=spark_has_cast,
+            functions=SPARK_FUNCTIONS,
         ),
         Target(
             "iceberg", "Iceberg", engine("spark"), ICEBERG, ICEBERG_STATEMENTS,
-            frozenset({KEY, PARTITIONS}), "\nUSING iceberg", spark_has_cast,
+            frozenset({KEY, PARTITIONS}), "\nUSING iceberg", spark_has_cast, SPARK_FUNCTIONS,
         ),
         Target(
             "postgres", "PostgreSQL", engine("postgres"), POSTGRES, POSTGRES_STATEMENTS,
-            frozenset({COMPUTED, KEY}),
+            frozenset({COMPUTED, KEY}), has_cast=lambda old, new: True,
+            functions=POSTGRES_FUNCTIONS,
         ),
     )
 }  # fmt: skip

@@ -6,11 +6,11 @@ One query counts them, for each file where the connector has the metadata column
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from schema_core.arguments import require_instance
+from schema_core.arguments import require_instance, require_names
 from schema_core.catalog.apply_changes import as_table, normalized
 from schema_core.catalog.former_names import FormerNames
 from schema_core.catalog.managed import ensure_directory
@@ -22,9 +22,10 @@ from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.lazy_dataclass import dataclass
+from schema_core.migration.conversions import Conversion, conversion
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
-from schema_core.migration.rewrites import converted, is_stored, sources_of
+from schema_core.migration.rewrites import is_stored, sources_of
 from schema_core.migration.targets import TARGETS, StatementWriter, type_of
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.columns import (
@@ -32,8 +33,7 @@ from schema_core.schema.columns import (
     UnresolvedMetadataColumn,
 )
 from schema_core.text import escaped, quote_identifier, show
-from schema_core.types import CharType, DataType, DataTypes, RowType, VarCharType
-from schema_core.types.casts import supports_explicit_cast
+from schema_core.types import DataType, DataTypes, RowType
 from schema_core.types.row_value import Row
 
 #: The metadata that names the file of a row.
@@ -74,6 +74,24 @@ KINDS: Mapping[str, bool] = {
     "value-dropped": False,
     "not-checked": False,
 }
+
+
+def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of problems that are accepted.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a kind that cannot be.
+    """
+    accepted = require_names(accept, "accept")
+    for kind in accepted:
+        if KINDS.get(kind, True):
+            allowed = ", ".join(one for one, fails in KINDS.items() if not fails)
+            raise SchemaError(
+                f"problems of the kind {kind!r} cannot be accepted",
+                code="wrong-argument",
+                hint=f"accept only {allowed}",
+            )
+    return accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,17 +314,14 @@ def _value_checks(
     if isinstance(old, RowType) and isinstance(new, RowType):
         yield from _field_checks(writer, path, value, old, new, unchecked)
     elif old.nullable() != new.nullable():
-        if converted(writer, value, old, new) is None:
+        found = conversion(writer, value, old, new)
+        if found is None:
             reason = f"there is no cast from {_shown(old)} to {_shown(new)}"
             yield _Check("not-castable", path, reason, f"{value} IS NOT NULL")
         elif old.children() or new.children():
             unchecked.append(f"{'.'.join(path)}: from {_shown(old)} to {_shown(new)}")
         else:
-            yield from _scalar_checks(writer, path, value, old, new)
-            if _is_text(old) and not _is_text(new):
-                unchecked.append(
-                    f"{'.'.join(path)}: digits or characters lost when strings become {_shown(new)}"
-                )
+            yield from _scalar_checks(found, path, value, old, new)
 
 
 def _field_checks(
@@ -332,25 +347,23 @@ def _field_checks(
         yield _dropped(writer, (*path, name), f"{value}.{writer.name(name)}", types[name])
 
 
-def _is_text(type_: DataType) -> bool:
-    return isinstance(type_, CharType | VarCharType)
-
-
 def _scalar_checks(
-    writer: StatementWriter, path: tuple[str, ...], value: str, old: DataType, new: DataType
+    found: Conversion, path: tuple[str, ...], value: str, old: DataType, new: DataType
 ) -> Iterator[_Check]:
-    cast = f"TRY_CAST({value} AS {writer.type(new)})"
-    failed = f"{value} IS NOT NULL AND {cast} IS NULL"
-    yield _Check(
-        "cast-failed", path, f"it cannot be cast from {_shown(old)} to {_shown(new)}", failed, value
-    )
-    if isinstance(new, CharType | VarCharType):
-        text = f"CHAR_LENGTH(CAST({value} AS STRING)) > {new.length}"
-        yield _Check("too-long", path, f"longer than {_shown(new)}", text, value)
-    elif not _is_text(old) and supports_explicit_cast(new, old):
-        back = f"TRY_CAST({cast} AS {writer.type(old)})"
-        changed = f"{cast} IS NOT NULL AND {back} IS DISTINCT FROM {value}"
-        yield _Check("value-changed", path, f"{_shown(new)} has another value", changed, value)
+    """Yield the checks of a conversion; a value that cannot be cast is not also a changed one."""
+    reasons = {
+        "cast-failed": f"it cannot be cast from {_shown(old)} to {_shown(new)}",
+        "too-long": f"longer than {_shown(new)}",
+        "value-changed": f"{_shown(new)} has another value",
+    }
+    castable = ""
+    for kind, reason in reasons.items():
+        conditions = " AND ".join(one.condition for one in found.checks if one.kind == kind)
+        if conditions:
+            problem = f"{value} IS NOT NULL AND {castable}({conditions}) IS NOT TRUE"
+            yield _Check(kind, path, reason, problem, value)
+        if conditions and kind == "cast-failed":
+            castable = f"({conditions}) IS TRUE AND "
 
 
 # --- queries -------------------------------------------------------------------------------------

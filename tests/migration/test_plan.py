@@ -37,7 +37,10 @@ OLD = schema(("id", "BIGINT NOT NULL"), ("name", "STRING"))
          ["ALTER TABLE `t` MODIFY `id` BIGINT"]),
         ("postgres", schema(("id", "BIGINT"), ("name", "VARCHAR(9)")),
          ['ALTER TABLE "t" ALTER COLUMN "id" DROP NOT NULL',
-          'ALTER TABLE "t" ALTER COLUMN "name" TYPE varchar(9) USING CAST("name" AS varchar(9))']),
+          ('ALTER TABLE "t" ALTER COLUMN "name" TYPE varchar(9) USING CASE'
+           ' WHEN CHAR_LENGTH("name") <= 9 THEN CAST("name" AS varchar(9))'
+           " WHEN CAST('cannot convert STRING to VARCHAR(9): ' || \"name\" AS integer) = 0"
+           " THEN CAST(NULL AS varchar(9)) END")]),
         ("postgres", schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")),
          ['ALTER TABLE "t" ALTER COLUMN "name" SET NOT NULL']),
         ("iceberg", schema(("x", "ROW<a INT>"), ("id", "BIGINT NOT NULL"), ("name", "STRING")),
@@ -103,11 +106,30 @@ def test_a_rewrite_converts_every_column() -> None:
         "ALTER TABLE `t` RENAME TO `t__old`",
         "ALTER TABLE `t__new` RENAME TO `t`",
     ] == [one.partition("\n")[0].removesuffix(" (") for one in found.statements]
-    assert "CAST(`id` AS BIGINT) AS `id`" in found.statements[1]
+    assert "THEN CAST(`id` AS BIGINT) ELSE" in found.statements[1]
     assert "ROW(CAST(`r`.`b` AS BIGINT), CAST(NULL AS DATE))" in found.statements[1]
     assert {("field-dropped", ("gone",)), ("required-field-added", ("more",))} <= {
         risk[:2] for risk in found.risks
     }
+
+
+@pytest.mark.parametrize("target", ["flink", "spark", "iceberg"])
+def test_a_rewrite_moves_the_values_of_renamed_fields(target: str) -> None:
+    old = schema(("id", "STRING"), ("r", "ROW<a INT, c ARRAY<ROW<d INT>>>"))
+    new = schema(("id", "BIGINT"), ("r", "ROW<b INT, c ARRAY<ROW<d INT>>>"))
+    renames: dict[tuple[str, ...], str] = {("r", "a"): "b"}
+    found = plan(old, new, target, renames=renames)
+
+    assert "`r`.`a`" in found.statements[1]
+    assert "NULL AS INT" not in found.statements[1].replace("CAST(NULL AS INT) WHEN", "")
+    assert "field-dropped" not in {risk.kind for risk in found.risks}
+
+
+def test_the_value_of_a_computed_column_is_converted() -> None:
+    builder = Schema.new_builder().column("a", "BIGINT").column_by_expression("b", "a + 1")
+    found = plan(builder.build(), schema(("a", "STRING"), ("b", "SMALLINT")))
+
+    assert "TRY_CAST(TRY_CAST(`b` AS SMALLINT) AS BIGINT) = `b`" in found.statements[1]
 
 
 def test_what_the_target_cannot_hold_is_a_loss() -> None:

@@ -79,6 +79,8 @@ def problems(report: ValidationReport) -> list[tuple[str, str, int]]:
         ({"amount": "VARCHAR(2)"}, [("too-long", "amount", 1)]),
         ({"name": "CHAR(2)"}, [("too-long", "name", 1)]),
         ({"name": "INT"}, [("cast-failed", "name", 2)]),
+        ({"name": "DATE"}, [("cast-failed", "name", 2)]),
+        ({"name": "VARBINARY(2)"}, [("value-changed", "name", 1)]),
         ({"at_": "TIMESTAMP(3)"}, [("value-changed", "at_", 1)]),
         ({"amount": "BYTES"}, [("not-castable", "amount", 3)]),
         ({"extra": "INT"}, []),
@@ -103,7 +105,7 @@ def test_rows_are_counted_by_kind_of_problem(
 
     assert expected == problems(report)
     assert 3 == report.rows
-    assert (changed.get("name") == "INT") == bool(report.unchecked)
+    assert () == report.unchecked
     assert 2 <= report.files <= 3
     assert ["t"] == environment.list_tables()
 

@@ -1,0 +1,656 @@
+"""Conversions of values between types in the SQL of a target: they keep the value, or fail.
+
+An engine's CAST may round, truncate, wrap, return NULL, or read a string such as `now` as the
+clock. A conversion therefore consists of an expression and of checks: conditions in SQL that hold
+for the values that the expression keeps. `convert` combines both; `validate_rows` counts the rows
+for which a check does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.errors import SchemaCoreError
+from schema_core.lazy_dataclass import dataclass
+from schema_core.migration.rules import (
+    FLOATS,
+    INTEGERS,
+    Path,
+    exact_narrowing,
+    exact_numbers,
+    float_narrowing,
+    is_exact,
+)
+from schema_core.types import ArrayType, DataType, DataTypes, MapType, MultisetType, RowType
+from schema_core.types.atomic import DecimalType, LengthType
+from schema_core.types.base import MAX_LENGTH
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+
+if TYPE_CHECKING:
+    from schema_core.migration.targets import StatementWriter
+
+R = TypeRoot
+
+#: Root -> the kind of its values; conversions are looked up by the kinds of both types.
+KINDS: Mapping[TypeRoot, str] = {
+    R.BOOLEAN: "boolean",
+    **dict.fromkeys(INTEGERS, "integer"),
+    R.DECIMAL: "decimal",
+    R.FLOAT: "float",
+    R.DOUBLE: "float",
+    **dict.fromkeys(MEMBERS[TypeFamily.CHARACTER_STRING], "string"),
+    **dict.fromkeys(MEMBERS[TypeFamily.BINARY_STRING], "bytes"),
+    R.DATE: "date",
+    R.TIME_WITHOUT_TIME_ZONE: "time",
+    R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "instant",
+    R.INTERVAL_YEAR_MONTH: "months",
+    R.INTERVAL_DAY_TIME: "duration",
+    R.VARIANT: "variant",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """What the checks call in the SQL of an engine.
+
+    `safe_cast` returns NULL for a value that cannot be cast, or fails: then `cast_fails` is true.
+    `fail` fails for a message: a condition of CASE, or with `fails_as_value` an ELSE; with
+    `fails_for_null` also for NULL, of which it is NULL elsewhere. `checks_days`
+    is false where a cast reads 2020-02-30 as another day. `has_lambdas` is whether collections are
+    converted by lambdas, one element after the other.
+    `fraction_digits` are those of times that the engine stores.
+    """
+
+    safe_cast: str
+    matches: str
+    remove: str
+    fail: str
+    encode: str = "CAST({value} AS {type})"
+    decode: str = "CAST({value} AS {type})"
+    is_text: str = ""
+    cast_fails: bool = False
+    fails_as_value: bool = False
+    fails_for_null: bool = False
+    checks_days: bool = True
+    has_lambdas: bool = False
+    fraction_digits: int = 9
+
+
+FLINK_FUNCTIONS = Functions(
+    "TRY_CAST({value} AS {type})",
+    "REGEXP({value}, {pattern})",
+    "REGEXP_REPLACE({value}, {pattern}, '')",
+    # Flink's planner removes a branch whose result is that of ELSE, with its condition.
+    "ARRAY[CAST(NULL AS {type})][CAST({message} AS INT)]",
+    fails_as_value=True,
+    checks_days=False,
+)
+SPARK_FUNCTIONS = Functions(
+    "try_cast({value} AS {type})",
+    "{value} RLIKE {pattern}",
+    "regexp_replace({value}, {pattern}, '')",
+    "raise_error({message})",
+    fails_for_null=True,
+    has_lambdas=True,
+    is_text="is_valid_utf8(CAST({value} AS string))",
+    fails_as_value=True,
+    fraction_digits=6,
+)
+POSTGRES_FUNCTIONS = Functions(
+    "CAST({value} AS {type})",
+    "{value} ~ {pattern}",
+    "regexp_replace({value}, {pattern}, '', 'g')",
+    "CAST({message} AS integer) = 0",
+    encode="convert_to({value}, 'UTF8')",
+    decode="CAST(convert_from({value}, 'UTF8') AS {type})",
+    cast_fails=True,
+    fraction_digits=6,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCheck:
+    """A condition that holds for the values that a conversion keeps.
+
+    `kind` is that of the problem of other values, one of `schema_core.migration.validation.KINDS`.
+    """
+
+    kind: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """An expression that converts a value, and checks of the value before."""
+
+    expression: str
+    checks: tuple[ValueCheck, ...] = ()
+
+
+def convert(
+    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path = ()
+) -> str:
+    """Return the expression that converts a value to another type, or fails if it cannot keep it.
+
+    `path` is that of the value, for the fields that `writer.renames` renames. What
+    `writer.accepts` lists is not checked: `value-changed`, `too-long`, or `value-dropped`, by which
+    values that cannot be converted are NULL.
+    """
+    found = conversion(writer, value, old, new, path)
+    drops = "value-dropped" in writer.accepts
+    null = _null(writer, new)
+    nulls = [(f"{value} IS NULL", null)] if writer.target.functions.fails_for_null else []
+    if found is None:
+        return null if drops else _case(writer, nulls, _failure(writer, value, old, new), null)
+    valid = [one.condition for one in found.checks if one.kind == "cast-failed"]
+    kept = [
+        one.condition
+        for one in found.checks
+        if one.kind != "cast-failed" and one.kind not in writer.accepts
+    ]
+    if not valid and not kept:
+        return found.expression
+    if drops and valid:
+        nulls = [(f"({' AND '.join(valid)}) IS NOT TRUE", null)]
+        valid = []
+    if not valid and not kept:
+        ((condition, _),) = nulls
+        return f"CASE WHEN {condition} THEN {null} ELSE {found.expression} END"
+    branches = [*nulls, (" AND ".join((*valid, *kept)), found.expression)]
+    text = _case(writer, branches, _failure(writer, value, old, new), null)
+    if old.is_nullable or new.is_nullable or writer.target.functions.cast_fails:
+        return text
+    return f"COALESCE({text}, {found.expression})"  # which no engine takes for nullable
+
+
+def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str, null: str) -> str:
+    """Return an expression that fails where none of the conditions holds."""
+    cases = [f"WHEN {condition} THEN {result}" for condition, result in branches]
+    if not writer.target.functions.fails_as_value:
+        cases.append(f"WHEN {failure} THEN {null}")
+    elif branches:
+        cases.append(f"ELSE {failure}")
+    else:
+        return failure
+    return f"CASE {' '.join(cases)} END"
+
+
+def _null(writer: StatementWriter, type_: DataType) -> str:
+    return f"CAST(NULL AS {writer.type(type_)})"
+
+
+def _failure(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str:
+    """Return what fails with a message.
+
+    The message depends on the value, so that no engine evaluates it beforehand.
+    """
+    text = f"cannot convert {old.as_summary_string()} to {new.as_summary_string()}: "
+    shown = value
+    if KINDS.get(old.root) != "string":
+        shown = f"CAST({value} AS {writer.type(STRING)})"
+    return writer.target.functions.fail.format(
+        message=f"{writer.string(text)} || {shown}", type=writer.type(new)
+    )
+
+
+def conversion(
+    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path = ()
+) -> Conversion | None:
+    """Return the conversion of a value, or None if no value can be kept."""
+    if writer.type(old) == writer.type(new):
+        return Conversion(value)
+    if old.children() or new.children():
+        return _nested(writer, value, old, new, path)
+    kinds = KINDS.get(old.root), KINDS.get(new.root)
+    build = CONVERSIONS.get(kinds)  # type: ignore[arg-type]
+    if build is None or not _has_cast(writer, old, new):
+        return None
+    return build(_Operand(writer, value, old, new))
+
+
+def _has_cast(writer: StatementWriter, old: DataType, new: DataType) -> bool:
+    try:
+        return writer.target.has_cast(old, new)
+    except SchemaCoreError:
+        return False
+
+
+# --- scalars -------------------------------------------------------------------------------------
+
+STRING, BIGINT, DOUBLE, BYTES = (
+    DataTypes.STRING(), DataTypes.BIGINT(), DataTypes.DOUBLE(), DataTypes.BYTES()
+)  # fmt: skip
+TIMESTAMP = DataTypes.TIMESTAMP(6)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """A value to convert, and the types before and after."""
+
+    writer: StatementWriter
+    value: str
+    old: DataType
+    new: DataType
+
+    @property
+    def functions(self) -> Functions:
+        return self.writer.target.functions
+
+    @property
+    def cast(self) -> str:
+        """The cast of a value that passes the checks."""
+        return self.cast_to(self.value, self.new)
+
+    def cast_to(self, value: str, type_: DataType) -> str:
+        return f"CAST({value} AS {self.writer.type(type_)})"
+
+    def safely(self, value: str, type_: DataType) -> str:
+        return self.functions.safe_cast.format(value=value, type=self.writer.type(type_))
+
+    @property
+    def as_new(self) -> str:
+        return self.safely(self.value, self.new)
+
+    def matches(self, pattern: str) -> str:
+        quoted = self.writer.string(f"^{pattern}$")
+        return self.functions.matches.format(value=self.value, pattern=quoted)
+
+    def result(self, *checks: ValueCheck | None, expression: str | None = None) -> Conversion:
+        return Conversion(
+            self.cast if expression is None else expression, tuple(filter(None, checks))
+        )
+
+    def castable(self) -> ValueCheck | None:
+        """Check that the engine can cast the value; some engines fail themselves."""
+        if self.functions.cast_fails:
+            return None
+        return ValueCheck("cast-failed", f"{self.as_new} IS NOT NULL")
+
+    def returns(self, through: DataType | None = None) -> ValueCheck:
+        """Check that the new value, cast back, is the old one."""
+        back = self.safely(self.as_new, through or self.old)
+        return ValueCheck("value-changed", f"{back} = {self.value}")
+
+    def fits(self) -> ValueCheck | None:
+        """Check the length of the value as a string."""
+        if not isinstance(self.new, LengthType) or self.new.length == MAX_LENGTH:
+            return None
+        text = self.value
+        if KINDS.get(self.old.root) != "string":
+            text = self.cast_to(self.value, STRING)
+        return ValueCheck("too-long", f"CHAR_LENGTH({text}) <= {self.new.length}")
+
+
+def _round_trip(one: _Operand) -> Conversion:
+    return one.result(one.returns())
+
+
+def _integers(one: _Operand) -> Conversion:
+    """Convert exact numbers; PostgreSQL fails for an integer out of range."""
+    is_refused = one.functions.cast_fails and one.old.root in INTEGERS
+    if exact_narrowing(one.old, one.new) is None or (is_refused and one.new.root in INTEGERS):
+        return one.result()
+    return one.result(one.returns())
+
+
+def _exact_to_float(one: _Operand) -> Conversion:
+    if float_narrowing(one.old, one.new) is None:
+        return one.result()
+    if isinstance(one.old, DecimalType):
+        back = one.safely(one.cast_to(one.as_new, STRING), one.old)
+        is_equal = ValueCheck("value-changed", f"{back} = {one.value}")
+        return one.result(is_equal, _is_exact_float(one, one.value, one.as_new, one.new))
+    # Casts of floats saturate, so a float above the range of integers could seem to be the largest.
+    checks = [one.returns(BIGINT)]
+    if one.old.root is R.BIGINT:
+        largest = INTEGERS[R.BIGINT] - 1
+        checks.append(ValueCheck("value-changed", f"{one.value} <> {largest}"))
+    return one.result(*checks)
+
+
+def _is_exact_float(one: _Operand, decimal: str, number: str, type_: DataType) -> ValueCheck:
+    """Check that a float is the decimal of its shortest text.
+
+    Up to a bound each has its own. Above it they are integers, of which not all are floats.
+    """
+    condition = f"ABS({decimal}) < {FLOATS[type_.root]}"
+    if type_.root is R.FLOAT:
+        both = (one.cast_to(text, DOUBLE) for text in (number, decimal))
+        condition = f"({condition} OR {' = '.join(both)})"
+    return ValueCheck("value-changed", condition)
+
+
+def _float_to_exact(one: _Operand) -> Conversion:
+    number = one.cast_to(one.value, DOUBLE)
+    if isinstance(one.new, DecimalType):
+        nan = one.cast_to(one.writer.string("NaN"), DOUBLE)
+        is_number = ValueCheck("cast-failed", f"{number} <> {nan}")
+        text = one.cast_to(one.value, STRING)
+        decimal = one.safely(text, one.new)
+        castable = ValueCheck("cast-failed", f"{decimal} IS NOT NULL")
+        is_equal = ValueCheck("value-changed", f"{one.safely(decimal, one.old)} = {one.value}")
+        is_exact_float = _is_exact_float(one, decimal, one.value, one.old)
+        cast = one.cast_to(text, one.new)
+        return one.result(is_number, castable, is_equal, is_exact_float, expression=cast)
+    bound = one.cast_to(one.writer.string(str(INTEGERS[one.new.root])), DOUBLE)
+    in_range = f"{number} >= -{bound} AND {number} < {bound}"
+    back = one.safely(one.safely(number, one.new), DOUBLE)
+    return one.result(
+        ValueCheck("value-changed", in_range), ValueCheck("value-changed", f"{back} = {number}")
+    )
+
+
+def _floats(one: _Operand) -> Conversion:
+    if float_narrowing(one.old, one.new) is None:
+        return one.result()
+    return one.result(one.returns())
+
+
+def _boolean_to_number(one: _Operand) -> Conversion:
+    """Convert to 0 or 1, in PostgreSQL by way of an integer."""
+    integer = one.value
+    if one.functions.cast_fails:
+        integer = one.cast_to(one.value, DataTypes.INT())
+    has_digit = one.new.root not in INTEGERS and is_exact(one.new)
+    fits = one.castable() if has_digit and exact_numbers(one.new)[0] <= 1 else None
+    return one.result(fits, expression=one.cast_to(integer, one.new))
+
+
+def _number_to_boolean(one: _Operand) -> Conversion:
+    check = ValueCheck("value-changed", f"{one.value} IN (0, 1)")
+    return one.result(check, expression=f"({one.value} <> 0)")
+
+
+def _to_string(one: _Operand) -> Conversion:
+    if isinstance(one.old, LengthType) and isinstance(one.new, LengthType):
+        return one.result(None if one.new.length >= one.old.length else one.fits())
+    return one.result(one.fits())
+
+
+def _string_to_integer(one: _Operand) -> Conversion:
+    digits = ValueCheck("cast-failed", one.matches(" *[+-]?[0-9]+ *"))
+    return one.result(digits, one.castable())
+
+
+def _string_to_decimal(one: _Operand) -> Conversion:
+    """Convert a number without an exponent, whose further digits are zeros."""
+    number = ValueCheck("cast-failed", one.matches(" *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *"))
+    scale = one.new.scale if isinstance(one.new, DecimalType) else 0
+    digits = ValueCheck("value-changed", one.matches(f"[^.]*([.]{_zeros_after(scale)})?"))
+    return one.result(number, digits, one.castable())
+
+
+def _zeros_after(digits: int) -> str:
+    """Return the pattern of at most so many digits and then zeros, and blanks."""
+    return (f"[0-9]{{0,{digits}}}" if digits else "") + "0* *"
+
+
+#: Everything in the text of a number that is not one of its significant digits.
+INSIGNIFICANT = ("[eE][-+]?[0-9]+ *$", "[-+. ]", "^0+", "0+$")
+
+
+def _string_to_float(one: _Operand) -> Conversion:
+    """Convert a number whose digits are those of the shortest text of the result."""
+    digits = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|NaN|-?Infinity"
+    number = ValueCheck("cast-failed", one.matches(f" *({digits}) *"))
+    texts = one.value, one.cast_to(one.as_new, STRING)
+    before, after = (_significant(one, text) for text in texts)
+    return one.result(number, one.castable(), ValueCheck("value-changed", f"{before} = {after}"))
+
+
+def _significant(one: _Operand, text: str) -> str:
+    for pattern in INSIGNIFICANT:
+        quoted = one.writer.string(pattern)
+        text = one.functions.remove.format(value=text, pattern=quoted)
+    return text
+
+
+def _string_to_boolean(one: _Operand) -> Conversion:
+    words = "true|false|t|f|yes|no|y|n|1|0"
+    lower = f"LOWER({one.value})"
+    pattern = one.writer.string(f"^ *({words}) *$")
+    known = ValueCheck("cast-failed", one.functions.matches.format(value=lower, pattern=pattern))
+    return one.result(known, one.castable())
+
+
+#: Patterns of dates and times whose meaning no setting changes.
+DATE_PATTERN = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+TIME_PATTERN = "([01]?[0-9]|2[0-3]):[0-5]?[0-9](:[0-5]?[0-9]([.][0-9]+)?)?"
+ZONE_PATTERN = "(Z|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})"
+
+
+def _string_to_date(one: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", one.matches(DATE_PATTERN))
+    return one.result(form, one.castable(), _is_on_calendar(one))
+
+
+def _is_on_calendar(one: _Operand) -> ValueCheck | None:
+    """Check the day of the month where the engine does not."""
+    if one.functions.checks_days:
+        return None
+    day, of_date = (
+        f"REGEXP_EXTRACT({one.value}, {one.writer.string(pattern)}, 1)"
+        for pattern in ("^[0-9]+-[0-9]+-([0-9]+)", "^([0-9]+-[0-9]+-[0-9]+)")
+    )
+    found = f"EXTRACT(DAY FROM {one.safely(of_date, DataTypes.DATE())})"
+    return ValueCheck("cast-failed", f"{found} = {one.safely(day, BIGINT)}")
+
+
+def _fraction(one: _Operand) -> ValueCheck:
+    """Check that the digits which the new type does not have are zeros."""
+    digits = min(getattr(one.new, "precision", 0), one.functions.fraction_digits)
+    most = f"[0-9]{{0,{digits}}}" if digits else ""
+    return ValueCheck("value-changed", one.matches(f"[^.]*([.]{most}0*([^0-9].*)?)?"))
+
+
+def _string_to_time(one: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", one.matches(TIME_PATTERN))
+    return one.result(form, _fraction(one), one.castable())
+
+
+def _string_to_timestamp(one: _Operand) -> Conversion:
+    form = ValueCheck("cast-failed", one.matches(f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"))
+    return one.result(form, _fraction(one), one.castable(), _is_on_calendar(one))
+
+
+def _string_to_instant(one: _Operand) -> Conversion:
+    """Convert a timestamp with a time zone, or a local one that exists in that of the session."""
+    zoned = f"{DATE_PATTERN}[ T]{TIME_PATTERN} ?{ZONE_PATTERN}"
+    local = f"{DATE_PATTERN}([ T]{TIME_PATTERN})?"
+    form = ValueCheck("cast-failed", one.matches(f"({zoned}|{local})"))
+    shown, text = one.safely(one.as_new, TIMESTAMP), one.safely(one.value, TIMESTAMP)
+    exists = f"CASE WHEN {one.matches(zoned)} THEN TRUE ELSE {shown} = {text} END"
+    return one.result(
+        form,
+        _fraction(one),
+        one.castable(),
+        _is_on_calendar(one),
+        ValueCheck("value-changed", exists),
+    )
+
+
+def _string_to_bytes(one: _Operand) -> Conversion:
+    text = one.functions.encode.format(value=one.value, type=one.writer.type(one.new))
+    if one.functions.cast_fails or _holds_bytes(one):
+        return one.result(expression=text)
+    return one.result(one.returns(), expression=text)
+
+
+def _holds_bytes(one: _Operand) -> bool:
+    """Return whether all values fit into the new type; a character is at most four bytes."""
+    if not isinstance(one.old, LengthType) or not isinstance(one.new, LengthType):
+        return False
+    longest = one.old.length * (4 if KINDS[one.old.root] == "string" else 1)
+    return one.new.root is R.VARBINARY and one.new.length >= min(longest, MAX_LENGTH)
+
+
+def _bytes_to_string(one: _Operand) -> Conversion:
+    """Convert UTF-8; PostgreSQL fails for other bytes."""
+    text = one.functions.decode.format(value=one.value, type=one.writer.type(one.new))
+    whole = one.functions.decode.format(value=one.value, type=one.writer.type(STRING))
+    fits = None
+    if isinstance(one.new, LengthType) and one.new.length != MAX_LENGTH:
+        fits = ValueCheck("too-long", f"CHAR_LENGTH({whole}) <= {one.new.length}")
+    valid = None
+    if one.functions.is_text:
+        valid = ValueCheck("cast-failed", one.functions.is_text.format(value=one.value))
+    elif not one.functions.cast_fails:
+        back = one.cast_to(whole, BYTES)
+        valid = ValueCheck("cast-failed", f"{back} = {one.cast_to(one.value, BYTES)}")
+    return one.result(valid, fits, expression=text)
+
+
+def _bytes(one: _Operand) -> Conversion:
+    return one.result() if _holds_bytes(one) else _round_trip(one)
+
+
+def _times(one: _Operand) -> Conversion:
+    """Convert between types of one kind, which differ in their digits."""
+    digits = (getattr(type_, "precision", 0) for type_ in (one.old, one.new))
+    before, after = digits
+    return one.result() if after >= before else _round_trip(one)
+
+
+def _date_to_instant(one: _Operand) -> Conversion:
+    """Convert to midnight, if it exists in the time zone of the session."""
+    return one.result(one.returns(TIMESTAMP))
+
+
+def _date_to_timestamp(one: _Operand) -> Conversion:
+    return one.result()
+
+
+NUMBERS = ("integer", "decimal", "float")
+Build: TypeAlias = Callable[[_Operand], Conversion]
+
+#: Kinds of the old and the new type -> the conversion; other pairs have none that keeps a value.
+CONVERSIONS: Mapping[tuple[str, str], Build] = {
+    ("integer", "integer"): _integers,
+    ("integer", "decimal"): _integers,
+    ("decimal", "integer"): _integers,
+    ("decimal", "decimal"): _integers,
+    ("integer", "float"): _exact_to_float,
+    ("decimal", "float"): _exact_to_float,
+    ("float", "integer"): _float_to_exact,
+    ("float", "decimal"): _float_to_exact,
+    ("float", "float"): _floats,
+    **{("boolean", kind): _boolean_to_number for kind in NUMBERS},
+    **{(kind, "boolean"): _number_to_boolean for kind in NUMBERS},
+    **{(kind, "string"): _to_string for kind in set(KINDS.values())},
+    ("string", "integer"): _string_to_integer,
+    ("string", "decimal"): _string_to_decimal,
+    ("string", "float"): _string_to_float,
+    ("string", "boolean"): _string_to_boolean,
+    ("string", "date"): _string_to_date,
+    ("string", "time"): _string_to_time,
+    ("string", "timestamp"): _string_to_timestamp,
+    ("string", "instant"): _string_to_instant,
+    ("string", "bytes"): _string_to_bytes,
+    ("bytes", "string"): _bytes_to_string,
+    ("bytes", "bytes"): _bytes,
+    ("time", "time"): _times,
+    ("timestamp", "timestamp"): _times,
+    ("instant", "instant"): _times,
+    ("date", "timestamp"): _date_to_timestamp,
+    ("date", "instant"): _date_to_instant,
+    ("timestamp", "date"): _round_trip,
+    ("timestamp", "instant"): _round_trip,
+    ("instant", "date"): _round_trip,
+    ("instant", "timestamp"): _round_trip,
+    ("months", "months"): _round_trip,
+    ("duration", "duration"): _round_trip,
+}
+
+
+# --- rows and collections ------------------------------------------------------------------------
+
+
+def _nested(
+    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path
+) -> Conversion | None:
+    """Return the conversion of a row or a collection; its parts are converted one by one."""
+    engine = writer.target.engine
+    is_document = engine is not None and engine.struct is None and not isinstance(old, ArrayType)
+    if is_document:  # kept as JSON, which has a text
+        is_text = KINDS.get(new.root) == "string"
+        return _to_string(_Operand(writer, value, old, new)) if is_text else None
+    if isinstance(old, RowType) and isinstance(new, RowType):
+        return _rows(writer, value, old, new, path)
+    if type(old) is not type(new):
+        castable = _has_cast(writer, old, new) and KINDS.get(new.root) == "string"
+        return _to_string(_Operand(writer, value, old, new)) if castable else None
+    one = _Operand(writer, value, old, new)
+    steps = ("key", "value") if isinstance(old, MapType) else ("element",)
+    parts = zip(old.children(), new.children(), steps, strict=True)
+    inner = [conversion(writer, "e", before, after, (*path, step)) for before, after, step in parts]
+    is_cast = all(_is_cast(writer, *part) for part in zip(inner, new.children(), strict=True))
+    if is_cast and not any(part.checks for part in inner if part is not None):
+        return one.result()
+    if writer.target.functions.has_lambdas:
+        return Conversion(_collection(writer, value, old, new, path))
+    return _round_trip(one) if is_cast else None
+
+
+def _is_cast(writer: StatementWriter, part: Conversion | None, new: DataType) -> bool:
+    """Return whether the conversion of `e` is that of a cast of the collection, or none at all."""
+    return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
+
+
+def _collection(
+    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path
+) -> str:
+    """Return a collection whose elements are converted one by one."""
+    match old, new:
+        case ArrayType(), ArrayType():
+            parts = [("transform", "e", old.element_type, new.element_type, "element")]
+        case MapType(), MapType():
+            parts = [
+                ("transform_keys", "(e, f)", old.key_type, new.key_type, "key"),
+                ("transform_values", "(f, e)", old.value_type, new.value_type, "value"),
+            ]
+        case MultisetType(), MultisetType():
+            parts = [("transform_keys", "(e, f)", old.element_type, new.element_type, "element")]
+        case _:
+            raise AssertionError(old)
+    for function, names, before, after, step in parts:
+        part = convert(writer, "e", before, after, (*path, step))
+        if part != "e":
+            value = f"{function}({value}, {names} -> {part})"
+    return value
+
+
+def _rows(
+    writer: StatementWriter, value: str, old: RowType, new: RowType, path: Path
+) -> Conversion:
+    """Return a row of the new fields, NULL for a NULL row."""
+    sources = {writer.renames.get((*path, one.name), one.name): one for one in old}
+    if old.field_names() == new.field_names() == list(sources):
+        parts = zip(old, new, strict=True)
+        inner = [
+            conversion(writer, "e", before.data_type, after.data_type, (*path, before.name))
+            for before, after in parts
+        ]
+        casts = zip(inner, new.children(), strict=True)
+        if all(_is_cast(writer, part, type_) for part, type_ in casts) and not any(
+            part.checks for part in inner if part is not None
+        ):
+            return _Operand(writer, value, old, new).result()
+    fields = []
+    for field in new:
+        if (source := sources.get(field.name)) is not None:
+            part, where = f"{value}.{writer.name(source.name)}", (*path, source.name)
+            fields.append(convert(writer, part, source.data_type, field.data_type, where))
+        else:
+            fields.append(_null(writer, field.data_type))
+    if writer.target.engine is None:
+        built = f"ROW({', '.join(fields)})"
+    else:
+        names = (writer.string(field.name) for field in new)
+        pairs = (f"{name}, {part}" for name, part in zip(names, fields, strict=True))
+        built = f"named_struct({', '.join(pairs)})"
+    type_ = writer.type(new)
+    return Conversion(
+        f"CASE WHEN {value} IS NULL THEN CAST(NULL AS {type_}) ELSE CAST({built} AS {type_}) END"
+    )
