@@ -425,8 +425,9 @@ class TableEnvironment:
         """Return a table with the rows of a Spark DataFrame, which runs with the query.
 
         Columns have the nearest types of Flink, or the exact types in the metadata of a DataFrame
-        of `Table.to_spark`. The DataFrame may belong to any session of the SparkContext in which
-        the environment runs.
+        of `Table.to_spark`. A query fails at a value that is not of the exact type, such as one of
+        four characters in a CHAR(3), which may come from a union with another DataFrame. The
+        DataFrame may belong to any session of the SparkContext in which the environment runs.
 
         Raises:
             SchemaError: with code `duplicate-column`, or `wrong-argument` for what is not a

@@ -33,13 +33,13 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.spark.api_mode import is_connect, is_running, not_over_connect
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.jvm import in_session, java_class
 from schema_core.spark.projection import NamedNode, select
+from schema_core.spark.row_checks import of_exact_type
 from schema_core.spark.session import TemporaryNames, create_view, drop_view
 from schema_core.spark.sources import comparable
 from schema_core.spark.transport_types import (
@@ -49,7 +49,7 @@ from schema_core.spark.transport_types import (
     with_microseconds,
 )
 from schema_core.text import show
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+from schema_core.types import DataType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -261,8 +261,8 @@ def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
     """Return rows as a frame of a session, in the physical types of their columns.
 
     Exact types of a DataFrame are in metadata, which Spark also keeps where it changes values: the
-    union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. Fractional seconds beyond
-    the precision are therefore truncated.
+    union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. A value that is not of the
+    exact type therefore fails the job.
     """
     content = cast("_Frame | _ArrowRows", rows.content)  # `rows_of` made it
     with spark_errors():
@@ -286,9 +286,7 @@ def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode
     expected = to_spark(type_)
     if comparable(given[name]) != comparable(expected):
         node = Cast(node, to_spark_sql(type_))
-    if isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < 6:
-        node = datetimes.truncated(node, 9, type_.precision)
-    return node, name
+    return of_exact_type(node, type_, name), name
 
 
 class InlineViews:

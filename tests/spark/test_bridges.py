@@ -14,9 +14,11 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.table import Table
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions import col
+from schema_core.formats.spark.pyspark_types import to_struct_field
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.jvm import with_metadata
 from schema_core.types import (
     ArrayType,
     DataType,
@@ -325,6 +327,46 @@ def test_invalid_rows_are_refused(environment: TableEnvironment, session: SparkS
             use(given)
         known = {code, "missing-extra"} if use == environment.from_polars else {code}
         assert caught.value.code in known, given
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "other", "problem"),
+    [
+        ("TIMESTAMP(3)", "timestamp_ntz'2020-01-01 00:00:00.001'", "0.0012", "fractional digits"),
+        ("TIMESTAMP_LTZ(0)", "timestamp'2020-01-01 00:00:00'", "0.5", "more fractional digits"),
+        ("CHAR(3)", "'abc'", "'abcdef'", "is CHAR(3) but received a value of another length"),
+        ("VARCHAR(3)", "'abc'", "'abcdef'", "is VARCHAR(3) but received a longer value"),
+        ("BINARY(2)", "X'0102'", "X'01'", "is BINARY(2) but received a value of another length"),
+        ("VARBINARY(2)", "X'01'", "X'010203'", "is VARBINARY(2) but received a longer value"),
+        ("MULTISET<STRING>", "map('a', 1)", "map('a', -1)", "a count that is not positive"),
+        ("MULTISET<STRING>", "map('a', 1)", "map('a', 0)", "a count that is not positive"),
+    ],
+)
+@pytest.mark.parametrize("nested", ["{}", "map('k', array(named_struct('x', {})))"])
+def test_a_frame_whose_values_are_not_of_the_exact_type_fails(
+    environment: TableEnvironment,
+    session: SparkSession,
+    type_: str,
+    value: str,
+    other: str,
+    problem: str,
+    nested: str,
+) -> None:
+    if other.startswith("0."):
+        other = f"{value} + make_dt_interval(0, 0, 0, {other})"
+    exact = parse_type(type_ if nested == "{}" else f"MAP<STRING, ARRAY<ROW<x {type_}>>>")
+    field = to_struct_field("a", exact, on_loss="note")
+    right, wrong = (session.sql(f"SELECT {nested.format(one)} AS a") for one in (value, other))
+    typed = environment.from_spark(with_metadata(right, {"a": field.metadata})).to_spark()
+
+    read = environment.from_spark(typed.union(wrong))
+
+    assert type_ in str(read.get_resolved_schema())
+    assert 1 == len(list(environment.from_spark(typed).execute().rows))
+    with pytest.raises(ExternalError) as caught:
+        list(read.execute().rows)
+    assert problem in caught.value.problem
+    assert "column 'a'" in caught.value.problem
 
 
 def test_rows_are_fetched_as_they_are_read(
