@@ -24,6 +24,7 @@ MEANING: Mapping[str, str] = {
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.json.enableExactStringParsing": "true",
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.variable.substitute": "false",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
+from schema_core import Row
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.spark.connectors.csv_files import lines_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+MOMENT = dt.datetime(2024, 2, 29, 10, 0, 0, 500_000)  # noqa: DTZ001
 
 
 @pytest.fixture
@@ -32,7 +38,12 @@ def define(environment: TableEnvironment, tmp_path: Path, columns: str, **option
 
 
 def rows(environment: TableEnvironment, query: str = "SELECT * FROM t") -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, environment.execute_sql(query).collect()), key=repr)
+    found = environment.execute_sql(query).collect()
+    return sorted((tuple(map(plain, row)) for row in found), key=repr)
+
+
+def plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, Row) else value
 
 
 def put(path: Path, content: str) -> None:
@@ -46,8 +57,15 @@ def put(path: Path, content: str) -> None:
     [
         ("s STRING", {}, [("",), ("a",), (" ",), ("#",), ("\n",), ("\r",), ('"',), ("\ufeff",)]),
         ("s STRING", {"null_literal": "NA"}, [("",), (None,), ("a",)]),
-        ("i INT", {}, [(1,), (None,)]),
-        ("i INT, b BOOLEAN, s STRING", {}, [(None, None, ""), (1, True, "x")]),
+        ("i INT", {"null_literal": ""}, [(1,), (None,)]),
+        ("i INT", {"empty_string_as_null": "true"}, [(1,), (None,)]),
+        ("i INT, b BOOLEAN", {"null_literal": ""}, [(None, None), (1, True)]),
+        ("i INT, b BOOLEAN, s STRING", {}, [(2, False, ""), (1, True, "x")]),
+        ("a ARRAY<STRING>", {}, [([],), (["a", "", "c"],), (["x,y", '"q"'],), ([" a"],)]),
+        ("a ARRAY<INT>", {"null_literal": "NA"}, [([],), ([1, None, 2],), ([None],)]),
+        ("a ARRAY<TIMESTAMP(3)>", {"array_element_delimiter": "::"}, [([MOMENT, MOMENT],)]),
+        ("r ROW<p STRING, q INT>, i INT", {}, [(("x", 2), 1), (None, 2), (("", 3), 3)]),
+        ("r ROW<p STRING, q INT>", {"null_literal": "NA"}, [((None, 2),), (("a", None),)]),
         ("i INT, s STRING", {"null_literal": "NA"}, [(None, None), (1, ""), (2, "n")]),
         ("i INT, s STRING", {"escape_character": "\\"}, [(1, 'a\\"b'), (2, "a\\n,b")]),
         ("i INT, s STRING", {"quote_character": "|"}, [(1, 'a|"b'), (2, "a\n,b")]),
@@ -77,6 +95,14 @@ def test_values_are_read_as_written(
         ("s STRING", {"null_literal": "NA"}, "NA", "the value 'NA' would be read back as NULL"),
         ("i INT", {"null_literal": "0"}, 0, "the value '0' would be read back as NULL"),
         ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value requires quotes"),
+        ("b BOOLEAN", {}, None, "NULL would be read back as FALSE"),
+        ("b BYTES", {}, None, "NULL would be read back as an empty string of bytes"),
+        ("a ARRAY<STRING>", {"null_literal": "NA"}, None, "read back as an empty array"),
+        ("a ARRAY<STRING>", {}, [""], "a blank value would be read back as an empty array"),
+        ("a ARRAY<STRING>", {}, ["a", None], "NULL would be read back as an empty string"),
+        ("a ARRAY<STRING>", {}, ["a;b"], "a part of it contains ';'"),
+        ("a ARRAY<STRING>", {"array_element_delimiter": "::"}, ["a:", "b"], "contains '::'"),
+        ("r ROW<p STRING>", {}, ("",), "a blank value would be read back as NULL"),
     ],
 )
 def test_values_that_do_not_round_trip_are_refused(
@@ -154,15 +180,91 @@ def test_partition_and_metadata_columns_are_read(csv: TableEnvironment, tmp_path
     assert [(22,)] == rows(csv, "SELECT a FROM t WHERE p = 'z'")
 
 
-@pytest.mark.parametrize("statement", ["SELECT * FROM t", "INSERT INTO t SELECT ARRAY[1]"])
+@pytest.mark.parametrize(
+    ("type_", "statement"),
+    [
+        ("MAP<STRING, INT>", "SELECT * FROM t"),
+        ("ARRAY<ARRAY<INT>>", "INSERT INTO t SELECT ARRAY[ARRAY[1]]"),
+        ("ROW<a ROW<b INT>>", "SELECT * FROM t"),
+        ("MULTISET<STRING>", "SELECT * FROM t"),
+    ],
+)
 def test_unsupported_types_are_refused(
-    csv: TableEnvironment, tmp_path: Path, statement: str
+    csv: TableEnvironment, tmp_path: Path, type_: str, statement: str
 ) -> None:
-    put(define(csv, tmp_path, "a ARRAY<INT>"), "1\n")
+    put(define(csv, tmp_path, f"a {type_}"), "1\n")
     with pytest.raises(SchemaError) as caught:
         csv.execute_sql(statement)
 
     assert "type-not-in-file-format" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    "type_", ["INT", "DOUBLE", "DECIMAL(5, 2)", "DATE", "TIME(0)", "TIMESTAMP(3)"]
+)
+@pytest.mark.parametrize("other", ["x", '"x"'], ids=["native", "exact"])
+def test_an_empty_field_is_not_a_number(
+    csv: TableEnvironment, tmp_path: Path, type_: str, other: str
+) -> None:
+    put(
+        define(csv, tmp_path, f"a STRING, b {type_}"), f"{other},\n{'' if other == 'x' else '#'},\n"
+    )
+    with pytest.raises(ExternalError) as caught:
+        rows(csv)
+
+    assert "column 'b': cannot read as " in caught.value.problem
+    assert "'csv.null-literal' = ''" in str(caught.value)
+
+
+def test_lists_are_read_as_in_flink(csv: TableEnvironment, tmp_path: Path) -> None:
+    columns = "n INT, a ARRAY<STRING>, r ROW<p STRING, q INT>"
+    put(define(csv, tmp_path, columns), '1,a;b;;c,x;2\n2,, \n3,"a,b; c",;1;9\n4,;,y; 3,\n')
+
+    assert [
+        (1, ["a", "b", "", "c"], ("x", 2)),
+        (2, [], None),
+        (3, ["a,b", " c"], ("", 1)),
+        (4, ["", ""], ("y", 3)),
+    ] == rows(csv)
+
+
+@pytest.mark.parametrize(
+    ("columns", "line", "problem"),
+    [
+        ("a ARRAY<INT>", "1;x", "column 'a': cannot read as INT: x"),
+        ("a ROW<p STRING, q INT>", "x", "expected 2 values between ';': x"),
+        ("a ROW<p STRING, q INT>", "x;", "column 'a': cannot read as INT: "),
+    ],
+)
+def test_an_invalid_part_fails_the_job(
+    csv: TableEnvironment, tmp_path: Path, columns: str, line: str, problem: str
+) -> None:
+    put(define(csv, tmp_path, columns), f"{line}\n")
+    with pytest.raises(ExternalError) as caught:
+        rows(csv)
+
+    assert problem in caught.value.problem
+
+
+@pytest.mark.parametrize(("option", "expected"), [({}, [(1, "x")]), ("false", None)])
+def test_a_record_may_end_with_a_delimiter(
+    csv: TableEnvironment, tmp_path: Path, option: Any, expected: object
+) -> None:
+    options = {"allow_trailing_comma": option} if option else {}
+    put(define(csv, tmp_path, "a INT, b STRING", **options), "1,x,\n")
+    if expected is not None:
+        assert expected == rows(csv)
+        return
+    with pytest.raises(ExternalError) as caught:
+        rows(csv)
+
+    assert "expected 2 fields, found 3" in caught.value.problem
+
+
+def test_a_decimal_with_too_many_digits_is_null(csv: TableEnvironment, tmp_path: Path) -> None:
+    put(define(csv, tmp_path, "n INT, a DECIMAL(5, 2)"), "1,999.996\n2,1.005\n3,123456.7\n")
+
+    assert [(1, None), (2, Decimal("1.01")), (3, None)] == rows(csv)
 
 
 def test_a_delimiter_must_be_one_character(csv: TableEnvironment, tmp_path: Path) -> None:

@@ -160,13 +160,14 @@ LINE = "1,-7,1.255,1e3,a b,xy,true,2024-02-29,2024-02-29 10:00:00.1239,YWJj\n"
 CONTENTS = {
     "quoted": LINE + '2,8,3,"2.5","a, ""b""",é,FALSE,,,\n',
     "empty": LINE + ",8,,,,,,,,\n",
+    "not a number": LINE + ",8,,,,,,,,\n",
     "padded": LINE + "2, 8,3 , 4,' ,xy,true,2024-02-29,2024-02-29 10:00:00,YWJj\n",
-    "words": LINE + "2,8,3,nan,inf,NA,true,2024-02-29,2024-02-29 10:00:00,YWJj\n",
+    "words": LINE + "2,8,3,NaN,inf,NA,true,2024-02-29,2024-02-29 10:00:00,YWJj\n",
     "null": LINE + "NA,8,NA,NA,NA,NA,NA,NA,NA,NA\n",
     "invalid": LINE + "2,x,3,4,s,xy,true,2024-02-29,2024-02-29 10:00:00,YWJj\n",
-    "invalid date": LINE + "2,8,3,4,s,xy,true,2024-02-30,2024-02-29 10:00:00,YWJj\n",
+    "invalid date": LINE + "2,8,3,4,s,xy,true,2024-13-01,2024-02-29 10:00:00,YWJj\n",
 }
-NULLS = {"empty": None, "null": "NA", "words": "NA", "quoted": ""}
+NULLS = {"empty": "", "null": "NA", "words": "NA", "quoted": ""}
 
 
 def outcome(environment: TableEnvironment, query: str) -> object:
@@ -203,6 +204,7 @@ def test_spark_reads_the_values_of_the_exact_parser(
                 assert outcome(environment, query) == native[name], name
     assert "cannot read as BIGINT NOT NULL: x in file:" in str(native["invalid"])
     assert str(native["invalid"]).endswith(", line 2")
+    assert "cannot read as INT:  in file:" in str(native["not a number"])
     assert str(native["invalid date"]).endswith(", line 2")
     assert isinstance(native["null"], list)
 

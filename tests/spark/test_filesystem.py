@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -55,6 +56,7 @@ PRICES = (
 )
 HEADER = "id,name,price,at"
 NA = {"csv.null-literal": "NA"}
+NEW_YEAR = dt.datetime(2020, 1, 1)  # noqa: DTZ001
 
 
 def context_of(session: SparkSession, bound: BoundTable) -> ReadContext:
@@ -295,6 +297,53 @@ def test_unreadable_lines_of_json_are_skipped_on_request(
     assert 3 == frame_of(session, bound).count()
 
 
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("INT", "1.9", 1),
+        ("ARRAY<INT>", '[1.9, "2", null]', [1, 2, None]),
+        ("MAP<STRING, TIMESTAMP(0)>", '{"k": "2019-12-31 24:00:00"}', {"k": NEW_YEAR}),
+        ("ROW<x BYTES, y BOOLEAN>", '{"x": "YWI=", "y": "yes"}', (b"ab", False)),
+        ("MULTISET<STRING>", '{"k": 2.5}', {"k": 2}),
+        ("STRING", "1.50", "1.50"),
+        ("STRING", '"\t"', "\t"),
+        ("DOUBLE", "NaN", None),
+        ("INT", '"1.9"', None),
+        ("ARRAY<INT>", '["1.9"]', None),
+        ("BYTES", "1234", None),
+        ("DATE", '"2021-01-01 00:00:00"', None),
+        ("TIMESTAMP_LTZ(3)", '"2021-01-01 00:00:00"', None),
+    ],
+)
+def test_json_values_are_read_as_in_flink(
+    environment: TableEnvironment, tmp_path: Path, type_: str, value: str, expected: object
+) -> None:
+    (tmp_path / "rows").write_text(f'{{"a": {value}}}\n', encoding="utf-8")
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json'"
+    environment.execute_sql(f"CREATE TABLE j (a {type_}) WITH ({options})")
+    if expected is None:
+        with pytest.raises(ExternalError) as caught:
+            list(environment.execute_sql("SELECT * FROM j").collect())
+        assert "job-failed" == caught.value.code
+        return
+
+    [row] = environment.execute_sql("SELECT * FROM j").collect()
+    actual = tuple(row[0]) if isinstance(expected, tuple) else row[0]
+    assert expected == actual
+
+
+@pytest.mark.parametrize("statement", ["SELECT * FROM j", "INSERT INTO j SELECT MAP[1, 2], 'x'"])
+def test_json_has_keys_of_strings_only(
+    environment: TableEnvironment, tmp_path: Path, statement: str
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json'"
+    environment.execute_sql(f"CREATE TABLE j (a MAP<INT, INT>, b STRING) WITH ({options})")
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql(statement)
+
+    assert "type-not-in-file-format" == caught.value.code
+
+
 def test_json_without_null_fields(environment: TableEnvironment, tmp_path: Path) -> None:
     options = (
         f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}',"
@@ -351,6 +400,18 @@ def test_partitions_are_pruned(
         ("INT", " 7", 7),
         ("DECIMAL(5, 2)", "1.5", Decimal("1.50")),
         ("TIMESTAMP(3)", "2020-01-01 00%3A00%3A00.5", dt.datetime(2020, 1, 1, 0, 0, 0, 500_000)),  # noqa: DTZ001
+        ("TIMESTAMP(3)", "2020-01-01T00%3A00%3A00.5", dt.datetime(2020, 1, 1, 0, 0, 0, 500_000)),  # noqa: DTZ001
+        ("TIMESTAMP(3)", "2020-01-01T00%3A00", NEW_YEAR),
+        ("TIMESTAMP(0)", "2020-01-01T00%3A00%3A00.123456", NEW_YEAR),
+        ("TIMESTAMP(3)", "2020-01-01T00%3A00.5", None),
+        ("DATE", "18628", dt.date(2021, 1, 1)),
+        ("DATE", "-1", dt.date(1969, 12, 31)),
+        ("DATE", "2021", None),
+        ("TIME(3)", "36062500", dt.time(10, 1, 2, 500_000)),
+        ("TIME(0)", "99999999", None),
+        ("BOOLEAN", "1", False),
+        ("VARCHAR(2)", "abcd", "abcd"),
+        ("CHAR(3)", "ab", "ab"),
         ("BOOLEAN", "True", True),
         ("DATE", "2024-1-5", dt.date(2024, 1, 5)),
         ("INT", "x", None),
@@ -359,7 +420,7 @@ def test_partitions_are_pruned(
         ("TINYINT", "300", None),
     ],
 )
-def test_the_directory_of_a_partition_is_read_by_the_rules_of_casts(
+def test_the_directory_of_a_partition_is_read_as_flink_writes_it(
     environment: TableEnvironment, tmp_path: Path, type_: str, value: str, expected: object
 ) -> None:
     folder = tmp_path / "t" / f"p={value}"
@@ -377,7 +438,51 @@ def test_the_directory_of_a_partition_is_read_by_the_rules_of_casts(
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT * FROM t").collect()
     assert "file-schema-mismatch" == caught.value.code
-    assert f"'p={value}'" in caught.value.problem
+    assert f"'p={unquote(value)}'" in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "name"),
+    [
+        ("TIMESTAMP(3)", "TIMESTAMP '2021-01-01 10:00:00.12'", "2021-01-01T10%3A00%3A00.120"),
+        ("TIMESTAMP(0)", "TIMESTAMP '2021-01-01 10:00:05'", "2021-01-01T10%3A00%3A05"),
+        ("TIMESTAMP(6)", "TIMESTAMP '2021-01-01 10:00:00'", "2021-01-01T10%3A00"),
+        ("TIMESTAMP(6)", "TIMESTAMP '2021-01-01 10:00:00.0005'", "2021-01-01T10%3A00%3A00.000500"),
+        ("TIMESTAMP_LTZ(3)", "TO_TIMESTAMP_LTZ(1500, 3)", "1970-01-01T00%3A00%3A01.500"),
+        ("DATE", "DATE '2021-01-01'", "2021-01-01"),
+        ("TIME(0)", "TIME '10:01:02'", "10%3A01%3A02"),
+        ("DECIMAL(5, 2)", "1.5", "1.50"),
+        ("DOUBLE", "1e20", "1.0E20"),
+        ("BOOLEAN", "TRUE", "true"),
+    ],
+)
+def test_the_directory_of_a_partition_has_the_name_of_flink(
+    environment: TableEnvironment, tmp_path: Path, type_: str, value: str, name: str
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'json'"
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT, p {type_}) PARTITIONED BY (p) WITH ({options})"
+    )
+    environment.execute_sql(f"INSERT INTO t SELECT 1, CAST({value} AS {type_})").wait()
+    query = f"SELECT a, p = CAST({value} AS {type_}) FROM t"
+
+    assert [f"p={name}"] == [one.name for one in tmp_path.glob("t/p=*")]
+    assert [(1, True)] == [tuple(one) for one in environment.execute_sql(query).collect()]
+
+
+def test_a_partition_with_the_name_of_a_cast_is_overwritten(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    folder = tmp_path / "t" / "p=2021-01-01 10%3A00%3A00"
+    folder.mkdir(parents=True)
+    (folder / "rows").write_text('{"a": 1}\n', encoding="utf-8")
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'json'"
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT, p TIMESTAMP(0)) PARTITIONED BY (p) WITH ({options})"
+    )
+    environment.execute_sql("INSERT OVERWRITE t SELECT 2, TIMESTAMP '2021-01-01 10:00:00'").wait()
+
+    assert [(2,)] == [tuple(one) for one in environment.execute_sql("SELECT a FROM t").collect()]
 
 
 def test_a_partition_is_overwritten_in_the_time_zone_of_the_session(

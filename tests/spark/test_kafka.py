@@ -174,7 +174,8 @@ def test_properties_that_are_not_passed_on() -> None:
             "invalid-kafka-options",
         ),
         ("a INT, PRIMARY KEY (a) NOT ENFORCED", {}, "invalid-kafka-options"),
-        ("a ARRAY<INT>", {"format": "csv"}, "type-not-in-message"),
+        ("a ARRAY<ARRAY<INT>>", {"format": "csv"}, "type-not-in-message"),
+        ("a MAP<INT, INT>", {"format": "json"}, "type-not-in-message"),
         ("a INT, b INT", {"format": "raw"}, "type-not-in-message"),
         ("a INT", {"sink__delivery_guarantee": "exactly-once"}, "kafka-option-not-supported"),
         ("a INT", {"sink__partitioner": "fixed"}, "kafka-option-not-supported"),
@@ -286,7 +287,7 @@ def test_messages_come_back(
 def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topic) -> None:
     create(environment, "i INT, s STRING", format="json")
     topic.messages = [(None, b'{"i": "x"}')]
-    assert "column 'i': cannot read as INT: x" in code(environment, "SELECT * FROM t")[1]
+    assert "column 'i': cannot read as INT: \"x\"" in code(environment, "SELECT * FROM t")[1]
     topic.messages = [(None, b"{")]
     assert code(environment, "SELECT * FROM t")[0] == "job-failed"
     environment.execute_sql("DROP TABLE t")

@@ -96,7 +96,8 @@ def test_nested_values_are_written_with_microseconds(
 def test_computed_columns_have_nanoseconds(environment: TableEnvironment, tmp_path: Path) -> None:
     environment.execute_sql(
         "CREATE TABLE c (ms BIGINT, t9 AS TO_TIMESTAMP_LTZ(ms, 9)) WITH ("
-        f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}')"
+        "'connector' = 'filesystem', 'format' = 'csv', 'csv.null-literal' = '', "
+        f"'path' = '{tmp_path}')"
     )
     environment.execute_sql("INSERT INTO c VALUES (1000), (CAST(NULL AS BIGINT))").wait()
 

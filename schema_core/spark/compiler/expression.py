@@ -431,7 +431,7 @@ def from_physical(node: Node, type_: DataType) -> Node:
                 v=node,
             )
         case _ if has_intervals(type_):
-            return _converted(node, type_, from_physical)
+            return convert_parts(node, type_, from_physical)
         case _:
             return node
 
@@ -446,7 +446,7 @@ def to_physical(node: Node, type_: DataType) -> Node:
         case DayTimeIntervalType():
             return inline("make_dt_interval(0, 0, 0, CAST({v} AS DECIMAL(20, 6)) / 1000)", v=node)
         case _ if has_intervals(type_):
-            return _converted(node, type_, to_physical)
+            return convert_parts(node, type_, to_physical)
         case _:
             return node
 
@@ -456,8 +456,8 @@ def has_intervals(type_: DataType) -> bool:
     return any(isinstance(part, INTERVALS) for part in type_.walk())
 
 
-def _converted(node: Node, type_: DataType, convert: Callable[[Node, DataType], Node]) -> Node:
-    """Return a nested value with converted parts."""
+def convert_parts(node: Node, type_: DataType, convert: Callable[[Node, DataType], Node]) -> Node:
+    """Return a nested value whose parts are converted, each by its type."""
 
     def entry(one: Node) -> Node:
         key = convert(Field(one, "key"), type_.children()[0])

@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from schema_core.environment.options import ConfigOption, boolean
+from schema_core.environment.options import ConfigOption, boolean, invalid_value
 from schema_core.errors import SchemaError
 from schema_core.lazy_dataclass import dataclass
 from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
+from schema_core.spark.compiler.tree import Case, Literal, Node, call, fail, is_null, let
+from schema_core.spark.connectors.field_values import BLANK
 from schema_core.spark.jobs import HINT
 from schema_core.spark.jvm import in_session
 from schema_core.spark.settings import MEANING
-from schema_core.types import CharType, DataType, VarCharType
+from schema_core.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    VarBinaryType,
+    VarCharType,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +55,8 @@ DELIMITERS = (",", ";", "\t", "|", ":", " ")
 class CsvDialect:
     """The syntax of the records of a table.
 
-    `columns` are the names that a header must have; `skip_errors` skips invalid records.
+    `columns` are the names that a header must have; `skip_errors` skips invalid records;
+    `trailing` permits a delimiter after the last field.
     """
 
     columns: tuple[str, ...]
@@ -56,6 +66,7 @@ class CsvDialect:
     comments: bool = False
     header: bool = False
     skip_errors: bool = False
+    trailing: bool = True
     #: The names that each column may have in a header; by default only its own.
     names: tuple[tuple[str, ...], ...] = ()
 
@@ -82,7 +93,36 @@ CSV_ERRORS = ConfigOption(
     False,
     "whether a field that cannot be parsed is NULL instead of an error",
 )
-NULL = ConfigOption("csv.null-literal", str, None, "the string that represents NULL")
+NULL = ConfigOption(
+    "csv.null-literal",
+    str,
+    None,
+    "the string that represents NULL; without it no field is NULL, and an empty field is not a "
+    "number",
+)
+EMPTY_IS_NULL = ConfigOption(
+    "csv.empty-string-as-null", boolean, False, "whether an empty field is NULL when it is read"
+)
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise invalid_value("a string that is not empty", text)
+    return text
+
+
+ELEMENTS = ConfigOption(
+    "csv.array-element-delimiter",
+    _not_empty,
+    ";",
+    "the delimiter between the elements of an ARRAY, and between the fields of a ROW",
+)
+TRAILING = ConfigOption(
+    "csv.allow-trailing-comma",
+    boolean,
+    True,
+    "whether a record may end with a delimiter after its last field",
+)
 HEADER = ConfigOption(
     "csv.header",
     boolean,
@@ -109,6 +149,7 @@ def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
         comments=bool(COMMENTS.of(options)),
         header=bool(HEADER.of(options)),
         skip_errors=bool(CSV_ERRORS.of(options)),
+        trailing=bool(TRAILING.of(options)),
     )
 
 
@@ -284,6 +325,8 @@ class FileReader:
             if not self.dialect.is_header(fields):
                 raise UnreadableRecordError(f"{self._place()}: {self._wrong_header(fields)}")
             return None
+        if self.dialect.trailing and len(fields) == width + 1 and not fields[-1]:
+            fields = fields[:-1]
         if len(fields) == width:
             return list(fields)
         self._refuse(f"expected {width} fields, found {len(fields)}")
@@ -565,13 +608,14 @@ ABOUT = {
 def known_field(node: Node, type_: DataType, options: Options) -> Node:
     """Return a field of a csv file, with the null literal of the table as NULL.
 
-    Without a literal an empty field is NULL, except in string columns: Flink writes NULL this way,
-    although it does not read it back.
+    Without a literal no field is NULL: Flink writes NULL as an empty field, which it does not read.
     """
+    if type_.children():
+        return node  # the literal is that of its elements or fields
+    if EMPTY_IS_NULL.of(options):
+        node = call("nullif", node, "")
     null = NULL.of(options)
-    if null is None:
-        return node if isinstance(type_, CharType | VarCharType) else call("nullif", node, "")
-    return call("nullif", node, null)
+    return node if null is None else call("nullif", node, null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -607,29 +651,95 @@ def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options
 
 def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> Node:
     """Return a value as a string; one that would be read back as another value fails the job."""
+    if column.type.children():
+        null: Node = Literal("")
+        if isinstance(column.type, ArrayType):
+            null = fail(f"column {column.name!r}: NULL would be read back as an empty array")
+        return let(
+            column.value,
+            lambda value: inline(
+                "if({v} IS NULL, {null}, {text})",
+                v=value,
+                null=null,
+                text=_with_escapes(value, dialect),
+            ),
+        )
+    return stored_text(column, options, partial(_with_escapes, dialect=dialect))
+
+
+def _with_escapes(text: Node, dialect: CsvDialect) -> Node:
+    if not dialect.escape:
+        return text
+    return call("replace", text, dialect.escape, dialect.escape * 2)
+
+
+#: Type -> what NULL would be read back as, if there is no null literal.
+_EMPTY_VALUES: Mapping[type[DataType], str] = {
+    **dict.fromkeys((CharType, VarCharType), "an empty string"),
+    **dict.fromkeys((BinaryType, VarBinaryType), "an empty string of bytes"),
+    BooleanType: "FALSE",
+}
+
+
+def stored_text(
+    column: CsvColumn, options: Options, escape: Callable[[Node], Node] = lambda text: text
+) -> Node:
+    """Return the string for a value that is a field, or a part of one.
+
+    It fails the job for a value that would be read back as another one.
+    """
     null = NULL.of(options)
     unknown: Node = Literal("" if null is None else null)
-    if null is None and isinstance(column.type, CharType | VarCharType):
-        problem = f"column {column.name!r}: NULL would be read back as an empty string"
-        unknown = fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value")
+    hint = f"{HINT}set {NULL.key!r} to a string that is not a value"
+    empty = _EMPTY_VALUES.get(type(column.type))
+    if null is None and empty is not None and not EMPTY_IS_NULL.of(options):
+        unknown = fail(f"column {column.name!r}: NULL would be read back as {empty}{hint}")
 
     def known(value: Node) -> Node:
-        text = value
-        if dialect.escape:
-            text = call("replace", value, dialect.escape, dialect.escape * 2)
-        if null is None:
+        text = escape(value)
+        taken = [] if null is None else [null]
+        if EMPTY_IS_NULL.of(options) and null != "":
+            taken.append("")
+        if not taken:
             return call("coalesce", text, unknown)
-        problem = f"column {column.name!r}: the value {null!r} would be read back as NULL"
-        return inline(
-            "CASE WHEN {v} IS NULL THEN {unknown} WHEN {v} = {null} THEN {taken} ELSE {text} END",
-            v=value,
-            unknown=unknown,
-            null=null,
-            taken=fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value"),
-            text=text,
-        )
+        as_null = f"would be read back as NULL{hint}"
+        branches = [
+            (
+                inline("{v} = {literal}", v=value, literal=literal),
+                fail(f"column {column.name!r}: the value {literal!r} {as_null}"),
+            )
+            for literal in taken
+        ]
+        return Case(((is_null(value), unknown), *branches), text)
 
     return let(column.value, known)
+
+
+def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
+    """Return the strings of elements or fields, which the delimiter separates, as one.
+
+    It fails the job for a string that would be read back as other parts.
+    """
+    delimiter = str(ELEMENTS.of(options))
+    divided = fail(
+        f"column {column.name!r}: a part of it contains {delimiter!r}"
+        f"{HINT}set {ELEMENTS.key!r} to a string that no value contains"
+    )
+    read = "an empty array" if isinstance(column.type, ArrayType) else "NULL"
+    blank = fail(f"column {column.name!r}: a blank value would be read back as {read}")
+    return let(
+        parts,
+        lambda parts: inline(
+            "CASE WHEN exists({parts}, x -> instr(concat(x, {mark}), {mark}) <= length(x))"
+            " THEN {divided} WHEN size({parts}) > 0 AND btrim(array_join({parts}, {mark}),"
+            " {blank_characters}) = '' THEN {blank} ELSE array_join({parts}, {mark}) END",
+            parts=parts,
+            mark=delimiter,
+            divided=divided,
+            blank=blank,
+            blank_characters=BLANK,
+        ),
+    )
 
 
 def escaped(text: str, dialect: CsvDialect) -> str:

@@ -429,11 +429,14 @@ class NativeCsv:
         """
         return not self.survey.padded and (self.null in (None, "") or not self.survey.empty)
 
-    def is_native(self, type_: DataType) -> bool:
-        """Return whether the reader parses a column of the type."""
+    def is_native(self, name: str, type_: DataType) -> bool:
+        """Return whether the reader parses a column of the type.
+
+        Without a null literal an empty field is not a number, though the reader takes it for NULL.
+        """
         if isinstance(type_, CharType | VarCharType):
             return True
-        if not self.parses_numbers:
+        if not self.parses_numbers or (self.null is None and self._has_empty(name)):
             return False
         match type_:
             case DecimalType():  # the reader removes commas
@@ -442,6 +445,16 @@ class NativeCsv:
                 return not self.survey.words
             case _:
                 return isinstance(type_, INTEGERS)
+
+    def stored(self, type_: DataType) -> DataType:
+        """Return the type as which the reader parses a column.
+
+        The reader refuses a DECIMAL with more digits than its type, which is NULL in Flink.
+        """
+        return DecimalType(38, type_.scale) if isinstance(type_, DecimalType) else type_
+
+    def _has_empty(self, name: str) -> bool:
+        return self.dialect.columns.index(name) in self.survey.empty
 
     @property
     def options(self) -> dict[str, str]:
@@ -478,19 +491,22 @@ class NativeCsv:
     def field(self, name: str, type_: DataType) -> Node:
         """Return a column of the reader, NULL where the field represents NULL."""
         node: Node = ColumnNode(name)
-        has_empty = self.dialect.columns.index(name) in self.survey.empty
+        has_empty = self._has_empty(name)
+        if type_.children():  # the literal is that of its elements or fields
+            return call("coalesce", node, (self.null or "") if self._finds_null else "")
         if self._finds_null:
-            is_string = isinstance(type_, CharType | VarCharType)
-            is_kept = self.null is None and is_string and has_empty
-            return call("coalesce", node, "") if is_kept else node
+            return call("coalesce", node, "") if self.null is None and has_empty else node
         return call("nullif", call("coalesce", node, "") if has_empty else node, self.null)
 
     def columns_without_null(self, types: Mapping[str, DataType]) -> frozenset[str]:
-        """Return the columns that hold no NULL."""
-        found = self.survey.empty if self.null is None else self.survey.null
+        """Return the columns that hold no NULL.
+
+        A DECIMAL with too many digits and an empty ROW are NULL.
+        """
+        found = self.survey.null if self.null is not None else frozenset()
         return frozenset(
             name
             for place, name in enumerate(self.dialect.columns)
             if place not in found
-            or (self.null is None and isinstance(types[name], CharType | VarCharType))
+            and not (isinstance(types[name], DecimalType) or types[name].children())
         )

@@ -61,6 +61,7 @@ from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sq
 from schema_core.spark.connectors import metadata_column, raw_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
+    EMPTY_IS_NULL,
     FILE_METADATA,
     NULL,
     CsvColumn,
@@ -89,10 +90,10 @@ from schema_core.spark.connectors.file_formats import (
     Format,
     exact,
     has_fewer_digits,
-    is_scalar,
+    is_object,
     parsed,
-    physical_type,
     rendered,
+    stored_as,
 )
 from schema_core.spark.connectors.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.spark.connectors.stored_names import (
@@ -117,6 +118,7 @@ from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
+    AnyTimestampType,
     BigIntType,
     BooleanType,
     CharType,
@@ -418,8 +420,7 @@ class FilesystemConnector:
         """
         session, replaced = context.session, context.replaced
         layout = FileLayout(context)
-        if layout.form is CSV:
-            layout.require_scalars()
+        layout.require_types()
         if context.batch is not None:
             _refuse_ignored_by_streams(context.options)
         system, root = located(session, layout.path)
@@ -594,7 +595,8 @@ def _is_of_a_record(error: BaseException) -> bool:
 
 
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_MINUTES = r"[0-9]{2}:[0-9]{2}"
+_CLOCK = rf"{_MINUTES}:[0-9]{{2}}"
 
 #: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
 _PLAIN: Mapping[type[DataType], str] = {
@@ -605,7 +607,7 @@ _PLAIN: Mapping[type[DataType], str] = {
     BigIntType: "[0-9]{1,18}",
     DateType: _DAY,
     TimeType: _CLOCK,
-    TimestampType: f"{_DAY} {_CLOCK}",
+    TimestampType: f"{_DAY}[T ]{_CLOCK}",
     FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
     DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
 }
@@ -618,15 +620,15 @@ def is_plain(text: str, type_: DataType) -> bool:
     (True, False, False)
     >>> is_plain("1.50", DecimalType(3, 2)), is_plain("15.50", DecimalType(3, 2))
     (True, False)
-    >>> is_plain("2024-02-29 10:00:00.5", TimestampType(3)), is_plain("abc", VarCharType(2))
-    (True, False)
+    >>> is_plain("2024-02-29T10:00", TimestampType(3)), is_plain("abc", VarCharType(2))
+    (True, True)
     """
     digits = 0
     match type_:
-        case CharType():
-            return len(text) == type_.length
-        case VarCharType():
-            return len(text) <= type_.length
+        case CharType() | VarCharType():
+            return True
+        case TimestampType() if len(text) == len("2024-02-29T10:00"):
+            pattern = f"{_DAY}T{_MINUTES}"
         case DecimalType():
             pattern = f"-?[0-9]{{1,{type_.precision - type_.scale}}}"
             digits = type_.scale
@@ -649,6 +651,74 @@ def is_plain(text: str, type_: DataType) -> bool:
                 dt.datetime.fromisoformat(text.partition(".")[0])
         return True
     return False
+
+
+def partition_value(node: Node, type_: DataType) -> Node:
+    """Return the value of a type that the name of a directory has, or NULL if it has none.
+
+    Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
+    days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; strings keep
+    their length, and any name but ``true`` is FALSE. Dates and times as in a CAST are read, too.
+    Four digits may be a year or days, so they are not a DATE.
+    """
+    match type_:
+        case CharType() | VarCharType():
+            return node
+        case BooleanType():
+            return inline("lower({v}) = 'true'", v=node)
+        case DateType():
+            return inline(
+                "CASE WHEN NOT rlike({v}, '^-?[0-9]+$') THEN {value} WHEN length({v}) = 4 OR"
+                " length({v}) > 7 THEN NULL ELSE date_from_unix_date(CAST({v} AS INT)) END",
+                v=node,
+                value=convert(node, TEXT, type_, try_=True),
+            )
+        case TimeType():
+            clock = inline(
+                "date_format(timestamp_millis(CAST({v} AS BIGINT)), 'HH:mm:ss.SSS')", v=node
+            )
+            text = inline(
+                "if(rlike({v}, '^[0-9]{3,8}$') AND CAST({v} AS BIGINT) < 86400000, {clock}, {v})",
+                v=node,
+                clock=clock,
+            )
+            return convert(text, TEXT, type_, try_=True)
+        case AnyTimestampType():
+            text = call("regexp_replace", node, "^([0-9-]{10})T([0-9]{2}:[0-9]{2})$", "$1 $2:00")
+            plain = call("regexp_replace", text, "^([0-9-]{10})T", "$1 ")
+            return convert(plain, TEXT, type_, PARTITION_ZONE, try_=True)
+        case _:
+            return convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
+
+
+def partition_text(value: Node, type_: DataType) -> Node:
+    """Return a value of a partition column as Flink writes it to the name of a directory.
+
+    A timestamp is printed as by ``LocalDateTime.toString``. For DATE and TIME this is the form that
+    Flink reads or would read, since it cannot read the numbers that it writes.
+    """
+    text = convert(value, type_, TEXT, PARTITION_ZONE)
+    if isinstance(type_, BooleanType):
+        return call("lower", text)
+    if not isinstance(type_, AnyTimestampType):
+        return text
+    return let(
+        text,
+        lambda text: inline(
+            "CASE WHEN {fraction} <> '' THEN concat({day}, 'T', substring({t}, 12, 8), '.',"
+            " {fraction}) WHEN substring({t}, 18, 2) = '00'"
+            " THEN concat({day}, 'T', substring({t}, 12, 5))"
+            " ELSE concat({day}, 'T', substring({t}, 12, 8)) END",
+            t=text,
+            day=call("substring", text, 1, 10),
+            fraction=call(
+                "regexp_replace",
+                call("rpad", call("substring", text, 21), 9, "0"),
+                "(000)+$",
+                "",
+            ),
+        ),
+    )
 
 
 def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
@@ -718,7 +788,7 @@ def _canonical_of_column(
         return {}
     rows = context.session.createDataFrame(asked, f"{CONTENT} STRING")
     text = ColumnNode(CONTENT)
-    value = to_physical(convert(text, TEXT, type_, PARTITION_ZONE, try_=True), type_)
+    value = to_physical(partition_value(text, type_), type_)
     values = select(rows, [(text, CONTENT), (value, key)]).where(f"{quote(key)} IS NOT NULL")
     return dict(map(tuple, select(values, [(text, CONTENT), layout.written(key, type_)]).collect()))
 
@@ -856,13 +926,13 @@ class FileLayout:
 
         With `metadata`, and for formats whose errors name the file, there is also `FILE_METADATA`.
         """
+        self.require_types()
         if self.form is JSON and JSON_ERRORS.of(self.options):
             return self._objects(session)
         if self.form is not CSV:
             frame = self.reader(session).load(self.path)
             named = metadata or self.form.identifier in PLACES
             return with_file_metadata(frame) if named else frame
-        self.require_scalars()
         columns = [one.name for one in self.inner()]
         names = map(self.former.names_of, columns)
         dialect = replace(dialect_of(self.options, columns), names=tuple(names))
@@ -910,7 +980,9 @@ class FileLayout:
         if not any(path[0] == column.name for path in names if len(path) > 1):
             return value
         # Spark casts rows by position; columns of files are nullable at any depth
-        return Cast(value, to_spark_sql(_nullable(self._physical_type(column.data_type))))
+        return Cast(
+            value, to_spark_sql(_nullable(self._physical_type(column.name, column.data_type)))
+        )
 
     def _streaming(self) -> dict[str, str]:
         """Return the options of Spark's source of files that are added later.
@@ -948,11 +1020,26 @@ class FileLayout:
         )
         default = DEFAULT_PARTITION.of(self.options) or ""
         value = call("nullif", call("nullif", value, default), SPARK_NULL)
-        return to_physical(convert(value, TEXT, type_, PARTITION_ZONE), type_)
+        read = let(value, lambda text: self._required_value(key, text, type_))
+        return to_physical(read, type_)
+
+    def _required_value(self, key: str, text: Node, type_: DataType) -> Node:
+        """Return the value that the name of a directory has; a stream fails if it has none."""
+        return inline(
+            "coalesce({value}, if({t} IS NULL, NULL, raise_error(concat({problem}, {t}))))",
+            value=partition_value(text, type_),
+            t=text,
+            problem=f"the value of {key!r} in the name of a directory is not a "
+            f"{type_.as_summary_string()}: ",
+        )
 
     def _native(self, session: SparkSession, dialect: CsvDialect) -> DataFrame | None:
         """The records of csv files in Spark's reader, or None if it would read other values."""
         null = NULL.of(self.options)
+        if EMPTY_IS_NULL.of(self.options):
+            if null:
+                return None
+            null = ""
 
         def reader_of(survey: Survey) -> tuple[dict[str, str], list[StructField]]:
             self.native = NativeCsv(survey, dialect, null)
@@ -982,7 +1069,7 @@ class FileLayout:
         fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
         reader = self._listed(self._source(session).format("text").schema(StructType(fields)))
         lines = with_file_metadata(reader.load(self.path))
-        lines = lines.where(f"json_object_keys({CONTENT}) IS NOT NULL")
+        lines = lines.where(is_object(functions, col(CONTENT), self.options))
         stored = StructType(self._inner())
         record = functions.from_json(col(CONTENT), stored, self.form.reading(self.options))
         others = [col(quote(name)) for name in (*partitions, FILE_METADATA)]
@@ -997,7 +1084,6 @@ class FileLayout:
 
         Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
         """
-        self.require_scalars()
         inner = [one for one in fields if one.name not in self.partitions]
         columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
         dialect = dialect_of(self.options, [one.name for one in inner])
@@ -1010,19 +1096,19 @@ class FileLayout:
         ]
         return select(frame, [*values, *rest]), "csv", header_options(dialect)
 
-    def require_scalars(self) -> None:
-        """Refuse columns that a field of a csv file cannot hold.
+    def require_types(self) -> None:
+        """Refuse columns that a file of the format cannot hold.
 
         Raises:
             SchemaError: with code `type-not-in-file-format`.
         """
-        for column in self.schema.columns:
-            if isinstance(column, PhysicalColumn) and not is_scalar(column.data_type):
+        for one in self.inner():
+            problem = self.form.why_not(one.data_type)
+            if problem is not None:
                 raise SchemaError(
-                    f"csv files cannot hold column {column.name!r} of type "
-                    f"{column.data_type.as_summary_string()}",
+                    f"column {one.name!r} cannot be in a file: {problem}",
                     code="type-not-in-file-format",
-                    hint="use the format 'json', 'parquet' or 'orc'",
+                    hint="use the format 'parquet' or 'orc'",
                 )
 
     def _inner(self, names: Mapping[Path, str] | None = None) -> list[StructField]:
@@ -1032,7 +1118,7 @@ class FileLayout:
         """
         found = []
         for one in self.inner():
-            path, type_ = (one.name,), self._physical_type(one.data_type.nullable())
+            path, type_ = (one.name,), self._physical_type(one.name, one.data_type.nullable())
             if names is not None:
                 stored = {names.get(path, one.name): stored_type(type_, names, path)}
             elif self._reads_every_name():
@@ -1052,13 +1138,13 @@ class FileLayout:
         is_listed = self.form.identifier in LISTED and not self.streams
         return bool(self.former.paths) and self.form is not CSV and not is_listed
 
-    def _physical_type(self, type_: DataType) -> DataType:
+    def _physical_type(self, name: str, type_: DataType) -> DataType:
         """The type that Spark's reader parses a column as."""
         if self.form.codec is not None:
             return self.form.codec.stored(type_, self.options)
-        if self.native is not None and self.native.is_native(type_):
-            return type_
-        return physical_type(type_, as_text=self.form.is_text)
+        if self.native is not None and self.native.is_native(name, type_):
+            return self.native.stored(type_)
+        return stored_as(type_, self.options) if self.form.is_text else type_
 
     def _listed(self, reader: DataFrameReader) -> DataFrameReader:
         """A reader that takes the path literally; directories are partitions if there are any.
@@ -1135,8 +1221,7 @@ class FileLayout:
             asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune
-                value = convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
-                found[key] = to_physical(value, type_)
+                found[key] = to_physical(partition_value(node, type_), type_)
                 continue
             branches = tuple(
                 (inline("{v} = {text}", v=node, text=text), Literal(literal))
@@ -1155,7 +1240,7 @@ class FileLayout:
         """Return strings that Spark casts to the values of directories, by these values."""
         type_ = context.physical_columns[key].nullable()
         rows = context.session.createDataFrame([(one,) for one in texts], "v STRING")
-        value = convert(ColumnNode("v"), TEXT, type_, PARTITION_ZONE, try_=True)
+        value = partition_value(ColumnNode("v"), type_)
         as_text = convert(value, type_, TEXT, PARTITION_ZONE)
         cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")
         read = {
@@ -1179,33 +1264,30 @@ class FileLayout:
             values = {one: ColumnNode(one) for one in self.former.names_of(name)}
             is_checked = self.form.identifier in LISTED
             node = by_any_name(values, is_checked=is_checked)
-            physical = self._physical_type(type_)
+            physical = self._physical_type(name, type_)
             node = current_value(node, physical, self.former, (name,), is_checked=is_checked)
         if self.form.codec is not None:
             return self.form.codec.decode(node, name, type_, self.options)
         if self.form.is_typed:
             return exact(node, type_)
-        if not is_scalar(type_):
-            return node
         if self.native is not None:
             known = self.native.field(name, type_)
-            if self.native.is_native(type_):
-                return known
-            return to_physical(parsed(known, name, type_, self.options), type_)
+            if self.native.is_native(name, type_):
+                return Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
+            return parsed(known, name, type_, self.options)
         known = self.form.known(node, type_, self.options)
-        place = PLACES.get(self.form.identifier)
-        return to_physical(parsed(known, name, type_, self.options, place), type_)
+        return parsed(known, name, type_, self.options, PLACES.get(self.form.identifier))
 
     def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""
         node: Node = ColumnNode(name)
         if name in self.partitions:
-            shown = convert(from_physical(node, type_), type_, TEXT, PARTITION_ZONE)
+            shown = partition_text(from_physical(node, type_), type_)
             node = let(shown, lambda value: self._directory(name, value, type_))
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
         elif self.form.identifier == "csv":
-            node = rendered(from_physical(node, type_), type_)
+            node = rendered(from_physical(node, type_), name, type_, self.options)
         return node, name
 
     def _directory(self, name: str, value: Node, type_: DataType) -> Node:

@@ -12,7 +12,7 @@ from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.formats.spark.pyspark_types import to_struct_field
 from schema_core.spark.api_mode import functions_of
-from schema_core.spark.compiler.expression import from_physical, to_physical
+from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Cast, Element, Field, Literal, Node, call
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -28,10 +28,10 @@ from schema_core.spark.connectors.file_formats import (
     CSV,
     JSON,
     JSON_ERRORS,
-    is_scalar,
+    is_object,
     parsed,
-    physical_type,
     rendered,
+    stored_as,
 )
 from schema_core.types import (
     MAX_LENGTH,
@@ -143,10 +143,9 @@ class MessageFormat:
             raise _refused(f"a raw message holds one column, got {len(columns)}")
         for name, type_ in columns.items():
             with at(f"column {name!r}"):
-                raw = isinstance(type_, (*STRINGS, *BINARIES))
-                if not {"raw": raw, "csv": is_scalar(type_)}.get(self.name, True):
-                    shown = type_.nullable().as_summary_string()
-                    raise _refused(f"a {self.name} message cannot hold a value of {shown}")
+                problem = _WHY_NOT[self.name](type_)
+                if problem is not None:
+                    raise _refused(f"a message cannot hold the value: {problem}")
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -179,11 +178,8 @@ class MessageFormat:
         return frame, {one: self._value(parts[one], one, columns[one]) for one in columns}
 
     def _value(self, node: Node, name: str, type_: DataType) -> Node:
-        if not is_scalar(type_):
-            return node
         form = CSV if self.name == "csv" else JSON
-        known = form.known(node, type_, self.options)
-        return to_physical(parsed(known, name, type_, self.options), type_)
+        return parsed(form.known(node, type_, self.options), name, type_, self.options)
 
     def _parse_json(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
@@ -191,12 +187,13 @@ class MessageFormat:
         from pyspark.sql.types import StructType
 
         functions = functions_of(frame)
-        text = f"CAST({quote(source)} AS STRING)"
+        value = functions.col(quote(source))
         if JSON_ERRORS.of(self.options):
-            frame = frame.where(f"{quote(source)} IS NULL OR json_object_keys({text}) IS NOT NULL")
+            text = value.cast("string")
+            frame = frame.where(value.isNull() | is_object(functions, text, self.options))
         stored = StructType(
             [
-                to_struct_field(name, physical_type(type_.nullable(), as_text=True))
+                to_struct_field(name, stored_as(type_.nullable(), self.options))
                 for name, type_ in columns.items()
             ]
         )
@@ -222,6 +219,20 @@ class MessageFormat:
         """Return the message of values, each a column in physical form with its type."""
         self.require({name: type_ for name, (_, type_) in columns.items()})
         return Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
+
+
+def _why_not_raw(type_: DataType) -> str | None:
+    if isinstance(type_, (*STRINGS, *BINARIES)):
+        return None
+    return f"raw cannot hold a value of {type_.nullable().as_summary_string()}"
+
+
+#: Format -> why a message cannot hold a value of a type.
+_WHY_NOT: Mapping[str, Callable[[DataType], str | None]] = {
+    "json": JSON.why_not,
+    "csv": CSV.why_not,
+    "raw": _why_not_raw,
+}
 
 
 def _refused(problem: str) -> UnsupportedError:
@@ -267,7 +278,7 @@ def _encode_json(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[
 
 def _encode_csv(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
     rows = [
-        CsvColumn(name, rendered(from_physical(node, type_), type_), type_)
+        CsvColumn(name, rendered(from_physical(node, type_), name, type_, options), type_)
         for name, (node, type_) in columns.items()
     ]
     return csv_line(rows, dialect_of(options, list(columns)), options)

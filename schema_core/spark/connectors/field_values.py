@@ -1,0 +1,303 @@
+"""Strings in csv and json, converted to values by the rules of Flink's formats.
+
+These are not the rules of casts: a format has one syntax for each type (``CsvToRowDataConverters``,
+``JsonParserToRowDataConverters`` and ``TimeFormats`` of Flink 2.3). They are stricter than casts
+for dates and times, and more lenient for BOOLEAN: any string but ``true`` is FALSE.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final
+
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import FALSE, TRUE, Case, Cast, Node, call, let
+from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, sql_type
+from schema_core.types import (
+    MAX_LENGTH,
+    AnyTimestampType,
+    BigIntType,
+    BooleanType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DistinctType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    TimeType,
+    VarCharType,
+    VariantType,
+    YearMonthIntervalType,
+)
+
+TEXT: Final = VarCharType(MAX_LENGTH)
+
+
+class Syntax(Enum):
+    """The syntax of the strings of a format."""
+
+    CSV = auto()
+    #: json with the timestamp format ``SQL``.
+    JSON = auto()
+    #: json with the timestamp format ``ISO-8601``.
+    JSON_ISO = auto()
+
+
+#: The characters that Java's ``String.trim`` removes.
+BLANK: Final = "".join(map(chr, range(0x21)))
+
+_YEAR = r"(?:[0-9]{4}|\+(?!0{0,5}[0-9]{4}-)[0-9]{5,6}|-(?!0+-)[0-9]{4,6})"
+_DAY = r"-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_HOUR = r"(?:[01][0-9]|2[0-3])"
+_MINUTE = r":[0-5][0-9]"
+_FRACTION = r"(?:\.[0-9]{0,9})?"
+_MIDNIGHT = r"24:00:00(?:\.0{0,9})?"
+_CLOCK = f"(?:{_HOUR}{_MINUTE}{_MINUTE}{_FRACTION}|{_MIDNIGHT})"
+_SHORT_CLOCK = f"{_HOUR}{_MINUTE}(?:{_MINUTE}{_FRACTION})?"
+
+#: The strings that are a DECIMAL, of whatever precision.
+DECIMAL: Final = r"\A[+-]?(?:\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(?:[eE][+-]?[0-9]{1,9})?\z"
+_ZERO = r"\A[+-]?[0.]+(?:[eE][+-]?[0-9]+)?\z"
+_DATE = rf"\A{_YEAR}{_DAY}\z"
+#: ``java.sql.Date.valueOf``, which has no sign and one or two digits of month and day.
+_CSV_DATE = r"\A(?!0000|1582-10-(?:0?[5-9]|1[0-4])\z)[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}\z"
+_CSV_DAY_BEYOND_MONTH = r"\A(?!1[0-4]|15[0-7]|0)[0-9]{4}-[0-9]{1,2}-(?:29|30|31)\z"
+_TIMESTAMP = rf"\A{_YEAR}{_DAY} {_CLOCK}\z"
+_ISO_TIMESTAMP = rf"\A{_YEAR}{_DAY}[Tt]{_SHORT_CLOCK}\z"
+_INSTANT = rf"\A{_YEAR}{_DAY} {_CLOCK}Z\z"
+_ISO_INSTANT = rf"\A{_YEAR}{_DAY}T(?:{_SHORT_CLOCK}|{_MIDNIGHT})Z\z"
+_BASE64 = (
+    r"\A(?:[A-Za-z0-9+/]{4}[\x00-\x20]*)*"
+    r"(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})?\z"
+)
+
+
+def stored_type(type_: DataType, syntax: Syntax) -> DataType:
+    """Return the type as which a reader of the format reads a value.
+
+    Numbers and strings of json are read as VARIANT where Flink converts them differently: ``1.9``
+    is the INT 1, and ``"1.9"`` is not an INT.
+    """
+    if syntax is Syntax.CSV:
+        return TEXT
+    match type_:
+        case DistinctType(source_type=source):
+            return stored_type(source, syntax)
+        case MultisetType(element_type=element):
+            return stored_type(MapType(element, IntType()), syntax)
+        case _ if type_.children():
+            return type_.nullable().rebuild(
+                tuple(stored_type(one, syntax) for one in type_.children())
+            )
+    return VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
+
+
+#: The types whose values in json depend on whether they are in quotes.
+_BY_TOKEN = (IntType, BigIntType, *BYTES, YearMonthIntervalType, DayTimeIntervalType)
+
+
+def shown(node: Node, type_: DataType, syntax: Syntax) -> Node:
+    """Return what the reader of the format read as a string, or NULL for NULL."""
+    if isinstance(stored_type(type_, syntax), VariantType):
+        return call("nullif", call("to_json", node), "null")
+    return node
+
+
+def read_value(node: Node, type_: DataType, syntax: Syntax) -> Node:
+    """Return the value of a type that is one field, or NULL if it is not of the type.
+
+    A DECIMAL with more digits than its type is NULL, too, as in Flink: see `is_value`.
+    """
+    if isinstance(stored_type(type_, syntax), VariantType):
+        return let(node, lambda value: _read_token(value, type_, syntax))
+    return _read_text(node, type_, syntax)
+
+
+def is_value(text: Node, type_: DataType, syntax: Syntax) -> Node:
+    """Return whether a string of which `read_value` returns NULL is of the type nevertheless."""
+    if not isinstance(type_, DecimalType):
+        return FALSE
+    return call("rlike", _trimmed(text) if syntax is not Syntax.CSV else text, DECIMAL)
+
+
+def _read_token(value: Node, type_: DataType, syntax: Syntax) -> Node:
+    """Read a token of json that is a VARIANT."""
+    content = inline("try_variant_get({v}, '$', 'string')", v=value)
+    if isinstance(type_, BYTES):
+        return inline(
+            "if(schema_of_variant({v}) = 'STRING', {read}, NULL)",
+            v=value,
+            read=_read_text(content, type_, syntax),
+        )
+    is_long = isinstance(type_, BigIntType | DayTimeIntervalType)
+    name = "BIGINT" if is_long else "INT"
+    # Jackson reads a number with a fraction as a double, which must be in the range
+    least, most = ("-9.223372036854775808e18", "9.223372036854775807e18")
+    if not is_long:
+        least, most = "-2147483648", "2147483647"
+    return let(
+        call("to_json", value),
+        lambda token: Case(
+            (
+                (inline("startswith({t}, '\"')", t=token), Cast(content, name, safe=True)),
+                (call("rlike", token, r"\A-?[0-9]+\z"), Cast(token, name, safe=True)),
+                (
+                    inline(
+                        "CAST({t} AS DOUBLE) BETWEEN CAST({least} AS DOUBLE)"
+                        " AND CAST({most} AS DOUBLE)",
+                        t=token,
+                        least=least,
+                        most=most,
+                    ),
+                    Cast(Cast(token, "DOUBLE"), name),
+                ),
+            )
+        ),
+    )
+
+
+def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
+    is_csv = syntax is Syntax.CSV
+    match type_:
+        case _ if isinstance(type_, CHARACTERS):
+            return node
+        case BooleanType():
+            return inline("lower({t}) = 'true'", t=_trimmed(node))
+        case _ if isinstance(type_, INTEGERS):
+            return Cast(node, sql_type(type_), safe=True)
+        case _ if isinstance(type_, FLOATS):
+            return let(_trimmed(node), lambda text: _read_float(text, sql_type(type_)))
+        case DecimalType():
+            text = node if is_csv else _trimmed(node)
+            return let(text, lambda text: _read_decimal(text, sql_type(type_)))
+        case _ if isinstance(type_, BYTES):
+            return let(_trimmed(node), _read_bytes)
+        case DateType():
+            return let(node, _read_csv_date if is_csv else _read_date)
+        case TimeType():
+            return let(node, lambda text: _read_time(text, type_, syntax))
+        case AnyTimestampType():
+            return let(
+                _trimmed(node) if is_csv else node,
+                lambda text: _read_timestamp(text, type_, syntax),
+            )
+        case _:
+            return convert(node, TEXT, type_, try_=True)
+
+
+def _trimmed(node: Node) -> Node:
+    return call("btrim", node, BLANK)
+
+
+def _read_float(text: Node, name: str) -> Node:
+    """Read a number with a fraction; Spark also accepts ``nan`` and ``inf`` in any case."""
+    return inline(
+        "if(contains(lower({t}), 'n') AND NOT rlike({t}, {words}), NULL, {cast})",
+        t=text,
+        words=r"\A[+-]?(?:NaN|Infinity)\z",
+        cast=inline(
+            "if(endswith({t}, 'NaN'), CAST('NaN' AS {type}), {cast})",
+            t=text,
+            type=name,
+            cast=Cast(text, name, safe=True),
+        ),
+    )
+
+
+def _read_decimal(text: Node, name: str) -> Node:
+    return inline(
+        "if(rlike({t}, {pattern}), coalesce({cast}, if(rlike({t}, {zero}), {none}, NULL)), NULL)",
+        t=text,
+        pattern=DECIMAL,
+        cast=Cast(text, name),
+        zero=_ZERO,
+        none=inline("CAST(0 AS {type})", type=name),
+    )
+
+
+def _read_bytes(text: Node) -> Node:
+    """Read base64 with its padding; blanks may be between groups of four characters."""
+    return inline("if(rlike({t}, {pattern}), unbase64({t}), NULL)", t=text, pattern=_BASE64)
+
+
+def _read_date(text: Node) -> Node:
+    return inline("if(rlike({t}, {pattern}), try_cast({t} AS DATE), NULL)", t=text, pattern=_DATE)
+
+
+def _read_csv_date(text: Node) -> Node:
+    """Read a date whose day may be beyond the end of its month, as ``java.sql.Date`` does.
+
+    This holds for years of the Gregorian calendar.
+    """
+    return inline(
+        "CASE WHEN NOT rlike({t}, {pattern}) THEN NULL WHEN rlike({t}, {beyond})"
+        " THEN date_add(try_cast(concat(substring_index({t}, '-', 2), '-01') AS DATE),"
+        " CAST(substring_index({t}, '-', -1) AS INT) - 1) ELSE try_cast({t} AS DATE) END",
+        t=text,
+        pattern=_CSV_DATE,
+        beyond=_CSV_DAY_BEYOND_MONTH,
+    )
+
+
+def _read_time(text: Node, type_: TimeType, syntax: Syntax) -> Node:
+    """Read a time; only milliseconds are kept, and further digits of the type are zero."""
+    pattern = rf"\A{_SHORT_CLOCK if syntax is Syntax.CSV else _CLOCK}\z"
+    return let(
+        _to_digits(_from_midnight(text), min(type_.precision, 3)),
+        lambda clock: inline(
+            "if(rlike({t}, {pattern}), {value}, NULL)",
+            t=text,
+            pattern=pattern,
+            value=convert(clock, TEXT, type_, try_=True),
+        ),
+    )
+
+
+def _to_digits(text: Node, digits: int) -> Node:
+    """Return a time with at most as many digits of its fraction."""
+    pattern = rf"\.([0-9]{{0,{digits}}})[0-9]*" if digits else r"\.[0-9]*"
+    kept = call("regexp_replace", text, pattern, ".$1" if digits else "")
+    return inline("if(contains({t}, '.'), rtrim('.', {kept}), {t})", t=text, kept=kept)
+
+
+def _from_midnight(text: Node) -> Node:
+    return inline("if(startswith({t}, '24'), '00:00:00', {t})", t=text)
+
+
+def _read_timestamp(text: Node, type_: AnyTimestampType, syntax: Syntax) -> Node:
+    """Read a timestamp; the day beyond the end of a month is its last, and 24:00 the next day.
+
+    ISO-8601 without a time zone is strict.
+    """
+    is_instant, is_iso = isinstance(type_, LocalZonedTimestampType), syntax is Syntax.JSON_ISO
+    pattern = {
+        (False, False): _TIMESTAMP,
+        (False, True): _ISO_TIMESTAMP,
+        (True, False): _INSTANT,
+        (True, True): _ISO_INSTANT,
+    }[is_instant, is_iso]
+    plain = call("rtrim", "Z", text) if is_instant else text
+    if is_iso:
+        plain = call("translate", plain, "Tt", "  ")
+        plain = call("regexp_replace", plain, r"( [0-9]{2}:[0-9]{2})\z", "$1:00")
+
+    # without a bound value within a branch, which Spark would interpret
+    return let(
+        call("rtrim", ".", plain),
+        lambda plain: inline(
+            "if(rlike({t}, {pattern}) AND {is_day}, {value}, NULL)",
+            t=text,
+            pattern=pattern,
+            is_day=_has_day(plain) if is_iso and not is_instant else TRUE,
+            value=convert(plain, TEXT, type_, try_=True),
+        ),
+    )
+
+
+def _has_day(text: Node) -> Node:
+    """Return whether the day of a timestamp is one of its month."""
+    return inline("try_cast(substring_index({t}, ' ', 1) AS DATE) IS NOT NULL", t=text)
