@@ -265,10 +265,10 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
     """
     schema, fixed = target.table.resolved_schema, how.partition
     _check_partition(target, fixed)
-    chosen = [".".join(name.parts) for name in how.columns] or [
+    _check_names(how.columns, schema)
+    chosen = [name.parts[0] for name in how.columns] or [
         name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
     ]
-    _check_names(how.columns, chosen, schema)
     _check_types(how, schema)
     check_assignment(result_columns(relation), schema, chosen)
     return chosen
@@ -290,26 +290,29 @@ def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
             )
 
 
-def _check_names(written: Sequence[Name], chosen: Sequence[str], schema: ResolvedSchema) -> None:
-    known = persisted(schema)
-    for position, name in enumerate(chosen):
-        span = written[position].span if written else None
-        if name not in known:
+def _check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:
+    known, chosen = persisted(schema), set[str]()
+    for column in columns:
+        name = ".".join(column.parts)
+        if len(column.parts) > 1 or name not in known:
             raise SchemaError(
                 f"the table has no persisted column {name!r}",
                 code="unknown-column",
-                span=span,
+                span=column.span,
                 hint=similar(name, known),
             )
-        if name in chosen[:position]:
-            raise SchemaError(f"column {name!r} is named twice", code="duplicate-column", span=span)
+        if name in chosen:
+            raise SchemaError(
+                f"column {name!r} is named twice", code="duplicate-column", span=column.span
+            )
+        chosen.add(name)
 
 
 def _check_types(how: Writing, schema: ResolvedSchema) -> None:
     """Require that the types in the list of columns are those of the table."""
     types = {column.name: column.data_type.nullable() for column in schema.columns}
     for name, written in zip(how.columns, how.column_types, strict=False):
-        declared, label = data_type(written, as_cast=False), ".".join(name.parts)
+        declared, label = data_type(written, as_cast=False), name.parts[0]
         if declared.nullable() != types[label]:
             raise SchemaError(
                 f"column {label!r} is {types[label]}, but the statement declares {declared}",

@@ -73,8 +73,15 @@ def column_of(column: Column, text: str) -> UnresolvedColumn:
 
 
 def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
-    """Return a watermark of a statement as schemas store it; it cannot be on a nested field."""
-    name = ".".join(watermark.column.parts)
+    """Return a watermark of a statement as schemas store it.
+
+    Raises:
+        SchemaError: with code `unknown-column` for a nested field: Flink has no watermarks there.
+    """
+    column = watermark.column
+    name = ".".join(column.parts)
+    if len(column.parts) > 1:
+        raise SchemaError(f"there is no column {name!r}", code="unknown-column", span=column.span)
     return UnresolvedWatermarkSpec(name, written(watermark.expression, text), watermark.span)
 
 
