@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TypeAlias, assert_never, cast
+from typing import Final, TypeAlias, assert_never, cast
 
 from schema_core.expressions.signatures import FunctionKind
-from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, children
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query.relation import (
     CommonScan,
@@ -26,6 +26,7 @@ from schema_core.query.relation import (
     WindowTable,
     With,
 )
+from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 
 #: Aliases and names of columns.
 Names: TypeAlias = frozenset[tuple[str, str]]
@@ -44,6 +45,26 @@ def columns_of(source: Relation | None) -> Names:
             case _:
                 continue
     return frozenset(found)
+
+
+def adds_elements(join: Join) -> bool:
+    """Return whether a join adds each element of a collection to a row: UNNEST joined ON TRUE.
+
+    The rows of a table function are such elements, too. LEFT JOIN keeps a row without elements.
+    """
+    right, condition = join.right, join.condition
+    is_true = isinstance(condition, Constant) and condition.literal == TRUE
+    return (
+        isinstance(right, Named)
+        and right.lateral
+        and isinstance(right.input, Unnest | FunctionTable)
+        and join.kind in (JoinKind.INNER, JoinKind.LEFT)
+        and is_true
+    )
+
+
+#: The condition of a join of all rows.
+TRUE: Final = Literal(LiteralKind.BOOLEAN, "TRUE")
 
 
 def operands(typed: Typed) -> tuple[Typed, ...]:

@@ -6,8 +6,10 @@ one of them is refused before a job by `require_classic`, with one code for all 
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.errors import ExternalError, UnsupportedError
@@ -67,15 +69,69 @@ def is_running(session: SparkSession) -> bool:
 
 
 def is_alive(context: SparkContext) -> bool:
-    """Whether a SparkContext has not been stopped, from Python or within the JVM."""
+    """Return whether a SparkContext has not been stopped, from Python or within the JVM.
+
+    One whose JVM has ended is released, so that PySpark starts another JVM: it would call the one
+    that has ended forever.
+    """
     java = context._jsc  # noqa: SLF001 - None once it is stopped
-    return java is not None and not java.sc().isStopped()
+    if java is None:
+        return False
+    try:
+        return not java.sc().isStopped()
+    except Exception as error:
+        if getattr(error, "java_exception", None) is not None:
+            raise
+    release_jvm(context)
+    return False
+
+
+def release_jvm(context: SparkContext) -> None:
+    """Let PySpark forget the JVM of a SparkContext, which has ended."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway: Any = context._gateway  # noqa: SLF001 - PySpark has no public access
+    for _ in range(2):  # the first call fails, and forgets the objects of the JVM
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            context.stop()
+    with SparkContext._lock:  # noqa: SLF001
+        if SparkContext._gateway is not gateway:  # noqa: SLF001 - another thread was first
+            return
+        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+        SparkSession._instantiatedSession = None  # noqa: SLF001
+        SparkSession._activeSession = None  # noqa: SLF001
+    with suppress(Exception):
+        gateway.shutdown()
+
+
+def has_lost_jvm(context: SparkContext | None = None) -> bool:
+    """Return whether the JVM of a SparkContext, by default of the active one, has ended."""
+    module: Any = sys.modules.get("pyspark.core.context")
+    if context is None and module is not None:
+        context = module.SparkContext._active_spark_context  # noqa: SLF001
+    if context is None or context._jsc is None:  # noqa: SLF001
+        return False
+    return not is_alive(context) and context._jsc is None  # noqa: SLF001
 
 
 def stopped(hint: str = "create an environment with a running session") -> ExternalError:
     """Return the error for a session that has been stopped."""
     return ExternalError(
-        "the Spark session of the environment is stopped", code="spark-session-stopped", hint=hint
+        "the Spark session of the environment is stopped, or its JVM has ended",
+        code="spark-session-stopped",
+        hint=hint,
+    )
+
+
+def ended_jvm() -> ExternalError:
+    """Return the error for what ran when the JVM ended."""
+    return ExternalError(
+        "the JVM of Spark has ended: it was killed, or ran out of memory",
+        code="spark-session-stopped",
+        hint="run the statement again, which starts another JVM; an environment that was given a "
+        "session needs a new one: TableEnvironment.create(settings, spark=session)",
     )
 
 

@@ -40,6 +40,9 @@ MAX_SMALL: Final = 1 << 28
 #: After how many seconds a lock of a file system without advisory locks counts as abandoned.
 ABANDONED_LOCK: Final = 3600.0
 
+#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
+COPYING: Final = "._COPYING_"
+
 Release = Callable[[], None]
 
 

@@ -19,6 +19,7 @@ from schema_core.expressions.typed import Select as Subquery
 from schema_core.lazy_dataclass import dataclass
 from schema_core.paths import format_path
 from schema_core.query.correlation import (
+    adds_elements,
     expressions_of,
     is_aggregate,
     outer_columns,
@@ -87,6 +88,8 @@ JOIN_HINT: Final = (
     "join by an equation and by bounds of both rowtimes, such as a.k = b.k AND a.ts BETWEEN "
     "b.ts - INTERVAL '5' MINUTE AND b.ts + INTERVAL '5' MINUTE"
 )
+#: What to do instead of a condition of UNNEST.
+ON_TRUE: Final = "join ON TRUE, and write the condition into WHERE"
 
 
 class OperatorState(Enum):
@@ -451,6 +454,8 @@ class _StreamAnalysis:
         found = left or right
         if _is_lateral_query(join.right):
             _refuse("LATERAL of a query", found)
+        if _has_condition_on_elements(join):
+            _refuse(f"{_name(join)} of UNNEST or a table function with a condition", found, ON_TRUE)
         if left is not None and right is not None:
             return self._interval_join(join, left, right)
         for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
@@ -728,6 +733,14 @@ def _is_lateral_query(right: Relation) -> bool:
     if not isinstance(right, Named) or not right.lateral:
         return False
     return not isinstance(right.input, Unnest | FunctionTable)
+
+
+def _has_condition_on_elements(join: Join) -> bool:
+    """Return whether a join adds only some elements of each row, for which Spark needs all rows."""
+    right = join.right
+    if not isinstance(right, Named) or not right.lateral or join.condition is None:
+        return False
+    return not adds_elements(join) and any(True for _ in outer_columns(right.input))
 
 
 def _refuse_state(operation: str, found: _Stream) -> None:

@@ -15,11 +15,53 @@ from schema_core.environment.job_client import JobStatus
 from schema_core.environment.job_graph import JobExecution
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.lazy_regex import regex
-from schema_core.spark.api_mode import is_connect, is_running, not_over_connect, stopped
+from schema_core.spark.api_mode import (
+    ended_jvm,
+    has_lost_jvm,
+    is_connect,
+    is_running,
+    not_over_connect,
+    stopped,
+)
 from schema_core.spark.transactions import NoTransaction, Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def is_connection_lost(error: BaseException) -> bool:
+    """Return whether an error is one of the connection to a JVM that has ended.
+
+    An error within py4j is that of a connection, also if another thread has started a JVM since.
+    """
+    if getattr(error, "java_exception", None) is not None:
+        return False
+    is_lost = has_lost_jvm()
+    if type(error).__name__ == "Py4JNetworkError":
+        return True
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    packages = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames}
+    is_of_py4j = type(error).__module__.partition(".")[0] == "py4j"
+    if isinstance(error, OSError | EOFError):
+        return "py4j" in packages or (is_lost and "pyspark" in packages)
+    return is_lost and is_of_py4j
+
+
+@contextmanager
+def jvm_errors() -> Iterator[None]:
+    """Convert errors of a connection to a JVM that has ended; others are raised as they are.
+
+    Raises:
+        ExternalError: with code `spark-session-stopped`.
+    """
+    try:
+        yield
+    except SchemaCoreError:
+        raise
+    except Exception as error:
+        if is_connection_lost(error):
+            raise ended_jvm() from error
+        raise
 
 
 class SparkJob(JobExecution):
@@ -77,9 +119,10 @@ class SparkJob(JobExecution):
             self._transaction.commit()
 
     def abort(self) -> None:
-        with self._located():
+        with self._located(), jvm_errors():
             self._transaction.abort()
 
+    @jvm_errors()
     def cancel(self, job_id: str) -> None:
         """Cancel the Spark jobs of the group, and those that it starts later.
 
@@ -90,6 +133,7 @@ class SparkJob(JobExecution):
         else:
             self._context().cancelJobGroupAndFutureJobs(job_id)
 
+    @jvm_errors()
     def progress(self, job_id: str) -> tuple[int, int] | None:
         """Return the tasks that are done, and all tasks, of the Spark jobs so far.
 
@@ -168,6 +212,8 @@ def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
     except SchemaCoreError:
         raise
     except Exception as error:
+        if is_connection_lost(error):
+            raise ended_jvm() from error
         if session is not None and not is_running(session):
             raise stopped("run the statement again in a running session") from error
         if _NO_JVM in str(error):

@@ -94,7 +94,7 @@ from schema_core.spark.incremental import (
     updated_parts,
 )
 from schema_core.spark.inputs import InlineViews, rows_of
-from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
+from schema_core.spark.jobs import SparkJob, jvm_errors, local_properties, spark_errors
 from schema_core.spark.jvm import analysed
 from schema_core.spark.outputs import (
     arrow_reader,
@@ -192,6 +192,7 @@ class SparkPlanner:
 
     # --- the Planner interface --------------------------------------------------------------
 
+    @jvm_errors()
     def select(self, query: Relation) -> Rows:
         """Return the rows of a query, which runs when they are first read.
 
@@ -208,6 +209,7 @@ class SparkPlanner:
             lambda: diagnosed_rows(_strings(frame, columns, self._zone), reads),
         )
 
+    @jvm_errors()
     def insert(
         self,
         query: Relation,
@@ -242,6 +244,7 @@ class SparkPlanner:
             reads,
         )
 
+    @jvm_errors()
     def create_as(
         self,
         query: Relation,
@@ -487,6 +490,7 @@ class SparkPlanner:
         )
         return connector, context
 
+    @jvm_errors()
     def was_committed(self, target: BoundTable, job: str) -> bool | None:
         """Return whether the rows of a CREATE TABLE AS are visible; None if it is not known."""
         if (found := self._recovering(target)) is None:
@@ -497,10 +501,12 @@ class SparkPlanner:
         with using(context.identifier, context.options, "recover"), spark_errors():
             return connector.was_committed(context, job)
 
+    @jvm_errors()
     def clean_up(self, target: BoundTable, job: str) -> None:
         """Remove the rows that an unfinished CREATE TABLE AS, the job, has written."""
         self._recover(target, job, creates=True)
 
+    @jvm_errors()
     def recover(self, target: BoundTable, job: str = "") -> None:
         """Finish what jobs on a table have committed, and remove what they have not."""
         self._recover(target, job, creates=False)
@@ -550,6 +556,7 @@ class SparkPlanner:
         connector = for_spark(find_connector(target.table.options))
         return sink_losses(query, target, connector, self.context.options)
 
+    @jvm_errors()
     def explain(self, query: Relation) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         columns, recorder = result_columns(query), ExplainRecorder()
@@ -578,21 +585,25 @@ class SparkPlanner:
 
     # --- DataFrames ----------------------------------------------------------------------------
 
+    @jvm_errors()
     def rows_of(self, library: str | None, data: object, schema: object = None) -> InlineRows:
         """Return the rows of a DataFrame of Spark, pandas or polars, or of Arrow."""
         return rows_of(library, data, schema, self._zone)
 
+    @jvm_errors()
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:
         """Return a query as a DataFrame of the user's session, a new one each time."""
         frame = self._result(query, schema)
         return exposed(frame, schema, self._session.root())
 
+    @jvm_errors()
     def to_arrow(self, query: Relation, schema: ResolvedSchema) -> pa.RecordBatchReader:
         """Return the rows of a query as record batches, which are computed as they are read."""
         reads: list[Read] = []
         frame = self._result(query, schema, partial(as_exchanged, schema), reads)
         return arrow_reader(frame, schema, reads)
 
+    @jvm_errors()
     def to_pandas(self, query: Relation, schema: ResolvedSchema) -> pd.DataFrame:
         """Run a query and return its rows."""
         reads: list[Read] = []

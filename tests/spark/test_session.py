@@ -13,12 +13,15 @@ from typing import Any, cast
 from unittest.mock import MagicMock
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.expressions.user_functions import udf
+from schema_core.spark.api_mode import is_alive
+from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.planner import SparkPlanner
 from schema_core.spark.session import JobSession, _umask_setting
 from tests.spark.conftest import FrameConnector
@@ -246,3 +249,66 @@ def test_spark_is_started_with_the_umask_of_the_process(
         assert expected == _umask_setting()
     finally:
         assert umask == os.umask(before)
+
+
+def test_a_jvm_that_has_ended_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark would call it forever, also in new environments."""
+    context = MagicMock()
+    context._jsc.sc.side_effect = ConnectionRefusedError(111, "Connection refused")
+
+    def stop() -> None:
+        if context._jsc is not None:
+            context._jsc = None
+            raise ConnectionRefusedError(111, "Connection refused")
+        SparkContext._active_spark_context = None
+
+    context.stop = stop
+    for name, value in (("_active_spark_context", context), ("_gateway", context._gateway)):
+        monkeypatch.setattr(SparkContext, name, value)
+    monkeypatch.setattr(SparkContext, "_jvm", context._jvm)
+    monkeypatch.setattr(SparkSession, "_instantiatedSession", MagicMock())
+    monkeypatch.setattr(SparkSession, "_activeSession", MagicMock())
+    found = is_alive(context)
+
+    assert not found
+    assert SparkContext._active_spark_context is None
+    assert SparkContext._gateway is None
+    assert SparkContext._jvm is None
+    assert SparkSession._instantiatedSession is None
+    assert SparkSession._activeSession is None
+    context._gateway.shutdown.assert_called_once_with()
+
+
+def test_a_context_whose_jvm_raises_is_not_released() -> None:
+    context = MagicMock()
+    error = RuntimeError("raised by Java")
+    error.java_exception = object()  # type: ignore[attr-defined]
+    context._jsc.sc.side_effect = error
+
+    with pytest.raises(RuntimeError):
+        is_alive(context)
+    context.stop.assert_not_called()
+
+
+def test_the_end_of_the_jvm_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = MagicMock()
+    context._jsc.sc.side_effect = ConnectionRefusedError(111, "Connection refused")
+    context.stop = lambda: setattr(context, "_jsc", None)
+    monkeypatch.setattr(SparkContext, "_active_spark_context", context)
+    lost = sys.modules["py4j.protocol"].Py4JNetworkError
+    with pytest.raises(ExternalError) as caught, spark_errors():
+        raise lost("Answer from Java side is empty")
+    assert "spark-session-stopped" == caught.value.code
+    assert "JVM" in caught.value.problem
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    with pytest.raises(ConnectionResetError), jvm_errors():
+        raise ConnectionResetError(104, "by the server of a user")
+
+
+def test_a_process_goes_on_when_its_jvm_is_killed(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tests.spark.killed_jvm_program", str(tmp_path)]
+    found = subprocess.run(program, capture_output=True, text=True, timeout=600, check=False)
+
+    assert 0 == found.returncode, found.stdout[-2000:] + found.stderr[-2000:]
+    assert " 0 raw errors" in found.stdout

@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
 from schema_core.lazy_dataclass import dataclass
-from schema_core.query.correlation import calls_in, outer_columns, rows_of, subqueries_in
+from schema_core.query.correlation import (
+    adds_elements,
+    calls_in,
+    outer_columns,
+    rows_of,
+    subqueries_in,
+)
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
@@ -93,6 +99,8 @@ UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
 #: The column of UNNEST and of windows.
 ELEMENT = "the_element"
+#: The suffix of Spark's functions that return a row of NULL for a collection without elements.
+OUTER = "_outer"
 #: Columns of the rows of SESSION: their times, whether each begins a session, and its number.
 TIME, BEGINS, NUMBER = "`the_time`", "`the_beginning`", "`the_session`"
 
@@ -530,7 +538,8 @@ class QueryCompiler:
         )
         left.offered = frozenset(aliases_of(join.left))
         on = ""
-        if join.condition is not None:
+        exploded = adds_elements(join)
+        if join.condition is not None and not exploded:
             own = (left,) if is_lateral else (left, right)
             hiding = frozenset(aliases_of(join))
             lifting = Lifting(own=own, outer=self.around, hiding=hiding)
@@ -542,14 +551,28 @@ class QueryCompiler:
             )
             on = f" ON {to_sql(compiler.compile(join.condition), lifting)}"
         compiler = replace(self, around=(left,)) if is_lateral else self
-        other = compiler.source_of(join.right, scope) + right.laterals()
+        if exploded and isinstance(join.right, Named):
+            kind = "CROSS JOIN"
+            other = compiler.elements(join.right, OUTER if join.kind is JoinKind.LEFT else "")
+        else:
+            kind = JOINS[join.kind]
+            other = compiler.source_of(join.right, scope)
+        other += right.laterals()
         if isinstance(join.right, Join) or right.columns:
             other = f"({other})"
-        kind = JOINS[join.kind]
         word = "INNER JOIN" if on and kind == "CROSS JOIN" else kind
         return f"{self.source_of(join.left, scope)}{left.laterals()} {word} {other}{on}"
 
-    def unnest(self, unnest: Unnest) -> str:
+    def elements(self, named: Named, suffix: str) -> str:
+        """Write the rows of `adds_elements`; with `OUTER` one of NULL if there are none."""
+        compiler, rows = self.inner(), named.input
+        if isinstance(rows, Unnest):
+            text = compiler.unnest(rows, suffix)
+        else:
+            text = compiler.function_table(cast("FunctionTable", rows), suffix)
+        return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
+
+    def unnest(self, unnest: Unnest, suffix: str = "") -> str:
         """Write the elements of an array or the entries of a map as rows.
 
         Raises:
@@ -590,9 +613,11 @@ class QueryCompiler:
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
-            rows = self.exploded("posexplode", collection, f"`the_place`, {quote(ELEMENT)}")
+            rows = self.exploded(
+                f"posexplode{suffix}", collection, f"`the_place`, {quote(ELEMENT)}"
+            )
         else:
-            rows = self.exploded("explode", collection, quote(ELEMENT))
+            rows = self.exploded(f"explode{suffix}", collection, quote(ELEMENT))
         return f"SELECT {', '.join(columns)} FROM {rows}"
 
     def exploded(self, generator: str, collection: Node, names: str) -> str:
@@ -605,7 +630,7 @@ class QueryCompiler:
         value = f"SELECT {self.collection(collection)} AS `the_collection`"
         return f"(SELECT {generator}(`the_collection`) AS ({names}) FROM ({value})) AS e"
 
-    def function_table(self, table: FunctionTable) -> str:
+    def function_table(self, table: FunctionTable, suffix: str = "") -> str:
         """Write the rows of a table function: the elements of the array that it is run to give."""
         apply = table.call
         if self.rows is None or not isinstance(apply, typed.FunctionCall):
@@ -620,7 +645,8 @@ class QueryCompiler:
         if isinstance(apply.type, RowType):
             fields = [Field(element, one.name) for one in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
-        return f"SELECT {columns} FROM {self.exploded('explode', rows, quote(ELEMENT))}"
+        source = self.exploded(f"explode{suffix}", rows, quote(ELEMENT))
+        return f"SELECT {columns} FROM {source}"
 
     def collection(self, collection: Node) -> str:
         """Write the argument of UNNEST, which is computed in the source that it reads.

@@ -32,7 +32,7 @@ from schema_core.formats.spark.pyspark_types import (
 )
 from schema_core.paths import join_names
 from schema_core.schema.columns import PhysicalColumn
-from schema_core.spark.api_mode import functions_of
+from schema_core.spark.api_mode import functions_of, is_connect
 from schema_core.spark.commit import (
     Batch,
     CommitFileKind,
@@ -104,7 +104,12 @@ from schema_core.spark.connectors.stored_names import (
     every_name,
     stored_type,
 )
+from schema_core.spark.connectors.unreadable_files import (
+    require_readable_files,
+    require_short_lines,
+)
 from schema_core.spark.file_systems import (
+    COPYING,
     FileSystem,
     LocalFiles,
     absolute,
@@ -113,7 +118,7 @@ from schema_core.spark.file_systems import (
     located,
 )
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
-from schema_core.spark.jvm import with_metadata
+from schema_core.spark.jvm import java_class, with_metadata
 from schema_core.spark.local_state import State, is_settled, state_of
 from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
@@ -165,9 +170,6 @@ SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
 _PATTERN = frozenset("*?[]{}\\")
 #: How much older than the newest file a file may be that a stream reads: Spark skips older ones.
 NO_MAXIMUM = "36500d"
-#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
-COPYING = "._COPYING_"
-
 PATH = ConfigOption(
     "path",
     str,
@@ -279,11 +281,14 @@ class FilesystemConnector:
         """Return the columns of the files and the metadata of a table.
 
         Raises:
-            ExternalError: with code `files-not-found` where there is no such directory.
+            ExternalError: with code `files-not-found` where there is no such directory, with code
+                `unreadable-file` as `require_readable_files`.
         """
         self._listed = None
         layout = FileLayout(context)
         system, root = located(context.session, layout.path)
+        if isinstance(system, LocalFiles):
+            _require_readable(context.session, root, layout.form.identifier)
         # a relative path may be another one for the next query
         reused = isinstance(system, LocalFiles) and not is_relative(PATH.of(layout.options) or "")
         state = state_of(root) if reused else None
@@ -372,6 +377,8 @@ class FilesystemConnector:
         session = context.session
         system, root = located(session, layout.path)
         _require_directory(layout.path, system, root)
+        if isinstance(system, LocalFiles):
+            _require_readable(context.session, root, layout.form.identifier)
         recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
             present = FileLayout(context).reader(session).load(layout.path).inputFiles()
@@ -558,6 +565,19 @@ def _require_directory(path: str, system: FileSystem, root: str) -> None:
             code="files-not-found",
             hint="rename it: its name must not begin with '_' or '.'",
         )
+
+
+def _require_readable(session: SparkSession, root: str, form: str) -> None:
+    """Require that Spark reads the local files of a table.
+
+    Raises:
+        ExternalError: with code `unreadable-file`.
+    """
+    require_readable_files(root, form)
+    if not is_connect(session):
+        runtime = java_class(session, "java.lang.Runtime")
+        # a line is held several times, and every core reads one
+        require_short_lines(root, form, lambda: int(runtime.getRuntime().maxMemory()) // 16)
 
 
 @contextmanager
