@@ -105,6 +105,13 @@ def test_groups_are_those_of_flink(
         ),
         (
             (
+                "SELECT x, y, GROUP_ID() FROM (VALUES (1, 2)) AS v (x, y)"
+                " GROUP BY ROLLUP (x, y), CUBE (x)"
+            ),
+            [(None, None, 0), (1, None, 0), (1, 2, 0), (1, 2, 1), (1, None, 1), (1, None, 2)],
+        ),
+        (
+            (
                 "SELECT e.g FROM (VALUES (1, 'M'), (1, 'F')) AS e (d, g) JOIN (VALUES (1)) AS x (d)"
                 " USING (d) GROUP BY CUBE (e.d, e.g) HAVING COUNT(*) > 2 OR g = 'M'"
             ),

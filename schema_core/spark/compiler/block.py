@@ -433,7 +433,8 @@ class Block:
 
 def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
     """Return how many grouping sets that are equal to it come before each."""
-    return [sets[:place].count(one) for place, one in enumerate(sets)]
+    keys = [frozenset(one) for one in sets]
+    return [keys[:place].count(one) for place, one in enumerate(keys)]
 
 
 def _marks(most: int) -> list[Node]:

@@ -286,7 +286,9 @@ def as_sets(text: str, generic: Callable[[Equality, list[Node]], Node]) -> Trans
         equality = _equality(element, element, called.zone)
         if equality is None:
             return parsed({str(index): node for index, node in enumerate(arrays)})
-        return let_all(arrays, lambda *names: generic(equality, [*names]))
+        return let_all(
+            arrays, lambda *names: null_or(any_null(*names), generic(equality, [*names]))
+        )
 
     return rewritten(translate)
 
