@@ -731,13 +731,13 @@ def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
         parts,
         lambda parts: inline(
             "CASE WHEN exists({parts}, x -> instr(concat(x, {mark}), {mark}) <= length(x))"
-            " THEN {divided} WHEN size({parts}) > 0 AND btrim(array_join({parts}, {mark}),"
-            " {blank_characters}) = '' THEN {blank} ELSE array_join({parts}, {mark}) END",
+            " THEN {divided} WHEN size({parts}) > 0 AND rlike(array_join({parts}, {mark}),"
+            " {pattern}) THEN {blank} ELSE array_join({parts}, {mark}) END",
             parts=parts,
             mark=delimiter,
             divided=divided,
             blank=blank,
-            blank_characters=BLANK,
+            pattern=BLANK,
         ),
     )
 

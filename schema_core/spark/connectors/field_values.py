@@ -47,8 +47,10 @@ class Syntax(Enum):
     JSON_ISO = auto()
 
 
-#: The characters that Java's ``String.trim`` removes.
-BLANK: Final = "".join(map(chr, range(0x21)))
+#: The characters that Java's ``String.trim`` removes, without control characters in plans.
+_BLANKS: Final = r"[\x00-\x20]"
+#: The strings of which nothing remains.
+BLANK: Final = rf"\A{_BLANKS}*\z"
 
 _YEAR = r"(?:[0-9]{4}|\+(?!0{0,5}[0-9]{4}-)[0-9]{5,6}|-(?!0+-)[0-9]{4,6})"
 _DAY = r"-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -166,7 +168,7 @@ def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
         case _ if isinstance(type_, CHARACTERS):
             return node
         case BooleanType():
-            return inline("lower({t}) = 'true'", t=_trimmed(node))
+            return call("rlike", node, rf"(?i)\A{_BLANKS}*true{_BLANKS}*\z")
         case _ if isinstance(type_, INTEGERS):
             return Cast(node, sql_type(type_), safe=True)
         case _ if isinstance(type_, FLOATS):
@@ -190,7 +192,7 @@ def _read_text(node: Node, type_: DataType, syntax: Syntax) -> Node:
 
 
 def _trimmed(node: Node) -> Node:
-    return call("btrim", node, BLANK)
+    return call("regexp_replace", node, rf"\A{_BLANKS}+|{_BLANKS}+\z", "")
 
 
 def _read_float(text: Node, name: str) -> Node:

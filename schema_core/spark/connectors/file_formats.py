@@ -308,7 +308,7 @@ def _parsed_list(
     if isinstance(type_, ArrayType):
         element = type_.element_type
         elements = inline(
-            "if(btrim({text}, {blank}) = '', slice({parts}, 1, 0), {parts})",
+            "if(rlike({text}, {blank}), slice({parts}, 1, 0), {parts})",
             text=text,
             blank=BLANK,
             parts=parts,
@@ -343,7 +343,7 @@ def _parsed_list(
         )
 
     return null_or(
-        inline("coalesce(btrim({text}, {blank}), '') = ''", text=text, blank=BLANK),
+        inline("coalesce(rlike({text}, {blank}), TRUE)", text=text, blank=BLANK),
         let(parts, row),
     )
 
