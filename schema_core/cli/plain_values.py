@@ -35,6 +35,9 @@ class Group(TyperGroup):
 def converting(parameters: list[Parameter]) -> list[Parameter]:
     """Return the parameters, which convert plain values themselves from now on."""
     for one in parameters:
+        # With click 8.1, an enumeration has the value as its choice, and not the member.
+        if isinstance(one.default, Enum):
+            one.default = one.default.value
         # Another version of Typer may not have the description.
         if hasattr(one, "type_descriptor") and not isinstance(
             one.process_value, ParameterConversion

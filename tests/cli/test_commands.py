@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from enum import Enum
 
 import pytest
 import typer
@@ -18,6 +19,17 @@ def test_summaries_are_the_first_paragraphs_of_the_help(name: str) -> None:
     text = inspect.cleandoc(loaded(name).help)
 
     assert COMMANDS[name].summary == text.partition("\n\n")[0].replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_defaults_are_texts_as_on_the_command_line(name: str) -> None:
+    """With click 8.1, members of enumerations are none of the choices."""
+    command = loaded(name)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        context = each.make_context(name, [], resilient_parsing=True)
+        parameters = each.get_params(context)
+
+        assert not [option.name for option in parameters if isinstance(option.default, Enum)]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["unknown"]])
