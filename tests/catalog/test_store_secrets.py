@@ -64,6 +64,7 @@ def test_wrong_password(postgres: Server, caplog: pytest.LogCaptureFixture) -> N
         f"postgresql+psycopg://host/db?password={CANARY}",
         f"postgresql+psycopg://host/db?sslpassword={CANARY}",
         f"postgresql+psycopg://ann:{CANARY}@host:no-port/db",
+        f"postgresql+psycopg://ann:{CANARY}/db",
         f"nosuch://ann:{CANARY}@host/db",
         f"{CANARY}",
     ],

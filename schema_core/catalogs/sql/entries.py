@@ -410,15 +410,17 @@ _NOT_IN_URLS = regex(r"[\0\ud800-\udfff]")
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:
-    try:
+    address = None
+    # the errors of some versions of SQLAlchemy contain the URL, which may contain a password
+    with suppress(SQLAlchemyError, ValueError, TypeError, AttributeError):
         is_valid = not _NOT_IN_URLS.search(urllib.parse.unquote(url))
         address = sa.make_url(url if is_valid else "")
-    except (SQLAlchemyError, ValueError, TypeError, AttributeError):
+    if address is None:  # raised here, the error has no __context__ with the URL
         raise SchemaError(
             "invalid catalog URL",
             code="invalid-catalog-url",
             hint="write it as sqlite:///file.db or postgresql+psycopg://host/database",
-        ) from None
+        )
     if address.password is not None or any(map(is_secret, address.query)):
         raise SchemaError(
             "the catalog URL contains a password, but URLs are not masked",
