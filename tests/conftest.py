@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.separate_streams import separate_streams
 from tests.slow_tests import slow_tests
 from tests.support import load_profile
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 load_profile()
+separate_streams()
 
 # Programs that tests start run few queries: the second compiler costs their JVM more than it saves.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
