@@ -122,7 +122,8 @@ def _program(name: str) -> str:
 
 def _with_parent() -> list[str]:
     """What makes the server end with us, where we are killed before we can stop it."""
-    program = shutil.which("setpriv")
+    # on our own path, it may be in a directory that the user of the server cannot read
+    program = shutil.which("setpriv", path=os.defpath)
     return [program, "--pdeathsig", "INT", "--"] if program else []
 
 
