@@ -93,6 +93,14 @@ def test_over(environment: TableEnvironment, items: str, source: str, expected: 
     [
         ("SELECT e FROM UNNEST((SELECT ARRAY[1, 2])) AS u (e)", "[1] [2]"),
         (
+            "SELECT e FROM UNNEST((SELECT COLLECT(x) FROM (VALUES (1), (1)) AS s (x))) AS u (e)",
+            "[1] [1]",
+        ),
+        (
+            "SELECT k, e FROM UNNEST((SELECT MAP['a', MAX(x)] FROM (VALUES 1, 2) s (x))) u (k, e)",
+            "[a, 2]",
+        ),
+        (
             (
                 "SELECT k, e FROM (VALUES (1)) AS t (k),"
                 " UNNEST(CASE WHEN EXISTS (SELECT 1) THEN ARRAY[1] ELSE ARRAY[2] END) AS u (e)"

@@ -99,6 +99,8 @@ UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
 #: The column of UNNEST and of windows.
 ELEMENT = "the_element"
+#: The column of a collection that is computed before its elements are read.
+COLLECTION = "the_collection"
 #: The suffix of Spark's functions that return a row of NULL for a collection without elements.
 OUTER = "_outer"
 #: Columns of the rows of SESSION: their times, whether each begins a session, and its number.
@@ -586,7 +588,7 @@ class QueryCompiler:
                     "on Spark",
                     hint="compute the collection in a derived table",
                 )
-        collection = self.compile(unnest.collection)
+        collection, source = self.computed_first(self.compile(unnest.collection))
         element: Node = tree.Column(ELEMENT)
         fields = [element]
         match type_:
@@ -613,22 +615,29 @@ class QueryCompiler:
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
-            rows = self.exploded(
-                f"posexplode{suffix}", collection, f"`the_place`, {quote(ELEMENT)}"
-            )
+            names = f"`the_place`, {quote(ELEMENT)}"
+            rows = self.exploded(f"posexplode{suffix}", collection, names, source)
         else:
-            rows = self.exploded(f"explode{suffix}", collection, quote(ELEMENT))
+            rows = self.exploded(f"explode{suffix}", collection, quote(ELEMENT), source)
         return f"SELECT {', '.join(columns)} FROM {rows}"
 
-    def exploded(self, generator: str, collection: Node, names: str) -> str:
-        """Write the rows of a collection as a source with columns of these names.
+    def computed_first(self, collection: Node) -> tuple[Node, str]:
+        """Return a column in place of a collection with a subquery, and the source that has it.
 
-        Spark computes subqueries in a projection, but not in the arguments of a generator.
+        Spark computes subqueries in a projection, but not in the arguments of generators and of
+        functions with lambdas. The source of other collections is empty.
         """
         if not collection.facts & tree.Fact.SUBQUERY:
-            return f"{generator}({self.collection(collection)}) AS e({names})"
-        value = f"SELECT {self.collection(collection)} AS `the_collection`"
-        return f"(SELECT {generator}(`the_collection`) AS ({names}) FROM ({value})) AS e"
+            return collection, ""
+        source = f"SELECT {self.collection(collection)} AS {quote(COLLECTION)}"
+        return tree.Column(COLLECTION), source
+
+    def exploded(self, generator: str, collection: Node, names: str, source: str) -> str:
+        """Write the rows of a collection as a source with columns of these names."""
+        if source:
+            text = f"{generator}({to_sql(collection)})"
+            return f"(SELECT {text} AS ({names}) FROM ({source})) AS e"
+        return f"{generator}({self.collection(collection)}) AS e({names})"
 
     def function_table(self, table: FunctionTable, suffix: str = "") -> str:
         """Write the rows of a table function: the elements of the array that it is run to give."""
@@ -645,8 +654,9 @@ class QueryCompiler:
         if isinstance(apply.type, RowType):
             fields = [Field(element, one.name) for one in apply.type.fields]
         columns = ", ".join(map(to_sql, fields))
-        source = self.exploded(f"explode{suffix}", rows, quote(ELEMENT))
-        return f"SELECT {columns} FROM {source}"
+        collection, source = self.computed_first(rows)
+        exploded = self.exploded(f"explode{suffix}", collection, quote(ELEMENT), source)
+        return f"SELECT {columns} FROM {exploded}"
 
     def collection(self, collection: Node) -> str:
         """Write the argument of UNNEST, which is computed in the source that it reads.
