@@ -228,7 +228,7 @@ class Checkpoint:
     def _damaged_file(self, error: Exception) -> str | None:
         """Return the file of the checkpoint that Spark cannot read, None for other errors."""
         found = [*causes(error)]
-        texts = [str(error), *(str(cause.toString()) for cause in found)]
+        texts = [str(error), *map(str, found)]
         if not any(map(_UNREADABLE.search, texts)):
             return None
         place = re.escape(self.location.partition("://")[2].rpartition("//")[2] or self.location)
