@@ -759,6 +759,7 @@ def encode_object(table: ResolvedTable) -> Properties:
     >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
     ('BIGINT NOT NULL', 'SELECT')
     """
+    require_instance(table, get_args(ResolvedTable), "table")
     match table:
         case ResolvedCatalogTable():
             return encode_table(table, "carry")
@@ -776,6 +777,7 @@ def decode_object(kind: TableKind, properties: Mapping[str, str]) -> CatalogBase
     Raises:
         SchemaError: for a malformed map.
     """
+    require_instance(kind, TableKind, "kind")
     reader = sidecar.open_reader(properties)
     match kind:
         case TableKind.TABLE:
