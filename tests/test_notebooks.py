@@ -126,7 +126,13 @@ def test_changes_are_a_tuple() -> None:
 
 
 def test_a_plan_shows_its_steps() -> None:
-    old = Schema.new_builder().column("id", "BIGINT").column("name", "STRING").build()
+    old = (
+        Schema.new_builder()
+        .column("id", "BIGINT")
+        .column("name", "STRING")
+        .column("note", "STRING")
+        .build()
+    )
     new = (
         Schema.new_builder()
         .column("id", "BIGINT")
@@ -136,7 +142,7 @@ def test_a_plan_shows_its_steps() -> None:
     )
     found = read(plan(old, new, "postgres", renames={"name": "label"}, path="<b>")._repr_html_())
 
-    assert "<b> (PostgreSQL): 3 steps, in place" in found.text
+    assert "<b> (PostgreSQL): 4 steps, in place" in found.text
     assert ["#", "statements", "changes", "at risk", "undo", "rewrites"] == found.cells[:6]
     assert "cannot be undone" in found.cells
     assert "all rows" in found.cells

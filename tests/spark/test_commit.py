@@ -659,8 +659,8 @@ def test_the_directory_of_a_table_may_be_a_link(directory: Directory, tmp_path: 
     lambda place, other: place.mkdir(),
     lambda place, other: place.symlink_to(other),
     lambda place, other: os.mkfifo(place),
-])  # fmt: skip
-@pytest.mark.parametrize("name", [str(commit_name()), LOCK])
+], ids=["directory", "link", "pipe"])  # fmt: skip
+@pytest.mark.parametrize("name", [str(commit_name()), LOCK], ids=["journal", "lock"])
 def test_no_other_file_is_taken_for_a_journal_or_lock(
     directory: Directory, tmp_path: Path, name: str, make: Callable[[Path, Path], None]
 ) -> None:
