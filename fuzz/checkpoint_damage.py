@@ -94,7 +94,7 @@ class Job:
     def expected(self, files: int) -> list[str]:
         """Return the rows after so many files; the window of the last one is still open."""
         if self.query == "windows":
-            return sorted(f'{ROWS},"2024-01-01 00:{n:02}:00.000"' for n in range(files - 1))
+            return [f"{ROWS},2024-01-01 00:{number:02}:00.000" for number in range(files - 1)]
         return sorted(f"{number},x" for number in range(files * ROWS))
 
     def run(self, files: int, *, stepwise: bool = False) -> None:
@@ -183,7 +183,7 @@ def main() -> None:
                 checksum.unlink()
         kept = Path(temporary, "kept")
         shutil.copytree(job.root, kept)
-        for part, kind in damages(job.checkpoint, arguments.only):
+        for part, kind in list(damages(job.checkpoint, arguments.only)):
             shutil.rmtree(job.root)
             shutil.copytree(kept, job.root)
             damage(job.checkpoint / part, kind)
