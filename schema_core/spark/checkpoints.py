@@ -61,7 +61,11 @@ _UNREADABLE = regex(
     r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|ChecksumException|EOFException|FileNotFoundException"
     r"|does not exist|Incomplete log file|Malformed log file|Stream is corrupted"
 )
-_STATE = regex(r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore")
+_STATE = regex(
+    r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore|streaming\.state\."
+)
+#: How many frames of the innermost error show what it read: some errors have no message.
+FRAMES: Final = 8
 #: How many bytes a description has at most.
 MAX_DESCRIPTION: Final = 1 << 24
 #: How many characters the name of a directory has at most; file systems permit 255 bytes.
@@ -235,6 +239,8 @@ class Checkpoint:
         files = [match for text in texts for match in re.findall(rf"{place}/([\w./-]+\w)", text)]
         if files:
             return f"{QUERY}/{files[-1]}"
+        if found and hasattr(found[-1], "getStackTrace"):
+            texts += map(str, list(found[-1].getStackTrace())[:FRAMES])
         return f"{QUERY}/{STATE}" if any(map(_STATE.search, texts)) else None
 
     def begin(self) -> None:

@@ -183,3 +183,40 @@ def test_a_job_that_has_not_read_anything_keeps_its_id(killed: Path) -> None:
 
     assert (True, found) == (again.is_new, again.id)
     assert not again.fits(3)
+
+
+class JavaError:
+    """A Java exception without a message, as Spark raises it for a damaged schema of a state."""
+
+    def __init__(self, frame: str) -> None:
+        self.frame = frame
+
+    def __str__(self) -> str:
+        return "java.io.EOFException"
+
+    def getStackTrace(self) -> list[str]:
+        return ["java.io.DataInputStream.readUTF", self.frame]
+
+    def getCause(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ("org.apache.spark.sql.execution.streaming.state.SchemaHelper.read", "invalid-checkpoint"),
+        ("org.apache.spark.sql.execution.datasources.Reader.read", None),
+    ],
+)
+def test_an_error_without_a_message_is_one_of_the_state_by_its_frames(
+    tmp_path: Path, frame: str, code: str | None
+) -> None:
+    path = str(tmp_path)
+    job = JobDescription("catalog.database.t", "digest")
+    checkpoint = checkpoint_in(Directory(LocalFiles(), path), path, job, creates=False)
+    error = RuntimeError("the query has failed")
+    vars(error)["java_exception"] = JavaError(frame)
+
+    with pytest.raises((ExternalError, RuntimeError)) as caught, checkpoint.errors():
+        raise error
+    assert code == getattr(caught.value, "code", None)
