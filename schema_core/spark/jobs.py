@@ -208,12 +208,11 @@ def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
         UnsupportedError: with code `not-over-connect` for code that accesses the JVM.
     """
     try:
-        yield
+        with jvm_errors():
+            yield
     except SchemaCoreError:
         raise
     except Exception as error:
-        if is_connection_lost(error):
-            raise ended_jvm() from error
         if session is not None and not is_running(session):
             raise stopped("run the statement again in a running session") from error
         if _NO_JVM in str(error):
