@@ -7,17 +7,17 @@ from datetime import timedelta
 from typing import Any
 
 from docs.mapping_tables import code, table
+from schema_core.connectors.datagen import DatagenConnector
+from schema_core.connectors.files.avro_files import AVRO
+from schema_core.connectors.files.file_formats import CSV, JSON
+from schema_core.connectors.files.filesystem import FilesystemConnector
+from schema_core.connectors.files.raw_files import RAW
+from schema_core.connectors.printing import PrintConnector
+from schema_core.connectors.python_source import PythonSourceConnector
+from schema_core.connectors.rate import RateConnector
+from schema_core.connectors.socket_lines import SocketConnector
+from schema_core.connectors.spark_source import SparkSourceConnector
 from schema_core.environment.options import ConfigOption
-from schema_core.spark.connectors.avro_files import AVRO
-from schema_core.spark.connectors.datagen import DatagenConnector
-from schema_core.spark.connectors.file_formats import CSV, JSON
-from schema_core.spark.connectors.filesystem import FilesystemConnector
-from schema_core.spark.connectors.printing import PrintConnector
-from schema_core.spark.connectors.python_source import PythonSourceConnector
-from schema_core.spark.connectors.rate import RateConnector
-from schema_core.spark.connectors.raw_files import RAW
-from schema_core.spark.connectors.socket_lines import SocketConnector
-from schema_core.spark.connectors.spark_source import SparkSourceConnector
 
 
 def _default(option: ConfigOption[Any]) -> str:

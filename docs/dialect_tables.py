@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.dialects.type_rows import TypeRow
+from schema_core.mappings.dialects.engines import ENGINES, Engine
+from schema_core.mappings.dialects.type_rows import TypeRow
 
 #: Whether a row is read, and whether it is written -> the arrow of the row.
 ARROWS = {(True, True): "↔", (True, False): "→", (False, True): "←"}

@@ -29,8 +29,9 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 #: Packages in the order of the layers.
 LAYERS = (
-    "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats",
-    "environment", "spark", "catalogs", "migration", "cli", "testing",
+    "", "base", "errors", "report", "types", "sql", "expressions", "schema", "query", "catalog",
+    "mappings", "properties", "environment", "migration", "spark", "connectors", "catalogs",
+    "pyflink", "cli", "testing",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """An extension of griffe, which reads the sources for the reference without importing them.
 
-Packages that load their names at first use (`schema_core.lazy`) export those of their stub, and
-examples in docstrings become blocks of code.
+Packages that load their names at first use (`schema_core.base.lazy`) export those of their stub,
+and examples in docstrings become blocks of code.
 """
 
 from __future__ import annotations

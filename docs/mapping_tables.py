@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schema_core.formats.arrow.schemas import from_arrow, to_arrow
-from schema_core.formats.arrow.types import ARROW_KINDS, from_layout
-from schema_core.formats.loss import TARGETS, LossKind, losses
-from schema_core.formats.spark.ddl import SQL_KEYWORDS
-from schema_core.formats.spark.pyspark_types import to_spark
-from schema_core.formats.spark.types import ATOMIC, PARAMETERIZED
+from schema_core.mappings.arrow.schemas import from_arrow, to_arrow
+from schema_core.mappings.arrow.types import ARROW_KINDS, from_layout
+from schema_core.mappings.loss import TARGETS, LossKind, losses
+from schema_core.mappings.spark.ddl import SQL_KEYWORDS
+from schema_core.mappings.spark.pyspark_types import to_spark
+from schema_core.mappings.spark.types import ATOMIC, PARAMETERIZED
 from schema_core.types import parse_type
 
 #: One type of every kind, with parameters that show what is preserved.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from schema_core.formats.properties import parts, sidecar
-from schema_core.formats.properties.legacy import FEATURES
-from schema_core.formats.properties.limits import NO_LIMIT, STORES, StoreLimits
+from schema_core.properties import parts, sidecar
+from schema_core.properties.legacy import FEATURES
+from schema_core.properties.limits import NO_LIMIT, STORES, StoreLimits
 
 #: Sidecar keys, in the order of the page -> their contents.
 OWN = {

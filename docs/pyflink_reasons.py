@@ -74,9 +74,9 @@ REASONS: dict[str, str] = {
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),
     "pyflink.table.types.UserDefinedType.java_udt": "it wraps no Java object",
-    "pyflink.table.types.create_arrow_schema": "`schema_core.arrow.to_schema`",
-    "pyflink.table.types.from_arrow_type": "`schema_core.arrow.from_arrow`",
-    "pyflink.table.types.to_arrow_type": "`schema_core.arrow.to_arrow`",
+    "pyflink.table.types.create_arrow_schema": "`schema_core.mappings.arrow.to_schema`",
+    "pyflink.table.types.from_arrow_type": "`schema_core.mappings.arrow.from_arrow`",
+    "pyflink.table.types.to_arrow_type": "`schema_core.mappings.arrow.to_arrow`",
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
     "pyflink.table.udf.FunctionContext": "Spark does not pass it to its workers",
     "pyflink.table.udf.FunctionContext.__init__": "made by the engine with what Spark has",

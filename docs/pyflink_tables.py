@@ -16,11 +16,12 @@ from docs.pyflink_reasons import BEHAVIOR, REASONS
 
 #: Start of a module's name in PyFlink -> the module that takes its place.
 HOMES = {
-    "pyflink.common.": "schema_core.common",
-    "pyflink.common": "schema_core.common",
-    "pyflink.metrics": "schema_core.metrics",
-    "pyflink.metrics.": "schema_core.metrics",
-    "pyflink.util.exceptions": "schema_core.util.exceptions",
+    "pyflink.common.": "schema_core.pyflink.common",
+    "pyflink.common": "schema_core.pyflink.common",
+    "pyflink.metrics": "schema_core.pyflink.metrics",
+    "pyflink.metrics.": "schema_core.pyflink.metrics",
+    "pyflink.table": "schema_core",
+    "pyflink.util.exceptions": "schema_core.pyflink.util.exceptions",
 }
 
 #: Where PyFlink inherits from a class that is not one of its own, its members are not compared.
@@ -60,7 +61,8 @@ def home_of(module: str) -> str:
     for start, home in HOMES.items():
         if module == start or (start.endswith(".") and module.startswith(start)):
             return home
-    return module.replace("pyflink.table", "schema_core", 1)
+    name = module.replace("pyflink.table", "schema_core.pyflink.table", 1)
+    return name if find_spec(name) else module.replace("pyflink.table", "schema_core", 1)
 
 
 def accepts(parameters: list[str], ours: inspect.Signature, bound: bool) -> bool:

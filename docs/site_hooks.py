@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-CODES = ROOT / "schema_core" / "codes"
+CODES = ROOT / "schema_core" / "errors" / "codes"
 
 #: Path of the page -> the file that it shows.
 ADDED = {

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from fuzz.postgres_server import server, why_not
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (
@@ -35,7 +36,6 @@ from schema_core.errors import (
     TableAlreadyExistException,
     TableNotExistException,
 )
-from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PLAIN, understood
 
 DATABASE = "default"

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from fuzz.catalog_load import Address, store
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.object_store import StoredKind
 from schema_core.catalog.objects import CatalogDatabase
+from schema_core.catalog.stores.memory import InMemoryCatalog
+from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.catalogs.sql.serialization import serialize
 from schema_core.errors import NotFoundError
-from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PLAIN
 
 #: How many tables the database has that is looked at, and how many the others have.

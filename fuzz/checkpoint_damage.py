@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.common import JobClient
 from schema_core.errors import SchemaCoreError
+from schema_core.pyflink.common import JobClient
 
 #: Settings of Spark: few tasks for few rows, and a log of sources that is compacted.
 SPARK = (

@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
-from schema_core.spark.java import find_java
+from schema_core.spark.session.java import find_java
 from tests.spark.cluster_program import CANARY, SUBMITTED
 
 ROOT = Path(__file__).parents[1]

@@ -25,10 +25,10 @@ from fuzz.drawing import Drawing, Drawn
 from properties.answer import answer
 from properties.recorded import Answer, Question
 from properties.scoring import agreement, crashes
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import walk
-from schema_core.text import Span
 
 ASK = Path(__file__).parent / "oracle" / "ask.sh"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fuzz.harming_maps import harmed
 from properties.recorded import Question
-from schema_core.text import quote_identifier
+from schema_core.base.text import quote_identifier
 
 #: Names as users and fiends choose them.
 PLAIN = ("a", "b", "c", "id", "ts", "user_id", "A", "name")

@@ -27,12 +27,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from schema_core.environment.atomicity import AtomicityLevel as Level
-from schema_core.environment.job_graph import JobExecution, JobGraph
-from schema_core.environment.job_run import COMMITTED, UNCERTAIN, submit
+from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN, submit
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
-from schema_core.spark.commit import (
+from schema_core.spark.commit.commit import (
     APPEND,
     PREFIX,
     Definition,
@@ -42,7 +42,7 @@ from schema_core.spark.commit import (
     read_consistently,
     recover,
 )
-from schema_core.spark.file_systems import (
+from schema_core.spark.commit.file_systems import (
     FileStatus,
     FileSystem,
     LocalFiles,
@@ -50,7 +50,7 @@ from schema_core.spark.file_systems import (
     located,
     visible_files,
 )
-from schema_core.spark.transactions import TableTransaction
+from schema_core.spark.commit.transactions import TableTransaction
 
 T = TypeVar("T")
 
@@ -510,7 +510,7 @@ def _with(folder: Path) -> str:
 
 def killed_on_spark(folder: Path, statement: str, at: int) -> None:
     """Run a statement on Spark whose process is killed at one operation on files."""
-    from schema_core.spark.connectors import filesystem
+    from schema_core.connectors.files import filesystem
 
     faults = Faults(at, Fault.KILL_AFTER)
 

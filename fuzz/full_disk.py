@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fuzz.catalog_load import DATABASE, Address, is_whole, proven
-from schema_core.catalog.catalog_store import CatalogDescriptor, FileCatalogStore
+from schema_core.base.paths import ObjectPath
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor, FileCatalogStore
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import ObjectPath
 
 #: How large the disk is, or how far a file may grow.
 SIZE = 400_000

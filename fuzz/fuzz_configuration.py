@@ -12,14 +12,14 @@ from functools import cache
 from typing import Any
 
 from fuzz import driver
-from schema_core.catalog.catalog_store import IN_FILES, catalog_store
+from schema_core.base.text import quote_string
+from schema_core.catalog.stores.catalog_store import IN_FILES, catalog_store
 from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ENVIRONMENT, masked
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.text import quote_string
 
 
 def getters(of: object) -> Iterator[Callable[[], Any]]:

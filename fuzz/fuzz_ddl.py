@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.dialects.api import DIALECTS, read_table, read_tables, to_ddl
-from schema_core.formats.dialects.flink import FLINK
+from schema_core.mappings.dialects.api import DIALECTS, read_table, read_tables, to_ddl
+from schema_core.mappings.dialects.flink import FLINK
 
 
 def target(text: str) -> None:

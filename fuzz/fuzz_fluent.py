@@ -65,7 +65,7 @@ MODULES = (
     "schema_core",
     "schema_core.catalog",
     "schema_core.catalogs",
-    "schema_core.dialects",
+    "schema_core.mappings.dialects",
     "schema_core.expressions",
     "schema_core.properties",
 )

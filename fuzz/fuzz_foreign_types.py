@@ -8,11 +8,11 @@ from contextlib import suppress
 from fuzz import driver
 from schema_core.catalogs.hive.columns import from_hive, to_hive
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.arrow.types import from_layout, read_layout
-from schema_core.formats.exact_types import parse_exact_type
-from schema_core.formats.spark import schemas
-from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type
-from schema_core.formats.spark.types import from_tree
+from schema_core.mappings.arrow.types import from_layout, read_layout
+from schema_core.mappings.exact_types import parse_exact_type
+from schema_core.mappings.spark import schemas
+from schema_core.mappings.spark.ddl import parse_ddl, parse_spark_type
+from schema_core.mappings.spark.types import from_tree
 from schema_core.types import DataTypes
 from schema_core.types.legacy import read_information, since
 

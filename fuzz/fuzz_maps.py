@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.properties.keys import Properties
-from schema_core.formats.properties.legacy import FLINK_KEY_PREFIXES
-from schema_core.formats.properties.limits import STORES
-from schema_core.formats.properties.parts import has_parts, pack, unpack
-from schema_core.formats.properties.stored import MapKind, StoredMap, read_map, upgrade
-from schema_core.formats.properties.verify import verify
+from schema_core.properties.keys import Properties
+from schema_core.properties.legacy import FLINK_KEY_PREFIXES
+from schema_core.properties.limits import STORES
+from schema_core.properties.parts import has_parts, pack, unpack
+from schema_core.properties.stored import MapKind, StoredMap, read_map, upgrade
+from schema_core.properties.verification import verify
 
 KINDS, NAMES = tuple(MapKind), tuple(STORES)
 

@@ -13,20 +13,20 @@ from functools import cache
 from pathlib import Path
 
 from fuzz import driver
+from schema_core.base.paths import ObjectPath
+from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.catalog_store import SUFFIX, CatalogDescriptor, FileCatalogStore
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
+from schema_core.catalog.stores.catalog_store import SUFFIX, CatalogDescriptor, FileCatalogStore
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import make_sql_catalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.text import quote_identifier, quote_string
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz import driver
-from schema_core.paths import parse_path
+from schema_core.base.paths import parse_path
 
 
 def target(text: str) -> None:

@@ -12,15 +12,15 @@ from contextlib import suppress
 from functools import cache
 
 from fuzz import driver
-from schema_core.cli.resolve import Form, check, describing
+from schema_core.cli.commands.resolve import Form, check, describing
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run_session import dry_run_session
 from schema_core.environment.session import Session
-from schema_core.environment.table import Table, of_query
+from schema_core.environment.table_api.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.properties.property_map import encode_object
+from schema_core.properties.property_map import encode_object
 from schema_core.spark.compiler.query import query_text
 from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import SelectStatement, Statement

@@ -17,10 +17,10 @@ from random import Random
 
 from fuzz.migration_plans import drawn_pair
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import CatalogContent, Migrator, autogenerate, diff_catalogs
-from schema_core.paths import ObjectPath
 
 PATH = ObjectPath("default", "m")
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from schema_core.catalog.unfinished import Owner
 from schema_core.errors import SchemaCoreError
-from schema_core.spark.commit import (
+from schema_core.spark.commit.commit import (
     APPEND,
     LOCK,
     PREFIX,
@@ -42,7 +42,7 @@ from schema_core.spark.commit import (
     last_batch,
     read_consistently,
 )
-from schema_core.spark.file_systems import LocalFiles, visible_files
+from schema_core.spark.commit.file_systems import LocalFiles, visible_files
 
 #: The table of the catalog, and the definition that it holds.
 HELD = Definition("c.d.t", "0" * 64)

@@ -33,11 +33,11 @@ from schema_core.catalog.objects import (
     RefreshStatus,
 )
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.properties.keys import Properties
-from schema_core.formats.properties.limits import STORES
-from schema_core.formats.properties.parts import pack
-from schema_core.formats.properties.stored import MAP_FORMATS, MapKind, StoredObject, read_map
-from schema_core.formats.properties.verify import verify
+from schema_core.properties.keys import Properties
+from schema_core.properties.limits import STORES
+from schema_core.properties.parts import pack
+from schema_core.properties.stored import MAP_FORMATS, MapKind, StoredObject, read_map
+from schema_core.properties.verification import verify
 from schema_core.schema.resolve import SchemaResolver
 
 RESOLVER = SchemaResolver()

@@ -15,7 +15,7 @@ from collections import Counter
 from random import Random
 
 from fuzz.migration_plans import drawn_pair
-from schema_core.catalog.apply_changes import apply, normalized
+from schema_core.catalog.changes.application import apply, normalized
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.differences import diff, invert
 from schema_core.migration.json_format import from_json, to_json

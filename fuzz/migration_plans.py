@@ -20,12 +20,12 @@ from typing import Any, TypeAlias
 
 from fuzz.postgres_server import Server, server
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
-from schema_core.catalog.apply_changes import normalized
+from schema_core.catalog.changes.application import normalized
 from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.catalog.resolve import resolve_table
-from schema_core.dialects import to_ddl
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.errors import SchemaCoreError
+from schema_core.mappings.dialects import to_ddl
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.schema.resolve import SchemaResolver
 
@@ -270,7 +270,7 @@ def check_flink(old: CatalogTable, new: CatalogTable, renames: Renames) -> str:
 
 def environment_path(environment: TableEnvironment) -> Any:
     """Return the identifier of the table of the plan."""
-    from schema_core.paths import ObjectIdentifier
+    from schema_core.base.paths import ObjectIdentifier
 
     database = environment.get_current_database() or ""
     return ObjectIdentifier.of(environment.get_current_catalog() or "", database, "m")

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
-from schema_core.catalog.former_names import FormerNames
+from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalogs import SqlCatalog
 from schema_core.migration import rewrite_table
-from schema_core.spark.commit import PREFIX
+from schema_core.spark.commit.commit import PREFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

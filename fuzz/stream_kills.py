@@ -86,7 +86,7 @@ SERVER = """
 import sys
 import time
 
-from schema_core.spark.session import start
+from schema_core.spark.session.session import start
 
 port, *settings = sys.argv[1:]
 session = start(dict(one.split("=", 1) for one in settings))

@@ -22,11 +22,12 @@ from properties import recorded
 from properties.answers.query import QuestionTables
 from properties.answers.schema import NoTables
 from properties.recorded import Question
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import Select
-from schema_core.formats.spark.pyspark_types import to_spark_sql
+from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan
 from schema_core.query.resolve import resolve_query
 from schema_core.spark.compiler.expression import (
@@ -40,7 +41,6 @@ from schema_core.spark.compiler.query import QueryCompiler, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.sql.syntax import Query
-from schema_core.text import Span
 from schema_core.types import DataTypes
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def analyse(session: SparkSession, questions: Iterable[Question]) -> Report:
 
 def main() -> None:
     """Analyse recorded files and print what fails; exit with 1 if anything does."""
-    from schema_core.spark.session import JobSession
+    from schema_core.spark.session.session import JobSession
 
     parser = argparse.ArgumentParser(description="Analyse all recorded SQL on Spark.")
     parser.add_argument("--files", default="query,expr,expr_batch,values")

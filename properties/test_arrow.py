@@ -12,16 +12,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow.schemas import from_field, layout_of, read_schema, to_field
-from schema_core.formats.arrow.types import ARROW_KINDS, from_layout
-from schema_core.formats.exact_types import (
+from schema_core.mappings.arrow.schemas import from_field, layout_of, read_schema, to_field
+from schema_core.mappings.arrow.types import ARROW_KINDS, from_layout
+from schema_core.mappings.exact_types import (
     COMMENT_KEY,
     DEFINITIONS_KEY,
     LAYOUT_KEY,
     TYPE_KEY,
     type_metadata,
 )
-from schema_core.formats.loss import LossKind, losses, physical_equivalent
+from schema_core.mappings.loss import LossKind, losses, physical_equivalent
 from schema_core.testing.strategies import atomic_types, comments, names, types, user_defined_types
 from schema_core.testing.strategies import nested as nested_types
 from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.dialects.api import DIALECTS, ddl_losses, read_table, read_tables, to_ddl
-from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.dialects.expressions import OPERATORS
+from schema_core.mappings.dialects.api import DIALECTS, ddl_losses, read_table, read_tables, to_ddl
+from schema_core.mappings.dialects.engines import ENGINES, Engine
+from schema_core.mappings.dialects.expressions import OPERATORS
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SqlExpression, UnresolvedComputedColumn

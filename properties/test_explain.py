@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schema_core.base.text import escaped, quote_identifier
 from schema_core.schema.columns import UnresolvedComputedColumn
 from schema_core.schema.explain import Cause, name_of
 from schema_core.schema.resolve import SchemaResolver
@@ -15,9 +16,8 @@ from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Name, walk
-from schema_core.testing.expressions import COLUMNS, expressions
+from schema_core.testing.expression_trees import COLUMNS, expressions
 from schema_core.testing.strategies import schemas
-from schema_core.text import escaped, quote_identifier
 from schema_core.types import DataTypes
 
 #: Pieces of names that mean something to a browser, to Mermaid, to Markdown or to a terminal.

@@ -18,7 +18,7 @@ from schema_core.catalogs.hive.columns import HIVE_NAMES as WORDS_OF_TYPES
 from schema_core.catalogs.hive.columns import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
 from schema_core.catalogs.hive.metastore import HiveColumn, HivePartition, HiveStorage, HiveTable
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.limits import STORES
+from schema_core.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import understood
 from schema_core.testing.strategies import tables, types

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.loss import (
+from schema_core.mappings.loss import (
     TARGETS,
     Loss,
     LossKind,

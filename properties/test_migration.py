@@ -9,8 +9,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.catalog.apply_changes import apply, normalized, steps_of
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.paths import ObjectPath
+from schema_core.catalog.changes.application import apply, normalized, steps_of
+from schema_core.catalog.changes.table_changes import (
+    ModifyColumnPosition,
+    ModifyFieldPosition,
+    ModifyNestedType,
+    TableChange,
+)
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -18,12 +24,7 @@ from schema_core.catalog.objects import (
     CatalogView,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.table_changes import (
-    ModifyColumnPosition,
-    ModifyFieldPosition,
-    ModifyNestedType,
-    TableChange,
-)
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.migration import catalog_changes_from_json, catalog_changes_to_json
 from schema_core.migration.catalog_changes import (
@@ -41,7 +42,6 @@ from schema_core.migration.differences import (
     rename_steps,
 )
 from schema_core.migration.json_format import from_json, to_json
-from schema_core.paths import ObjectPath
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

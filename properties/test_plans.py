@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schema_core.catalog.apply_changes import normalized
+from schema_core.catalog.changes.application import normalized
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.dialects.alterations import changed
+from schema_core.mappings.dialects.alterations import changed
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.targets import TARGETS
 from schema_core.schema.resolve import SchemaResolver

@@ -16,7 +16,7 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.property_map import (
+from schema_core.properties.property_map import (
     decode_materialized_table,
     decode_model,
     decode_table,
@@ -25,7 +25,7 @@ from schema_core.formats.properties.property_map import (
     encode_table,
     ignored_keys,
 )
-from schema_core.formats.properties.verify import (
+from schema_core.properties.verification import (
     examine,
     examine_every_key,
     read_ordinary_table,

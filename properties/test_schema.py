@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.codes import codes
 from schema_core.errors import SchemaCoreError
+from schema_core.errors.codes import codes
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema, unresolve

@@ -16,9 +16,9 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.properties.limits import STORES, limit_violations
-from schema_core.formats.properties.parts import PART, is_part, malformed_parts, pack, unpack
-from schema_core.formats.properties.property_map import (
+from schema_core.properties.limits import STORES, limit_violations
+from schema_core.properties.parts import PART, is_part, malformed_parts, pack, unpack
+from schema_core.properties.property_map import (
     decode_materialized_table,
     decode_model,
     decode_table,

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
 from schema_core.errors import ParseError, SchemaCoreError
-from schema_core.formats.arrow.spark import to_schema, to_struct_type
-from schema_core.formats.exact_types import DEFINITIONS_KEY, TYPE_KEY, type_metadata
-from schema_core.formats.loss import losses, physical_equivalent
-from schema_core.formats.spark.ddl import parse_ddl, print_ddl
-from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
-from schema_core.formats.spark.schemas import parse_json, print_json
-from schema_core.formats.spark.types import from_field_tree, to_field_tree
+from schema_core.mappings.arrow.spark import to_schema, to_struct_type
+from schema_core.mappings.exact_types import DEFINITIONS_KEY, TYPE_KEY, type_metadata
+from schema_core.mappings.loss import losses, physical_equivalent
+from schema_core.mappings.spark.ddl import parse_ddl, print_ddl
+from schema_core.mappings.spark.pyspark_types import from_struct_field, to_struct_field
+from schema_core.mappings.spark.schemas import parse_json, print_json
+from schema_core.mappings.spark.types import from_field_tree, to_field_tree
 from schema_core.testing.strategies import comments, names, nested, types, user_defined_types
 from schema_core.types import DataType, RowField
 

@@ -15,7 +15,7 @@ from schema_core.sql.printer import print_expression, print_type
 from schema_core.sql.syntax import Expression, TypeName
 from schema_core.sql.tokens import cursor_over, sql_tokens
 from schema_core.sql.type_name import cast_target
-from schema_core.testing.expressions import trees, type_names
+from schema_core.testing.expression_trees import trees, type_names
 
 PIECES = st.sampled_from(
     [

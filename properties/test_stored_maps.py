@@ -20,10 +20,10 @@ from schema_core.catalog.objects import (
     CatalogView,
 )
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.legacy import FLINK_KEY_PREFIXES, VERSIONS
-from schema_core.formats.properties.limits import STORES
-from schema_core.formats.properties.parts import pack
-from schema_core.formats.properties.stored import (
+from schema_core.properties.legacy import FLINK_KEY_PREFIXES, VERSIONS
+from schema_core.properties.limits import STORES
+from schema_core.properties.parts import pack
+from schema_core.properties.stored import (
     MAP_FORMATS,
     MapKind,
     StoredObject,
@@ -31,7 +31,7 @@ from schema_core.formats.properties.stored import (
     schemas_of,
     upgrade,
 )
-from schema_core.formats.properties.verify import verify
+from schema_core.properties.verification import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.strategies import materialized_tables, models, tables
 

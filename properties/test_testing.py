@@ -11,7 +11,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression
 from schema_core.testing import COLUMNS, expressions, schemas
-from schema_core.testing.expressions import NAMES, fitting
+from schema_core.testing.expression_trees import NAMES, fitting
 from schema_core.types import DataTypes, SymbolType
 
 NARROW = {"only": DataTypes.BIGINT(nullable=False)}

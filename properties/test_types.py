@@ -9,10 +9,10 @@ from collections.abc import Callable
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from schema_core.base.paths import UnresolvedPath, join_names, parse_path, split_names
+from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import ParseError, SchemaError
-from schema_core.paths import UnresolvedPath, join_names, parse_path, split_names
 from schema_core.testing.strategies import ATOMIC, atomic_types, paths, types
-from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     ArrayType,
     DataType,

@@ -1,15 +1,6 @@
 from schema_core.catalog.objects import (
     TableDistribution as TableDistribution,
 )
-from schema_core.environment.atomicity import (
-    AtomicityLevel as AtomicityLevel,
-)
-from schema_core.environment.changelog_mode import (
-    ChangelogMode as ChangelogMode,
-)
-from schema_core.environment.compiled_plan import (
-    PlanReference as PlanReference,
-)
 from schema_core.environment.config import (
     Configuration as Configuration,
 )
@@ -20,20 +11,8 @@ from schema_core.environment.config import (
 from schema_core.environment.config import (
     TableConfig as TableConfig,
 )
-from schema_core.environment.ctas_plan import (
-    CtasPlan as CtasPlan,
-)
-from schema_core.environment.descriptor import (
-    FormatDescriptor as FormatDescriptor,
-)
-from schema_core.environment.descriptor import (
-    ModelDescriptor as ModelDescriptor,
-)
-from schema_core.environment.descriptor import (
-    TableDescriptor as TableDescriptor,
-)
-from schema_core.environment.explain_detail import (
-    ExplainDetail as ExplainDetail,
+from schema_core.environment.jobs.atomicity import (
+    AtomicityLevel as AtomicityLevel,
 )
 from schema_core.environment.modules import (
     Module as Module,
@@ -44,32 +23,53 @@ from schema_core.environment.modules import (
 from schema_core.environment.operations.compile_plan import (
     CompiledPlan as CompiledPlan,
 )
+from schema_core.environment.plans.changelog_mode import (
+    ChangelogMode as ChangelogMode,
+)
+from schema_core.environment.plans.compiled_plan import (
+    PlanReference as PlanReference,
+)
+from schema_core.environment.plans.ctas_plan import (
+    CtasPlan as CtasPlan,
+)
+from schema_core.environment.plans.explain_detail import (
+    ExplainDetail as ExplainDetail,
+)
 from schema_core.environment.result import (
     ResultKind as ResultKind,
 )
 from schema_core.environment.result import (
     TableResult as TableResult,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.descriptor import (
+    FormatDescriptor as FormatDescriptor,
+)
+from schema_core.environment.table_api.descriptor import (
+    ModelDescriptor as ModelDescriptor,
+)
+from schema_core.environment.table_api.descriptor import (
+    TableDescriptor as TableDescriptor,
+)
+from schema_core.environment.table_api.table import (
     FlatAggregateTable as FlatAggregateTable,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import (
     GroupedTable as GroupedTable,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import (
     GroupWindowedTable as GroupWindowedTable,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import (
     OverWindowedTable as OverWindowedTable,
 )
-from schema_core.environment.table import StatementSet as StatementSet
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import StatementSet as StatementSet
+from schema_core.environment.table_api.table import (
     Table as Table,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import (
     TablePipeline as TablePipeline,
 )
-from schema_core.environment.table import (
+from schema_core.environment.table_api.table import (
     WindowGroupedTable as WindowGroupedTable,
 )
 from schema_core.environment.table_environment import (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+from schema_core.base.paths import parse_path
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.paths import parse_path
 
 CASES = Path(__file__).parent / "cases"
 

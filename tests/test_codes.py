@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import pytest
 
 from schema_core.catalog.managers import NOUNS
-from schema_core.catalog.object_store import StoredKind
-from schema_core.codes import codes, page, summary
+from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError
+from schema_core.errors.codes import codes, page, summary
 from schema_core.sql.parser import parse_statements
 from tests.raised import nouns, raised
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from schema_core import Schema, SchemaResolver
-from schema_core.diagrams import Arrow, Diagram, DiagramNode, layers_of
+from schema_core.report.diagrams import Arrow, Diagram, DiagramNode, layers_of
 
 HOSTILE = (
     "<script>alert(1)</script>", "\"quoted\" & 'single'", "two\nlines", "]]>", "\x00\ufffe\uffff",

@@ -100,11 +100,15 @@ def test_anchors_exist(page: str) -> None:
         ("benchmarks.md", "![plot](core-speed.svg)", "![plot](core-speed.svg)"),
         ("jobs.md", "[rules](../CONTRIBUTING.md)", "[rules](project/contributing.md)"),
         ("decisions/0001-strict-sql-parser.md", "[x](../jobs.md)", "[x](../jobs.md)"),
-        ("jobs.md", "[lazy.py](../schema_core/lazy.py)", "`schema_core/lazy.py`"),
-        ("jobs.md", "[the loader](../schema_core/lazy.py)", "the loader (`schema_core/lazy.py`)"),
+        ("jobs.md", "[lazy.py](../schema_core/base/lazy.py)", "`schema_core/base/lazy.py`"),
+        (
+            "jobs.md",
+            "[the loader](../schema_core/base/lazy.py)",
+            "the loader (`schema_core/base/lazy.py`)",
+        ),
         (
             "how-to/ci.md",
-            "[its page](../../schema_core/codes/unknown-type.md)",
+            "[its page](../../schema_core/errors/codes/unknown-type.md)",
             "[its page](../reference/error-codes.md#unknown-type)",
         ),
     ],

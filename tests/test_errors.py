@@ -4,8 +4,10 @@ import pickle
 
 import pytest
 
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.paths import ObjectPath
+from schema_core.base.text import Span
 from schema_core.catalog.objects import CatalogDatabase
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
@@ -19,9 +21,7 @@ from schema_core.errors import (
     similar,
     within,
 )
-from schema_core.paths import ObjectPath
-from schema_core.text import Span
-from schema_core.util import exceptions
+from schema_core.pyflink.util import exceptions
 
 
 def caught(problem: str) -> SchemaCoreError:

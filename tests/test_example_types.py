@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from schema_core.cli.new import Kit, write_package
+from schema_core.cli.commands.new import Kit, write_package
 from tests.test_docs import PAGES, ROOT, source_of
 
 #: Names are defined anew by later examples of a page.

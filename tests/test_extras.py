@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schema_core.extras import EXTRAS, extra_of
+from schema_core.base.extras import EXTRAS, extra_of
 from tests.test_layers import MAY_USE, PACKAGE, ROOT
 
 #: Every third-party module that an extra installs.
@@ -73,7 +73,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 #: Expression -> the extra that it requires.
 ENTRY_POINTS = {
-    "schema_core.dialects.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
+    "schema_core.mappings.dialects.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
     "schema_core.Schema.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
     "schema_core.catalogs.SqlCatalog('c', 'sqlite://').open()": "sql",
     "env.execute_sql(\"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite://')\")": "sql",
@@ -86,7 +86,7 @@ ENTRY_POINTS = {
     "env.execute_sql('INSERT INTO t SELECT 1')": "spark",
     "env.execute_sql('CREATE TABLE c WITH (' + options + ') AS SELECT 1 AS a')": "spark",
     "env.from_pandas(None)": "arrow",
-    "schema_core.spark.session.JobSession().get()": "spark",
+    "schema_core.spark.session.session.JobSession().get()": "spark",
     "schema_core.testing.names": "testing",
     "schema_core.testing.CatalogContract": "testing",
 }
@@ -94,9 +94,10 @@ ENTRY_POINTS = {
 
 def test_every_entry_point_names_its_extra() -> None:
     program = f"""
-import schema_core.catalogs, schema_core.dialects, schema_core.environment.elements
+import schema_core.catalogs, schema_core.mappings.dialects
+import schema_core.environment.table_api.elements
 import schema_core.testing
-import schema_core.spark.session
+import schema_core.spark.session.session
 options = "'connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'csv'"
 settings = schema_core.EnvironmentSettings.in_batch_mode()
 env = schema_core.TableEnvironment.create(settings)
@@ -108,10 +109,10 @@ print(json.dumps({{call: outcome(lambda: eval(call)) for call in {list(ENTRY_POI
 
 #: Module of functions that need a third party -> the extra.
 FUNCTIONS = {
-    "schema_core.formats.arrow.types": "arrow",
-    "schema_core.formats.arrow.schemas": "arrow",
-    "schema_core.formats.arrow.spark": "arrow",
-    "schema_core.formats.spark.pyspark_types": "spark",
+    "schema_core.mappings.arrow.types": "arrow",
+    "schema_core.mappings.arrow.schemas": "arrow",
+    "schema_core.mappings.arrow.spark": "arrow",
+    "schema_core.mappings.spark.pyspark_types": "spark",
 }
 
 #: Functions of these modules that import no third party.

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -15,22 +16,47 @@ RECORDED = ROOT / "tests" / "front_door.txt"
 
 #: The modules that users and plugins import. All others are internal.
 MODULES = (
-    "schema_core", "schema_core.arrow", "schema_core.caching", "schema_core.catalog",
+    "schema_core",
+    "schema_core.base.caching",
+    "schema_core.catalog",
     "schema_core.catalogs",
-    "schema_core.changelog_mode", "schema_core.common", "schema_core.compiled_plan",
-    "schema_core.connectors", "schema_core.data_view", "schema_core.dialects",
-    "schema_core.environment_settings",
-    "schema_core.explain_detail", "schema_core.expression", "schema_core.expressions",
-    "schema_core.metrics", "schema_core.migration", "schema_core.model_descriptor",
-    "schema_core.module", "schema_core.plan_reference",
-    "schema_core.planner", "schema_core.properties", "schema_core.resolved_expression",
-    "schema_core.result_kind", "schema_core.schema", "schema_core.spark",
-    "schema_core.sql_dialect", "schema_core.statement_set", "schema_core.table",
-    "schema_core.table_config", "schema_core.table_descriptor", "schema_core.table_environment",
-    "schema_core.table_pipeline", "schema_core.table_result", "schema_core.table_schema",
-    "schema_core.testing", "schema_core.types", "schema_core.udf", "schema_core.util.exceptions",
-    "schema_core.window",
-)  # fmt: skip
+    "schema_core.connectors",
+    "schema_core.environment",
+    "schema_core.expressions",
+    "schema_core.mappings.arrow",
+    "schema_core.mappings.dialects",
+    "schema_core.migration",
+    "schema_core.properties",
+    "schema_core.pyflink.common",
+    "schema_core.pyflink.metrics",
+    "schema_core.pyflink.table.changelog_mode",
+    "schema_core.pyflink.table.compiled_plan",
+    "schema_core.pyflink.table.data_view",
+    "schema_core.pyflink.table.environment_settings",
+    "schema_core.pyflink.table.explain_detail",
+    "schema_core.pyflink.table.expression",
+    "schema_core.pyflink.table.model_descriptor",
+    "schema_core.pyflink.table.module",
+    "schema_core.pyflink.table.plan_reference",
+    "schema_core.pyflink.table.resolved_expression",
+    "schema_core.pyflink.table.result_kind",
+    "schema_core.pyflink.table.sql_dialect",
+    "schema_core.pyflink.table.statement_set",
+    "schema_core.pyflink.table.table",
+    "schema_core.pyflink.table.table_config",
+    "schema_core.pyflink.table.table_descriptor",
+    "schema_core.pyflink.table.table_environment",
+    "schema_core.pyflink.table.table_pipeline",
+    "schema_core.pyflink.table.table_result",
+    "schema_core.pyflink.table.table_schema",
+    "schema_core.pyflink.table.udf",
+    "schema_core.pyflink.table.window",
+    "schema_core.pyflink.util.exceptions",
+    "schema_core.schema",
+    "schema_core.spark",
+    "schema_core.testing",
+    "schema_core.types",
+)
 
 ADVICE = """
 The public names are not those of tests/front_door.txt.
@@ -110,3 +136,13 @@ def test_documentation_imports_only_public_names(page: Path) -> None:
                 internal += [f"{node.module}.{x.name}" for x in node.names if x.name not in public]
 
     assert [] == internal
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_public_name_is_hidden_by_a_module(module: str) -> None:
+    """The import of a module sets the attribute of its package that has its name."""
+    package = ROOT.joinpath(*module.split("."))
+    modules = {path.stem for path in package.glob("*") if path.is_dir() or path.suffix == ".py"}
+    names = modules & set(exported(module))
+
+    assert [] == [name for name in names if not ismodule(getattr(import_module(module), name))]

@@ -32,14 +32,14 @@ from schema_core.catalog import (
 )
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.resolve import resolve_table
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import Expression, col
 from schema_core.properties import decode_table, encode_table
 
 #: The public modules whose functions, classes and static methods are called.
 MODULES = (
-    "schema_core", "schema_core.catalog", "schema_core.catalogs", "schema_core.dialects",
+    "schema_core", "schema_core.catalog", "schema_core.catalogs", "schema_core.mappings.dialects",
     "schema_core.expressions", "schema_core.migration", "schema_core.properties",
 )  # fmt: skip
 

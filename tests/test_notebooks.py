@@ -13,7 +13,7 @@ import pytest
 from docs.run_notebook import NOTEBOOK, executed
 from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
 from schema_core.catalog.objects import CatalogTable
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.migration import TableChanges, apply, diff, invert, plan
 from schema_core.types import DataTypes

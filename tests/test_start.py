@@ -52,8 +52,8 @@ OF_JOBS = {
     "schema_core.spark.compiler.query",
     "schema_core.spark.compiler.udfs.registry",
     "schema_core.spark.planner",
-    "schema_core.spark.session",
-    "schema_core.spark.udf_registration",
+    "schema_core.spark.session.session",
+    "schema_core.spark.python.udf_registration",
 }
 #: Typer uses them for its pages of help and for values that are not plain.
 OF_TYPER = {"pydantic", "typer.rich_utils"}

@@ -13,29 +13,29 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 #: Module-level name that functions change -> why it may be.
 ALLOWED = {
-    "environment/job_run.py: _RUNNING": "jobs for which the interpreter waits at its exit",
-    "caching.py: _COUNTED": "weak references to the caches, each of which is bounded",
+    "environment/jobs/run.py: _RUNNING": "jobs for which the interpreter waits at its exit",
+    "base/caching.py: _COUNTED": "weak references to the caches, each of which is bounded",
     "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
     "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
-    "secrets.py: _DECLARED": "keys that options declare secret, which excerpts mask",
-    "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
-    "spark/connectors/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
-    "spark/connectors/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
-    "spark/connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
+    "base/secrets.py: _DECLARED": "keys that options declare secret, which excerpts mask",
+    "spark/commit/commit.py: _RUNNING": "jobs of the process, which names of stages identify",
+    "connectors/files/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
+    "connectors/files/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
+    "connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",
 }
 
 #: Unbounded cache of a function with parameters -> why it may be.
 ALLOWED_CACHES = {
     "catalog/resolve.py: _member_names": "by class of objects",
-    "left_deep.py: _names_of": "by class of nodes",
+    "base/left_deep.py: _names_of": "by class of nodes",
     "types/base.py: _field_names": "by class of types",
     "spark/compiler/template.py: template": "by templates, which are literals of the compiler",
-    "testing/expressions.py: _leaves": "of tests, by the columns of a strategy",
-    "testing/expressions.py: _root": "of tests, by the columns of a strategy",
-    "testing/expressions.py: _values": "of tests, by the columns of a strategy",
-    "testing/expressions.py: fitting": "of tests, by the columns of a strategy",
+    "testing/expression_trees.py: _leaves": "of tests, by the columns of a strategy",
+    "testing/expression_trees.py: _root": "of tests, by the columns of a strategy",
+    "testing/expression_trees.py: _values": "of tests, by the columns of a strategy",
+    "testing/expression_trees.py: fitting": "of tests, by the columns of a strategy",
 }
 
 #: Methods that change a list, a dictionary, a set, a deque, a context variable or an entry of one.

@@ -17,8 +17,8 @@ from pathlib import Path
 from string import Template
 
 from schema_core import EnvironmentSettings, TableEnvironment, parse_statements
-from schema_core.arrow import to_schema
 from schema_core.catalog import ResolvedCatalogTable
+from schema_core.mappings.arrow import to_schema
 from schema_core.properties import encode_table
 from schema_core.spark import to_struct_type
 

@@ -8,16 +8,16 @@ from typing import Any
 from properties.answers.attempt import Operation
 from properties.answers.schema import distribution, resolved, resolver, written
 from properties.recorded import Answer, Question
+from schema_core.base.text import quote_string
 from schema_core.catalog.resolve import resolve_table
-from schema_core.environment.descriptor import (
+from schema_core.environment.table_api.descriptor import (
     FormatDescriptor,
     TableDescriptor,
     TableDescriptorBuilder,
 )
-from schema_core.formats.properties.property_map import encode_table
+from schema_core.properties.property_map import encode_table
 from schema_core.schema.resolved import Column, ImmutableColumns, Index, UniqueConstraint
 from schema_core.schema.unresolved import Schema, UnresolvedComputedColumn
-from schema_core.text import quote_string
 from schema_core.types import DataTypes
 
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import Span
 from schema_core.catalog.objects import (
     ResolvedCatalogMaterializedTable,
     ResolvedCatalogTable,
     ResolvedCatalogView,
 )
 from schema_core.environment.connector import IMPLICIT_OPTIONS
-from schema_core.environment.dry_run import Creation, DryRunPlanner
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.plans.dry_run import Creation, DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, SourceTable
 from schema_core.schema.columns import MetadataColumn
-from schema_core.text import Span
 
 
 @dataclass(frozen=True, slots=True)

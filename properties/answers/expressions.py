@@ -5,6 +5,7 @@ from __future__ import annotations
 from properties.answers.attempt import Operation
 from properties.answers.schema import NoTables
 from properties.recorded import Answer, Question
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import flink_sql
@@ -13,7 +14,6 @@ from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Query
-from schema_core.text import Span
 from schema_core.types import AnyTimestampType, DataType, DataTypes, TimestampKind
 
 

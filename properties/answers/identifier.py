@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
-from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath, parse_path
-from schema_core.text import quote_identifier
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath, parse_path
+from schema_core.base.text import quote_identifier
 
 #: The current catalog and database of a new environment in Flink.
 HOME = ("default_catalog", "default_database")

@@ -8,9 +8,10 @@ from properties.answers.attempt import Operation
 from properties.answers.identifier import HOME
 from properties.answers.schema import text, time_attribute
 from properties.recorded import Answer, Question
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import Span
 from schema_core.errors import NotFoundError
-from schema_core.formats.dialects.definitions import schema_of, with_key_not_null
-from schema_core.paths import ObjectIdentifier
+from schema_core.mappings.dialects.definitions import schema_of, with_key_not_null
 from schema_core.query.relation import Column, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
@@ -18,7 +19,6 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import CreateTable
-from schema_core.text import Span
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
+from schema_core.base.text import Span
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.query.relation import Relation, SourceTable
@@ -23,7 +24,6 @@ from schema_core.schema.resolved import (
 )
 from schema_core.schema.unresolved import Schema, SchemaBuilder
 from schema_core.sql.syntax import Query
-from schema_core.text import Span
 from schema_core.types import (
     AnyTimestampType,
     DataType,

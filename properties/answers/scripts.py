@@ -17,17 +17,17 @@ from properties.answers.builder import described_table
 from properties.answers.connectors import CheckedSession, Recorder
 from properties.answers.schema import resolved_answer
 from properties.recorded import Answer, Question
-from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.base.paths import UnresolvedPath
 from schema_core.catalog.functions import FunctionClass
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, UnsupportedError
 from schema_core.expressions.signatures import FunctionKind
-from schema_core.formats.properties.property_map import encode_table
-from schema_core.paths import UnresolvedPath
+from schema_core.properties.property_map import encode_table
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import (
     BeginStatementSet,

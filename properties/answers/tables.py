@@ -28,7 +28,7 @@ from schema_core.catalog.resolve import (
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
-from schema_core.formats.properties.property_map import (
+from schema_core.properties.property_map import (
     decode_materialized_table,
     decode_model,
     decode_table,

@@ -26,7 +26,7 @@ from schema_core.spark.compiler.query import QueryCompiler
 from schema_core.spark.compiler.tree import Cast
 from schema_core.spark.compiler.value_types import MICROS, NANOS, is_fine, sql_type
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session import JobSession
+from schema_core.spark.session.session import JobSession
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,

@@ -1,23 +1,20 @@
+from schema_core.base.paths import (
+    ObjectIdentifier as ObjectIdentifier,
+)
+from schema_core.base.paths import (
+    ObjectPath as ObjectPath,
+)
 from schema_core.catalog.api import (
     Capability as Capability,
 )
 from schema_core.catalog.api import (
     Catalog as Catalog,
 )
-from schema_core.catalog.apply_changes import (
+from schema_core.catalog.changes.application import (
     require_consistent as require_consistent,
 )
-from schema_core.catalog.catalog_store import (
-    CatalogDescriptor as CatalogDescriptor,
-)
-from schema_core.catalog.catalog_store import (
-    CatalogStore as CatalogStore,
-)
-from schema_core.catalog.catalog_store import (
-    FileCatalogStore as FileCatalogStore,
-)
-from schema_core.catalog.catalog_store import (
-    InMemoryCatalogStore as InMemoryCatalogStore,
+from schema_core.catalog.changes.table_changes import (
+    TableChange as TableChange,
 )
 from schema_core.catalog.functions import (
     FunctionClass as FunctionClass,
@@ -27,9 +24,6 @@ from schema_core.catalog.managers import (
 )
 from schema_core.catalog.managers import (
     FoundTable as FoundTable,
-)
-from schema_core.catalog.memory import (
-    InMemoryCatalog as InMemoryCatalog,
 )
 from schema_core.catalog.migration_history import CatalogMigration as CatalogMigration
 from schema_core.catalog.migration_history import RecordedObject as RecordedObject
@@ -105,9 +99,6 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.objects import (
     TableKind as TableKind,
 )
-from schema_core.catalog.optimistic_locking import (
-    require_expected as require_expected,
-)
 from schema_core.catalog.procedures import (
     Procedure as Procedure,
 )
@@ -162,14 +153,23 @@ from schema_core.catalog.statistics import (
 from schema_core.catalog.statistics import (
     ColumnStatisticsData as ColumnStatisticsData,
 )
-from schema_core.catalog.table_changes import (
-    TableChange as TableChange,
+from schema_core.catalog.stores.catalog_store import (
+    CatalogDescriptor as CatalogDescriptor,
 )
-from schema_core.paths import (
-    ObjectIdentifier as ObjectIdentifier,
+from schema_core.catalog.stores.catalog_store import (
+    CatalogStore as CatalogStore,
 )
-from schema_core.paths import (
-    ObjectPath as ObjectPath,
+from schema_core.catalog.stores.catalog_store import (
+    FileCatalogStore as FileCatalogStore,
+)
+from schema_core.catalog.stores.catalog_store import (
+    InMemoryCatalogStore as InMemoryCatalogStore,
+)
+from schema_core.catalog.stores.memory import (
+    InMemoryCatalog as InMemoryCatalog,
+)
+from schema_core.catalog.stores.optimistic_locking import (
+    require_expected as require_expected,
 )
 from schema_core.schema.columns import (
     Column as Column,

@@ -13,7 +13,10 @@ from enum import Enum
 from functools import partial
 from typing import Any, NoReturn
 
-from schema_core.arguments import require_instance, require_sequence
+from schema_core.base.arguments import require_instance, require_sequence
+from schema_core.base.paths import ObjectPath
+from schema_core.base.text import is_blank
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.objects import (
@@ -33,12 +36,9 @@ from schema_core.catalog.statistics import (
     Change,
     StoredStatistics,
 )
-from schema_core.catalog.table_changes import TableChange
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.text import is_blank
 
 
 class Capability(Enum):

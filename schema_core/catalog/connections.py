@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from schema_core.catalog.object_store import exists, missing
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.objects import Options
+from schema_core.catalog.stores.object_store import exists, missing
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, UnsupportedError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, ObjectPath
 
 if TYPE_CHECKING:
     from schema_core.catalog.registry import CatalogRegistry

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
-from schema_core.paths import ObjectIdentifier
 
 
 class Action(Enum):

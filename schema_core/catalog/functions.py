@@ -14,7 +14,10 @@ from threading import RLock
 from types import NoneType
 from typing import Any, TypeAlias
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.base.text import Span, show
 from schema_core.catalog.objects import CatalogFunction, FunctionLanguage
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
@@ -27,9 +30,6 @@ from schema_core.expressions.user_functions import (
     UserFunction,
     user_function,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
-from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
 
 # --- modules --------------------------------------------------------------------------------------

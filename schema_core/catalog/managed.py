@@ -17,19 +17,19 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, unquote
 
+from schema_core.base.contained_paths import find_link
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.paths import ObjectPath
+from schema_core.base.text import is_blank
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.own_options import MANAGED, REPLACED_DIRECTORY, corrupt_option
-from schema_core.contained_paths import find_link
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
-from schema_core.paths import ObjectPath
-from schema_core.text import is_blank
 
 if TYPE_CHECKING:
+    from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.api import Catalog
     from schema_core.catalog.objects import CatalogBaseTable
-    from schema_core.paths import ObjectIdentifier
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
 

@@ -13,10 +13,14 @@ from functools import partial
 from threading import RLock
 from typing import Any, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
+from schema_core.base.secrets import NO_KEYS
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
+from schema_core.catalog.changes.former_names import FormerNames, former_names_option
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
-from schema_core.catalog.former_names import FormerNames, former_names_option
 from schema_core.catalog.managed import (
     ManagedStorage,
     directory_of,
@@ -28,7 +32,6 @@ from schema_core.catalog.managed import (
     require_no_path,
     with_directory,
 )
-from schema_core.catalog.object_store import missing
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -37,7 +40,6 @@ from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     TableKind,
 )
-from schema_core.catalog.optimistic_locking import alter_if_unchanged, masking_conflicts
 from schema_core.catalog.own_options import (
     FORMER_NAMES,
     REPLACED,
@@ -46,7 +48,8 @@ from schema_core.catalog.own_options import (
     without_own_options,
 )
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.table_changes import TableChange
+from schema_core.catalog.stores.object_store import missing
+from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged, masking_conflicts
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.unfinished import Mark, with_mark, without_mark
 from schema_core.errors import (
@@ -58,9 +61,6 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
-from schema_core.secrets import NO_KEYS
 from schema_core.types import DataType, DataTypes, UnresolvedType
 
 # --- tables and databases -------------------------------------------------------------------------

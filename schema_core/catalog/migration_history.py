@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Self
 
-from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.base.arguments import require_instance, require_names, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from enum import Enum
 from types import MappingProxyType, NoneType
 from typing import Any, ClassVar, Self
 
-from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.base.arguments import require_instance, require_names, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import QueryText
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import mask
+from schema_core.base.text import quote_identifier, show
 from schema_core.errors import NotFoundError, SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.masking import QueryText
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import mask
-from schema_core.text import quote_identifier, show
 from schema_core.types import DataType, DistinctType, RowType, StructuredType, require_resolved
 
 

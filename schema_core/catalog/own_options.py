@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from schema_core.errors import ExternalError, SchemaError
 
 if TYPE_CHECKING:
+    from schema_core.base.text import Span
     from schema_core.catalog.objects import CatalogBaseTable
-    from schema_core.text import Span
 
     Table = TypeVar("Table", bound=CatalogBaseTable)
 

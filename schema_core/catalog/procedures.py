@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from schema_core.arguments import require_instance, require_names, require_sequence, type_name
+from schema_core.base.arguments import require_instance, require_names, require_sequence, type_name
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import show
 from schema_core.types import DataType, RowType, parse_type
 from schema_core.types.values import reject_reason
 

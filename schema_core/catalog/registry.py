@@ -8,9 +8,18 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from schema_core.base.extras import extra_of, install_hint
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.base.secrets import mask
+from schema_core.base.text import is_blank, show
 from schema_core.catalog.api import Catalog, sorted_names
-from schema_core.catalog.catalog_store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.catalog_store import (
+    CatalogDescriptor,
+    CatalogStore,
+    InMemoryCatalogStore,
+)
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import (
     AlreadyExistsError,
     Gathering,
@@ -20,12 +29,7 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.extras import extra_of, install_hint
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.secrets import mask
-from schema_core.text import is_blank, show
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
 from schema_core.catalog.objects import (
     CONTINUOUS_BELOW,
     CYCLES,

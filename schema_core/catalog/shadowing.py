@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from schema_core.base.paths import ObjectIdentifier, format_path
 from schema_core.catalog.connections import connections_of
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects, TemporaryStore
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.paths import ObjectIdentifier, format_path
 
 #: Returns the kind of the object that a temporary one would hide, or None.
 Beneath = Callable[[Any], str | None]

@@ -8,11 +8,11 @@ from dataclasses import Field, field, fields, replace
 from datetime import date, datetime
 from typing import Any, TypeAlias, cast
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
 from schema_core.catalog.objects import Options
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import show
 
 #: The number of rows, files or bytes of what has no statistics, as in Flink.
 UNKNOWN_NUMBER = -1

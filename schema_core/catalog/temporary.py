@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from threading import RLock
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from schema_core.catalog.object_store import exists, missing
+from schema_core.base.paths import ObjectIdentifier, format_path
 from schema_core.catalog.objects import (
     CatalogType,
     ResolvedCatalogMaterializedTable,
@@ -19,7 +19,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.paths import ObjectIdentifier, format_path
+from schema_core.catalog.stores.object_store import exists, missing
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

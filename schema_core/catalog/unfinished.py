@@ -15,14 +15,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
 from schema_core.catalog.own_options import (
     REPLACED,
     REPLACED_DIRECTORY,
     REPLACED_NAMES,
     UNFINISHED,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogBaseTable

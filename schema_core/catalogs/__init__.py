@@ -1,5 +1,5 @@
 """Catalogs that store their objects in a SQL database or a Hive metastore."""
 
-from schema_core.lazy import attach
+from schema_core.base.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

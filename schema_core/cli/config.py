@@ -14,9 +14,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.secrets import is_secret, mask_credentials
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
-from schema_core.lazy_dataclass import dataclass
-from schema_core.secrets import is_secret, mask_credentials
 
 #: The names of files that are searched for, in the working directory and those above it.
 FILE, PROJECT = "schema-core.toml", "pyproject.toml"

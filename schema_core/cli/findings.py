@@ -18,12 +18,12 @@ from urllib.parse import quote
 
 import typer
 
-from schema_core import markup
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import escaped
 from schema_core.cli import WRONG
-from schema_core.cli.commands import installed
+from schema_core.cli.app import installed
 from schema_core.errors import Diagnostic, caret
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import escaped
+from schema_core.report import markup
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -202,7 +202,7 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
     """
     from rich.text import Text
 
-    from schema_core.codes import codes as pages
+    from schema_core.errors.codes import codes as pages
 
     codes: dict[str, None] = {}
     explained = frozenset(pages())

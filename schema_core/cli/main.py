@@ -7,8 +7,8 @@ import os
 import sys
 from io import TextIOWrapper
 
+from schema_core.base.extras import extra_of, install_hint
 from schema_core.cli import UNREADABLE, WRONG
-from schema_core.extras import extra_of, install_hint
 
 #: New objects until a collection of garbage. Python's 700 cause hundreds of collections during the
 #: imports, which find nothing.
@@ -19,7 +19,7 @@ def main() -> None:
     """Run the command that the arguments name."""
     gc.set_threshold(COLLECTED)
     try:
-        from schema_core.cli.commands import application  # requires the extra `cli`
+        from schema_core.cli.app import application  # requires the extra `cli`
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise

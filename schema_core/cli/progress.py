@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from schema_core.environment.job_client import JobClient
+from schema_core.base.text import escaped
+from schema_core.environment.jobs.client import JobClient
 from schema_core.errors import ExternalError
-from schema_core.text import escaped
 
 #: The option of commands that show progress.
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from schema_core.base.paths import ObjectIdentifier, join_names, split_names
+from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
 from schema_core.cli.findings import DASH, STDIN, of_diagnostics, text_lines
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run_session import dry_run_session, dry_run_statement
+from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
-from schema_core.paths import ObjectIdentifier, join_names, split_names
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
-from schema_core.text import MAX_TEXT, is_blank
 
 if TYPE_CHECKING:
     from rich.console import Console

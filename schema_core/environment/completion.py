@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
+from schema_core.base.paths import UnresolvedPath
+from schema_core.base.text import quote_identifier
+from schema_core.base.tokenizer import Token
 from schema_core.catalog.api import names_starting_with
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import UnresolvedPath
 from schema_core.sql.keywords import RESERVED
 from schema_core.sql.parser import is_beginning
 from schema_core.sql.tokens import cursor_over
-from schema_core.text import quote_identifier
-from schema_core.tokenizer import Token
 
 #: Tokens of a statement from which on its lists are abridged, and characters of what is left.
 MAX_TOKENS = 200

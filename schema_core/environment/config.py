@@ -9,8 +9,11 @@ from enum import Enum
 from types import NoneType
 from typing import Any, ClassVar, TypeVar
 
-from schema_core.arguments import require_instance
-from schema_core.catalog.catalog_store import CatalogStore
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.secrets import mask
+from schema_core.base.text import show
+from schema_core.catalog.stores.catalog_store import CatalogStore
 from schema_core.environment.options import (
     BUILT_IN_CATALOG,
     BUILT_IN_DATABASE,
@@ -27,9 +30,6 @@ from schema_core.environment.options import (
     string_list,
 )
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.secrets import mask
-from schema_core.text import show
 
 Value = TypeVar("Value")
 

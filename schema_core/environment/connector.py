@@ -14,7 +14,9 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from schema_core.catalog.former_names import KEY as FORMER_NAMES
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.secrets import without_secrets
+from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import (
@@ -33,16 +35,14 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import MetadataColumn
-from schema_core.secrets import without_secrets
 from schema_core.types import supports_explicit_cast
 
 if TYPE_CHECKING:
+    from schema_core.base.paths import ObjectIdentifier
+    from schema_core.base.text import Span
     from schema_core.catalog.objects import CatalogBaseTable
     from schema_core.environment.planner import BoundTable
-    from schema_core.paths import ObjectIdentifier
-    from schema_core.text import Span
     from schema_core.types import DataType
 
 #: Options that every table understands; durations are read exactly, as nanoseconds.
@@ -93,7 +93,7 @@ class Visibility(Enum):
     """When the rows of a batch job are visible to readers (FLIP-218, "Data Visibility").
 
     A connector declares it with a method ``visibility(options)``; see
-    `schema_core.environment.atomicity.visibility_of`.
+    `schema_core.environment.jobs.atomicity.visibility_of`.
     """
 
     #: as soon as they are written, also those of a job that fails

@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.extras import extra_of, install_hint
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
 from schema_core.catalog.functions import Definition, FunctionClass, Module, declaration_of
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.user_functions import UserDefinedFunction, UserFunction
-from schema_core.extras import extra_of, install_hint
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

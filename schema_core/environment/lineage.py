@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, format_path, join_names, split_names
 from schema_core.catalog.objects import (
     ResolvedCatalogMaterializedTable,
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.environment.session import Session
 from schema_core.environment.views import conformed
-from schema_core.lazy_dataclass import dataclass
-from schema_core.markup import code, page, scrolled
-from schema_core.markup import table as html_table
-from schema_core.paths import ObjectIdentifier, format_path, join_names, split_names
 from schema_core.query.origins import Origin, Origins, column_origins
+from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
+from schema_core.report.markup import code, page, scrolled
+from schema_core.report.markup import table as html_table
 from schema_core.schema.rendering import folded
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.rules import KIND_NAMES

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Self
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.text import show
 from schema_core.environment.discovery import Given
-from schema_core.text import show
 
 
 class Module(Mapping[str, Given]):
     """Functions by name, which `TableEnvironment.load_module` loads together.
 
-    >>> from schema_core.udf import udf
+    >>> from schema_core.pyflink.table.udf import udf
     >>> from schema_core import DataTypes
     >>> twice = udf(lambda i: 2 * i, input_types=["INT"], result_type=DataTypes.INT())
     >>> list(Module({"twice": twice}))

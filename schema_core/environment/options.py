@@ -14,12 +14,12 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.secrets import NO_KEYS, declare_secret, has_credentials, is_secret, mask
+from schema_core.base.text import show
 from schema_core.errors import SchemaError, at, similar
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
-from schema_core.secrets import NO_KEYS, declare_secret, has_credentials, is_secret, mask
-from schema_core.text import show
 
 #: The range of Java's int and long.
 MAX_INT, MAX_LONG = 2**31 - 1, 2**63 - 1

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.environment.discovery import PLANNERS, require
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:
+    from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
-    from schema_core.environment.plan_tree import ChangesOf
-    from schema_core.paths import ObjectIdentifier
+    from schema_core.environment.plans.plan_tree import ChangesOf
     from schema_core.query.relation import Relation, Scan
     from schema_core.sql.syntax import Hint
     from schema_core.types import DataType, RowKind

@@ -7,11 +7,11 @@ from dataclasses import field
 from enum import Enum
 from typing import Any, Self
 
-from schema_core.environment.job_client import JobClient
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
-from schema_core.lazy_dataclass import dataclass
-from schema_core.markup import code, items, table
+from schema_core.report.markup import code, items, table
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (

@@ -10,13 +10,14 @@ from threading import RLock
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
+from schema_core.base.secrets import mask_urls, without_secrets
+from schema_core.base.text import Span
 from schema_core.catalog.api import Capability
-from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogMaterializedTable,
@@ -36,31 +37,24 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.shadowing import Hidden, Shadowing
-from schema_core.catalog.storable import require_storable, require_storable_model
+from schema_core.catalog.stores.catalog_store import catalog_store
+from schema_core.catalog.stores.memory import InMemoryCatalog
+from schema_core.catalog.stores.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.catalog.unfinished import ISOLATED, Mark
-from schema_core.environment.changelog_mode import ChangelogMode
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
-from schema_core.environment.explain_detail import ExplainDetail
-from schema_core.environment.inline import InlineRows, InlineTable, inline_table
-from schema_core.environment.job_client import JobClient
-from schema_core.environment.job_graph import HookFactories, JobGraph, JobStatusHook
-from schema_core.environment.job_run import submit
+from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.jobs.graph import HookFactories, JobGraph, JobStatusHook
+from schema_core.environment.jobs.run import submit
+from schema_core.environment.jobs.session_jobs import SessionJobs
 from schema_core.environment.options import (
     METADATA_CHECK,
     PIPELINE_NAME,
     PLANNER,
     RUNTIME_MODE,
     SHADOWING,
-)
-from schema_core.environment.plan_tree import (
-    ChangesOf,
-    PlanNode,
-    plan_node,
-    tree_json,
-    tree_text,
 )
 from schema_core.environment.planner import (
     BoundTable,
@@ -70,7 +64,16 @@ from schema_core.environment.planner import (
     SupportsJobRecovery,
     find_planner,
 )
-from schema_core.environment.session_jobs import SessionJobs
+from schema_core.environment.plans.changelog_mode import ChangelogMode
+from schema_core.environment.plans.explain_detail import ExplainDetail
+from schema_core.environment.plans.plan_tree import (
+    ChangesOf,
+    PlanNode,
+    plan_node,
+    tree_json,
+    tree_text,
+)
+from schema_core.environment.table_api.inline import InlineRows, InlineTable, inline_table
 from schema_core.environment.unbounded import unbounded_tables
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import (
@@ -81,17 +84,14 @@ from schema_core.errors import (
     at,
     within,
 )
-from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
 from schema_core.query.lookups import Lookups
 from schema_core.query.relation import Column, Columns, Relation, Scan, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.secrets import mask_urls, without_secrets
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import Insert
 from schema_core.sql.syntax import Name, Query
-from schema_core.text import Span
 from schema_core.types import DataType
 
 Result = TypeVar("Result")

@@ -7,30 +7,20 @@ from contextlib import AbstractContextManager
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from schema_core.arguments import require_instance, require_sequence, validate_arguments
+from schema_core.base.arguments import require_instance, require_sequence, validate_arguments
+from schema_core.base.paths import ObjectIdentifier, parse_path
+from schema_core.base.text import is_blank, quote_identifier
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import CatalogManager, FoundTable
 from schema_core.catalog.objects import CatalogFunction, CatalogTable, TableKind
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.table_changes import TableChange
-from schema_core.environment import table as tables
-from schema_core.environment.compiled_plan import PlanReference
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
-from schema_core.environment.ctas_plan import CtasPlan
-from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
-from schema_core.environment.elements import (
-    query_of,
-    query_of_expressions,
-    storage_type,
-    typed_rows,
-)
-from schema_core.environment.explain_detail import ExplainDetail, require_details
-from schema_core.environment.inline import data_frame_planner
-from schema_core.environment.job_graph import HookFactory, JobStatusHook, require_hook
+from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.lineage import Lineage, lineage
 from schema_core.environment.modules import ModuleEntry
 from schema_core.environment.operations.alter_table import alter_by_changes
@@ -45,17 +35,27 @@ from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable, Planner
+from schema_core.environment.plans.compiled_plan import PlanReference
+from schema_core.environment.plans.ctas_plan import CtasPlan
+from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
-from schema_core.environment.table import StatementSet, Table, require_table
+from schema_core.environment.table_api import table as tables
+from schema_core.environment.table_api.descriptor import ModelDescriptor, TableDescriptor
+from schema_core.environment.table_api.elements import (
+    query_of,
+    query_of_expressions,
+    storage_type,
+    typed_rows,
+)
+from schema_core.environment.table_api.inline import data_frame_planner
+from schema_core.environment.table_api.table import StatementSet, Table, require_table
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
-from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import CreateTable, Operation, Statement
 from schema_core.sql.syntax import Name
-from schema_core.text import is_blank, quote_identifier
 from schema_core.types import RowType, parse_type
 
 if TYPE_CHECKING:
@@ -397,7 +397,7 @@ class TableEnvironment:
         return self._of_data("pandas", pdf, schema)
 
     def from_arrow(self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> Table:
-        """Return a table with the rows of Arrow, of the types of `schema_core.arrow`.
+        """Return a table with the rows of Arrow, of the types of `schema_core.mappings.arrow`.
 
         Args:
             data: A table, a record batch, a reader (which is read to its end), or an object with

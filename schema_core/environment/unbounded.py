@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from schema_core.environment.connector import Boundedness, boundedness_of, installed_connector
-from schema_core.environment.inline import InlineTable
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.query.correlation import parts_of, rows_of, subqueries_in
 from schema_core.query.relation import Relation, Scan

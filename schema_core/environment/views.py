@@ -13,6 +13,9 @@ from dataclasses import field, fields, is_dataclass, replace
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import Span
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.expressions.coercion import supports_sql_cast
@@ -21,13 +24,10 @@ from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Query
-from schema_core.text import Span
 from schema_core.types import DataType
 
 

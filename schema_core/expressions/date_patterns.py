@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
-from schema_core.text import is_blank
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import is_blank
 
 # --- patterns -------------------------------------------------------------------------------------
 

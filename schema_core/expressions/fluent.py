@@ -12,17 +12,17 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, runtime_checkable
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.literals import PythonValue, literal
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName, size
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
-from schema_core.text import MAX_DEPTH, show
 from schema_core.types import DataType, DataTypes
 
 #: An operand: an expression, or a Python value that becomes a literal.

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import split_names
+from schema_core.base.text import show
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import (
     NAMED_FIELDS,
@@ -22,11 +25,8 @@ from schema_core.expressions.fluent import (
     to_tree,
 )
 from schema_core.expressions.literals import literal
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import split_names
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name, Symbol
-from schema_core.text import show
 from schema_core.types import DataType, DataTypes
 
 # --- columns, literals, calls ---------------------------------------------------------------------

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from schema_core.arguments import require_instance
-from schema_core.lazy_dataclass import dataclass
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
 
 
 class Measured(ABC):

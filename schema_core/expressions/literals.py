@@ -7,11 +7,11 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, show
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind
-from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 from schema_core.types import (
     BigIntType,
     BinaryType,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.fluent import (
     NAMED_FIELDS,
@@ -19,7 +20,6 @@ from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Literal, LiteralKind
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
-from schema_core.text import Span
 from schema_core.types import DataType, DataTypes
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.unresolved import LookUp

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.caching import cached, cached_by_identity
+from schema_core.base.caching import cached, cached_by_identity
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref
 from schema_core.sql.hints import function_hint
@@ -31,10 +31,10 @@ from schema_core.types.families import MEMBERS
 from schema_core.types.legacy import legacy_in_sql
 
 if TYPE_CHECKING:
+    from schema_core.base.text import Span
     from schema_core.expressions.signatures import Function
     from schema_core.expressions.typed import Rows, Typed
     from schema_core.sql.syntax import Expression, Query, Window
-    from schema_core.text import Span
     from schema_core.types.unresolved import LookUp
 
 #: Looks up user-defined functions by their path as written; None if there are none.

@@ -46,8 +46,8 @@ from schema_core.types.casts import supports_avoiding_cast, supports_implicit_ca
 from schema_core.types.unresolved import look_up
 
 if TYPE_CHECKING:
+    from schema_core.base.text import Span
     from schema_core.expressions.signatures import Function
-    from schema_core.text import Span
 
 __all__ = ["ColumnScope", "Scope", "check", "infer"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.left_deep import LeftDeepNode
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.left_deep import LeftDeepNode
+from schema_core.base.text import Span
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE
-from schema_core.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

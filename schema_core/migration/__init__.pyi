@@ -1,39 +1,45 @@
-from schema_core.catalog.apply_changes import apply as apply
-from schema_core.catalog.apply_changes import normalized as normalized
-from schema_core.catalog.table_changes import AddColumn as AddColumn
-from schema_core.catalog.table_changes import AddDistribution as AddDistribution
-from schema_core.catalog.table_changes import AddField as AddField
-from schema_core.catalog.table_changes import AddImmutableColumns as AddImmutableColumns
-from schema_core.catalog.table_changes import AddIndex as AddIndex
-from schema_core.catalog.table_changes import AddUniqueConstraint as AddUniqueConstraint
-from schema_core.catalog.table_changes import AddWatermark as AddWatermark
-from schema_core.catalog.table_changes import ColumnPosition as ColumnPosition
-from schema_core.catalog.table_changes import DropColumn as DropColumn
-from schema_core.catalog.table_changes import DropConstraint as DropConstraint
-from schema_core.catalog.table_changes import DropDistribution as DropDistribution
-from schema_core.catalog.table_changes import DropField as DropField
-from schema_core.catalog.table_changes import DropImmutableColumns as DropImmutableColumns
-from schema_core.catalog.table_changes import DropIndex as DropIndex
-from schema_core.catalog.table_changes import DropWatermark as DropWatermark
-from schema_core.catalog.table_changes import ModifyColumn as ModifyColumn
-from schema_core.catalog.table_changes import ModifyColumnComment as ModifyColumnComment
-from schema_core.catalog.table_changes import ModifyColumnName as ModifyColumnName
-from schema_core.catalog.table_changes import ModifyColumnPosition as ModifyColumnPosition
-from schema_core.catalog.table_changes import ModifyDistribution as ModifyDistribution
-from schema_core.catalog.table_changes import ModifyFieldComment as ModifyFieldComment
-from schema_core.catalog.table_changes import ModifyFieldName as ModifyFieldName
-from schema_core.catalog.table_changes import ModifyFieldPosition as ModifyFieldPosition
-from schema_core.catalog.table_changes import ModifyImmutableColumns as ModifyImmutableColumns
-from schema_core.catalog.table_changes import ModifyNestedType as ModifyNestedType
-from schema_core.catalog.table_changes import ModifyPartitionKeys as ModifyPartitionKeys
-from schema_core.catalog.table_changes import ModifyPhysicalColumnType as ModifyPhysicalColumnType
-from schema_core.catalog.table_changes import ModifySnapshot as ModifySnapshot
-from schema_core.catalog.table_changes import ModifyTableComment as ModifyTableComment
-from schema_core.catalog.table_changes import ModifyUniqueConstraint as ModifyUniqueConstraint
-from schema_core.catalog.table_changes import ModifyWatermark as ModifyWatermark
-from schema_core.catalog.table_changes import ResetOption as ResetOption
-from schema_core.catalog.table_changes import SetOption as SetOption
-from schema_core.catalog.table_changes import TableChange as TableChange
+from schema_core.catalog.changes.application import apply as apply
+from schema_core.catalog.changes.application import normalized as normalized
+from schema_core.catalog.changes.table_changes import AddColumn as AddColumn
+from schema_core.catalog.changes.table_changes import AddDistribution as AddDistribution
+from schema_core.catalog.changes.table_changes import AddField as AddField
+from schema_core.catalog.changes.table_changes import AddImmutableColumns as AddImmutableColumns
+from schema_core.catalog.changes.table_changes import AddIndex as AddIndex
+from schema_core.catalog.changes.table_changes import AddUniqueConstraint as AddUniqueConstraint
+from schema_core.catalog.changes.table_changes import AddWatermark as AddWatermark
+from schema_core.catalog.changes.table_changes import ColumnPosition as ColumnPosition
+from schema_core.catalog.changes.table_changes import DropColumn as DropColumn
+from schema_core.catalog.changes.table_changes import DropConstraint as DropConstraint
+from schema_core.catalog.changes.table_changes import DropDistribution as DropDistribution
+from schema_core.catalog.changes.table_changes import DropField as DropField
+from schema_core.catalog.changes.table_changes import DropImmutableColumns as DropImmutableColumns
+from schema_core.catalog.changes.table_changes import DropIndex as DropIndex
+from schema_core.catalog.changes.table_changes import DropWatermark as DropWatermark
+from schema_core.catalog.changes.table_changes import ModifyColumn as ModifyColumn
+from schema_core.catalog.changes.table_changes import ModifyColumnComment as ModifyColumnComment
+from schema_core.catalog.changes.table_changes import ModifyColumnName as ModifyColumnName
+from schema_core.catalog.changes.table_changes import ModifyColumnPosition as ModifyColumnPosition
+from schema_core.catalog.changes.table_changes import ModifyDistribution as ModifyDistribution
+from schema_core.catalog.changes.table_changes import ModifyFieldComment as ModifyFieldComment
+from schema_core.catalog.changes.table_changes import ModifyFieldName as ModifyFieldName
+from schema_core.catalog.changes.table_changes import ModifyFieldPosition as ModifyFieldPosition
+from schema_core.catalog.changes.table_changes import (
+    ModifyImmutableColumns as ModifyImmutableColumns,
+)
+from schema_core.catalog.changes.table_changes import ModifyNestedType as ModifyNestedType
+from schema_core.catalog.changes.table_changes import ModifyPartitionKeys as ModifyPartitionKeys
+from schema_core.catalog.changes.table_changes import (
+    ModifyPhysicalColumnType as ModifyPhysicalColumnType,
+)
+from schema_core.catalog.changes.table_changes import ModifySnapshot as ModifySnapshot
+from schema_core.catalog.changes.table_changes import ModifyTableComment as ModifyTableComment
+from schema_core.catalog.changes.table_changes import (
+    ModifyUniqueConstraint as ModifyUniqueConstraint,
+)
+from schema_core.catalog.changes.table_changes import ModifyWatermark as ModifyWatermark
+from schema_core.catalog.changes.table_changes import ResetOption as ResetOption
+from schema_core.catalog.changes.table_changes import SetOption as SetOption
+from schema_core.catalog.changes.table_changes import TableChange as TableChange
 from schema_core.migration.catalog_changes import AddDatabase as AddDatabase
 from schema_core.migration.catalog_changes import AddObject as AddObject
 from schema_core.migration.catalog_changes import CatalogChange as CatalogChange

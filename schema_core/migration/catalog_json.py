@@ -15,7 +15,10 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any, Final, TypeVar
 
-from schema_core.arguments import require_instance, require_sequence, type_name
+from schema_core.base.arguments import require_instance, require_sequence, type_name
+from schema_core.base.paths import ObjectPath
+from schema_core.base.text import show
+from schema_core.catalog.changes.table_changes import NAMES
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -30,7 +33,6 @@ from schema_core.catalog.objects import (
     StartMode,
     TableKind,
 )
-from schema_core.catalog.table_changes import NAMES
 from schema_core.errors import SchemaCoreError, at
 from schema_core.migration.catalog_changes import (
     AddDatabase,
@@ -56,9 +58,7 @@ from schema_core.migration.json_format import (
     without_duplicates,
     write_change,
 )
-from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
-from schema_core.text import show
 
 FORMAT: Final = "schema-core.catalog-changes"
 VERSION: Final = 1

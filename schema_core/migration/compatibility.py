@@ -15,12 +15,14 @@ from enum import Enum
 from types import NoneType
 from typing import NamedTuple, TypeAlias
 
-from schema_core.arguments import require_instance
-from schema_core.catalog.apply_changes import steps_of
-from schema_core.catalog.former_names import format_by_name
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import join_names
+from schema_core.base.secrets import masked_value
+from schema_core.catalog.changes.application import steps_of
+from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.differences import (
     RenameHints,
     diff,
@@ -36,10 +38,8 @@ from schema_core.migration.rules import (
     RuleSet,
     TypeFinding,
 )
-from schema_core.paths import join_names
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.secrets import masked_value
 from schema_core.types import DataType, RowType
 
 #: What is compared: a schema, or a table with its keys of partitions and its options.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaCoreError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.rules import (
     FLOATS,
     INTEGERS,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from schema_core.arguments import require_instance
-from schema_core.catalog.apply_changes import normal_type
-from schema_core.catalog.table_changes import (
+from schema_core.base.arguments import require_instance
+from schema_core.base.text import quote_identifier as quoted
+from schema_core.base.text import quote_string
+from schema_core.catalog.changes.application import normal_type
+from schema_core.catalog.changes.table_changes import (
     AddColumn,
     AddDistribution,
     AddField,
@@ -45,8 +47,6 @@ from schema_core.catalog.table_changes import (
     print_path,
 )
 from schema_core.schema.columns import WrittenType
-from schema_core.text import quote_identifier as quoted
-from schema_core.text import quote_string
 from schema_core.types import DataType
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
-from schema_core.arguments import require_instance, require_sequence
-from schema_core.catalog.apply_changes import (
+from schema_core.base.arguments import require_instance, require_sequence
+from schema_core.catalog.changes.application import (
     PARTS,
     applied,
     apply,
@@ -20,8 +20,7 @@ from schema_core.catalog.apply_changes import (
     normalized,
     steps_of,
 )
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
-from schema_core.catalog.table_changes import (
+from schema_core.catalog.changes.table_changes import (
     AddColumn,
     AddField,
     AddIndex,
@@ -42,6 +41,7 @@ from schema_core.catalog.table_changes import (
     SetOption,
     TableChange,
 )
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.errors import SchemaError
 from schema_core.migration.rendering import changes_html, changes_page
 from schema_core.schema.columns import (

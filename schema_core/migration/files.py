@@ -17,7 +17,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.base.arguments import require_instance, require_names, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,
@@ -26,11 +29,8 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
-from schema_core.text import MAX_TEXT, is_blank
 
 #: The script of a directory that sets the environment up; it is not a migration.
 SETUP: Final = "setup.sql"

@@ -17,10 +17,15 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeAlias
 
-from schema_core.arguments import require_instance
-from schema_core.catalog.apply_changes import stale_change
-from schema_core.catalog.former_names import former_names_option
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import mask_query
+from schema_core.base.paths import ObjectPath, join_names
+from schema_core.base.secrets import masked_value
+from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
+from schema_core.catalog.changes.application import stale_change
+from schema_core.catalog.changes.former_names import former_names_option
+from schema_core.catalog.changes.table_changes import SetOption, TableChange
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -28,9 +33,9 @@ from schema_core.catalog.objects import (
     CatalogView,
     TableKind,
 )
-from schema_core.catalog.table_changes import SetOption, TableChange
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.connector import secret_keys
-from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
     ExternalError,
@@ -40,10 +45,8 @@ from schema_core.errors import (
     at,
     within,
 )
-from schema_core.formats.dialects.api import to_ddl
-from schema_core.formats.dialects.printer import block, comment_clause, with_clause
-from schema_core.lazy_dataclass import dataclass
-from schema_core.masking import mask_query
+from schema_core.mappings.dialects.api import to_ddl
+from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
 from schema_core.migration.catalog_changes import (
     AddDatabase,
     AddObject,
@@ -63,8 +66,6 @@ from schema_core.migration.differences import RenameHints, likely_renames, renam
 from schema_core.migration.files import IRREVERSIBLE, escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
 from schema_core.migration.plans import plan
-from schema_core.paths import ObjectPath, join_names
-from schema_core.secrets import masked_value
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import (
     CreateDatabase,
@@ -73,7 +74,6 @@ from schema_core.sql.statement_syntax import (
     CreateTable,
     CreateView,
 )
-from schema_core.text import MAX_TEXT, escaped, quote_identifier, quote_string
 
 Creation: TypeAlias = CreateDatabase | CreateFunction | CreateModel | CreateTable | CreateView
 #: The statements of scripts with wanted definitions.

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, assert_never
 
-from schema_core.arguments import require_instance, require_sequence, type_name
-from schema_core.catalog.apply_changes import normal_type
+from schema_core.base.arguments import require_instance, require_sequence, type_name
+from schema_core.base.cursor import check_size
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
+from schema_core.catalog.changes.application import normal_type
+from schema_core.catalog.changes.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
 from schema_core.catalog.objects import DistributionKind, TableDistribution
-from schema_core.catalog.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
-from schema_core.cursor import check_size
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     ResolvedExpression,
     SqlExpression,
@@ -32,7 +33,6 @@ from schema_core.schema.columns import (
     WrittenType,
 )
 from schema_core.sql.syntax import Call, walk
-from schema_core.text import show
 from schema_core.types import DataType, RowField
 
 #: The version of the format.

@@ -14,7 +14,12 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import mask_query, mask_text
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
+from schema_core.base.secrets import mask
+from schema_core.base.text import Span
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
@@ -30,14 +35,6 @@ from schema_core.errors import (
     similar,
     within,
 )
-from schema_core.formats.properties.property_map import (
-    EXPANDED,
-    ORIGINAL,
-    decode_object,
-    encode_object,
-)
-from schema_core.lazy_dataclass import dataclass
-from schema_core.masking import mask_query, mask_text
 from schema_core.migration.catalog_changes import (
     CatalogChange,
     CatalogContent,
@@ -45,14 +42,17 @@ from schema_core.migration.catalog_changes import (
     read_catalog,
 )
 from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
-from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
+from schema_core.properties.property_map import (
+    EXPANDED,
+    ORIGINAL,
+    decode_object,
+    encode_object,
+)
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.secrets import mask
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.sql.syntax import Name
-from schema_core.text import Span
 
 #: The target of `downgrade` and `stamp` that is before the first migration.
 BASE: Final = "base"

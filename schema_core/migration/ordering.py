@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from schema_core.catalog.apply_changes import apply
-from schema_core.catalog.objects import CatalogTable
-from schema_core.catalog.table_changes import (
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.catalog.changes.application import apply
+from schema_core.catalog.changes.table_changes import (
     AddField,
     DropField,
     ModifyColumnComment,
@@ -26,8 +26,8 @@ from schema_core.catalog.table_changes import (
     SetOption,
     TableChange,
 )
-from schema_core.formats.dialects.definitions import names_in
-from schema_core.lazy_dataclass import dataclass
+from schema_core.catalog.objects import CatalogTable
+from schema_core.mappings.dialects.definitions import names_in
 from schema_core.migration.differences import Path, diff
 from schema_core.schema.columns import (
     ResolvedExpression,

@@ -12,20 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from schema_core.arguments import require_instance, require_names
+from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import UnresolvedPath, join_names, parse_path
+from schema_core.base.secrets import mask, masked_value
+from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
-from schema_core.catalog.apply_changes import as_table, as_written, normalized
-from schema_core.catalog.former_names import (
+from schema_core.catalog.changes.application import as_table, as_written, normalized
+from schema_core.catalog.changes.former_names import (
     format_by_name,
     former_names_option,
     with_former_names,
 )
-from schema_core.catalog.managed import ManagedStorage, directory_of
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
-from schema_core.catalog.own_options import without_own_options
-from schema_core.catalog.resolve import origin, resolve_table
-from schema_core.catalog.statistics import CatalogTableStatistics
-from schema_core.catalog.table_changes import (
+from schema_core.catalog.changes.table_changes import (
     AddColumn,
     AddField,
     DropColumn,
@@ -36,15 +35,18 @@ from schema_core.catalog.table_changes import (
     ModifyPhysicalColumnType,
     TableChange,
 )
-from schema_core.environment.compiled_plan import parse_plan
+from schema_core.catalog.managed import ManagedStorage, directory_of
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.own_options import without_own_options
+from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.catalog.statistics import CatalogTableStatistics
+from schema_core.environment.plans.compiled_plan import parse_plan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
-from schema_core.formats.dialects.alterations import changed, name_changes_of
-from schema_core.formats.dialects.api import ddl_losses
-from schema_core.formats.dialects.schemas import column_ddl
-from schema_core.formats.loss import Loss
-from schema_core.formats.properties.property_map import decode_table, encode_table
-from schema_core.lazy_dataclass import dataclass
+from schema_core.mappings.dialects.alterations import changed, name_changes_of
+from schema_core.mappings.dialects.api import ddl_losses
+from schema_core.mappings.dialects.schemas import column_ddl
+from schema_core.mappings.loss import Loss
 from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
@@ -74,7 +76,7 @@ from schema_core.migration.targets import (
     type_of,
 )
 from schema_core.migration.validation import accepted_kinds, permanent_table
-from schema_core.paths import UnresolvedPath, join_names, parse_path
+from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -82,10 +84,8 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
 )
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.secrets import mask, masked_value
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Alter
-from schema_core.text import escaped
 from schema_core.types import DataType
 
 FORMAT: Final = "schema-core.migration-plan"

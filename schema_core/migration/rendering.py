@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from schema_core.catalog.apply_changes import PARTS
+from schema_core.base.paths import join_names
+from schema_core.base.secrets import mask
+from schema_core.base.text import quote_identifier
+from schema_core.catalog.changes.application import PARTS
 from schema_core.catalog.objects import CatalogTable
-from schema_core.markup import code, items, lines, mark, page, scrolled, table, text
 from schema_core.migration.descriptions import describe
-from schema_core.paths import join_names
+from schema_core.report.markup import code, items, lines, mark, page, scrolled, table, text
 from schema_core.schema.rendering import written_column
-from schema_core.secrets import mask
-from schema_core.text import quote_identifier
 
 if TYPE_CHECKING:
-    from schema_core.catalog.table_changes import TableChange
+    from schema_core.catalog.changes.table_changes import TableChange
     from schema_core.migration.plans import MigrationPlan, PlanStep
     from schema_core.migration.rules import TypeFinding
 

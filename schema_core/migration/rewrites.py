@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable
-from schema_core.formats.dialects.api import to_ddl
+from schema_core.mappings.dialects.api import to_ddl
 from schema_core.migration.conversions import conversion, convert
 from schema_core.migration.rules import TypeFinding
 from schema_core.migration.targets import StatementWriter, type_of

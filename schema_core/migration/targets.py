@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
 
-from schema_core.catalog.objects import CatalogTable
-from schema_core.catalog.table_changes import (
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import quote_identifier, quote_string
+from schema_core.catalog.changes.table_changes import (
     AddColumn,
     AddDistribution,
     AddField,
@@ -38,12 +39,12 @@ from schema_core.catalog.table_changes import (
     SetOption,
     TableChange,
 )
-from schema_core.formats.dialects.engines import Engine, engine
-from schema_core.formats.dialects.printer import expression_text, stored_line
-from schema_core.formats.dialects.schemas import column_ddl, default_key_name
-from schema_core.formats.dialects.types import loss_of, write_type
-from schema_core.formats.loss import Loss
-from schema_core.lazy_dataclass import dataclass
+from schema_core.catalog.objects import CatalogTable
+from schema_core.mappings.dialects.engines import Engine, engine
+from schema_core.mappings.dialects.printer import expression_text, stored_line
+from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
+from schema_core.mappings.dialects.types import loss_of, write_type
+from schema_core.mappings.loss import Loss
 from schema_core.migration.conversions import (
     FLINK_FUNCTIONS,
     POSTGRES_FUNCTIONS,
@@ -60,7 +61,6 @@ from schema_core.schema.columns import (
     UnresolvedPrimaryKey,
 )
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.text import quote_identifier, quote_string
 from schema_core.types import DataType, MultisetType
 from schema_core.types.casts import CASTS, supports_explicit_cast
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot

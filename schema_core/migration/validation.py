@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from schema_core.arguments import require_instance, require_names
-from schema_core.catalog.apply_changes import as_table, normalized
-from schema_core.catalog.former_names import FormerNames
+from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, parse_path
+from schema_core.base.text import escaped, quote_identifier, show
+from schema_core.catalog.changes.application import as_table, normalized
+from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
@@ -21,18 +24,15 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.migration.conversions import Conversion, conversion
 from schema_core.migration.differences import Definition, RenameHints, diff, renames_by_path
 from schema_core.migration.ordering import renamed_columns
 from schema_core.migration.rewrites import is_stored, sources_of
 from schema_core.migration.targets import TARGETS, StatementWriter, type_of
-from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
 )
-from schema_core.text import escaped, quote_identifier, show
 from schema_core.types import DataType, DataTypes, RowType
 from schema_core.types.row_value import Row
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.aggregate_calls import check_declared_window, extend_window
 from schema_core.expressions.signatures import FunctionKind
@@ -18,7 +20,6 @@ from schema_core.expressions.typed import (
     Typed,
     children,
 )
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column
 from schema_core.query.scope import (
@@ -33,7 +34,6 @@ from schema_core.query.scope import (
     value,
 )
 from schema_core.sql.syntax import Call, Expression, GroupingSets, GroupItem, Window, parts, walk
-from schema_core.text import Span
 
 #: Functions that require OVER.
 ONLY_OVER = frozenset(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from schema_core.base.text import Span
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.type_checker import cast_target
@@ -39,7 +40,6 @@ from schema_core.sql.syntax import (
     rewrite,
     rewrite_window,
 )
-from schema_core.text import Span
 from schema_core.types.unresolved import LookUp
 
 

@@ -6,12 +6,12 @@ had when it was resolved, even if the current database, a table or a function ch
 
 from __future__ import annotations
 
+from schema_core.base.text import Span
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.signatures import Function
 from schema_core.query.relation import Columns, SourceTable, Tables
 from schema_core.query.scope import Models
 from schema_core.sql.syntax import Name
-from schema_core.text import Span
 from schema_core.types import DataType
 from schema_core.types.unresolved import LookUp
 from schema_core.types.user_defined import UnresolvedType

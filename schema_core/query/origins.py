@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, cast
 
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Typed
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import (
     Common,
     CommonScan,

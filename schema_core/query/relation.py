@@ -28,13 +28,13 @@ from dataclasses import field
 from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import Span
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Hint, JoinKind, MatchRecognize
-from schema_core.text import Span
 from schema_core.types import DataType
 
 

@@ -12,13 +12,14 @@ from dataclasses import field, replace
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
 from schema_core.errors import MAX_PLACE, SchemaError, at, cut, similar
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.signature_dsl import no_common_type
 from schema_core.expressions.signatures import FunctionKind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.aggregation import (
     Groups,
@@ -74,7 +75,6 @@ from schema_core.sql.syntax import (
     rewrite,
     size,
 )
-from schema_core.text import Span
 from schema_core.types import DataType, RowType
 from schema_core.types.common import least_restrictive
 from schema_core.types.unresolved import LookUp

@@ -7,6 +7,8 @@ from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.functions.collections import multiset
 from schema_core.expressions.scope import (
@@ -20,7 +22,6 @@ from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import ArgumentTypes, Function, FunctionKind, Parameter
 from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
@@ -37,7 +38,6 @@ from schema_core.sql.syntax import (
     rewrite,
     rewrite_window,
 )
-from schema_core.text import Span
 from schema_core.types import DataType, RowType, TimestampKind, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.common import least_restrictive

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import assert_never
 
+from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.scope import Inferred
 from schema_core.expressions.type_checker import infer
@@ -33,7 +34,6 @@ from schema_core.query.table_functions import row_columns, table_function
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Expression, JoinKind, Name, rewrite, walk
-from schema_core.text import Span
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType
 
 #: Maximum length of a chain of joins; each is one level of the tree.

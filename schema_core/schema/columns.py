@@ -9,13 +9,13 @@ from enum import Enum
 from types import NoneType
 from typing import Self, TypeAlias
 
-from schema_core.arguments import require_instance, require_names
+from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Typed, children
-from schema_core.lazy_dataclass import dataclass
 from schema_core.sql import syntax
-from schema_core.text import Span, quote_identifier, quote_string, show
 from schema_core.types import AnyTimestampType, DataType, TimestampKind, UnresolvedDataType
 
 

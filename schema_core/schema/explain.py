@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import escaped, quote_identifier, quote_string
 from schema_core.expressions.signatures import describe_nullability, describe_result
 from schema_core.expressions.typed import (
     Access,
@@ -16,7 +18,6 @@ from schema_core.expressions.typed import (
     Select,
     Typed,
 )
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     AnyColumn,
     ComputedColumn,
@@ -27,7 +28,6 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.rendering import diagram, explanation_html
 from schema_core.schema.rules import KIND_NAMES
-from schema_core.text import escaped, quote_identifier, quote_string
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from schema_core.diagrams import Arrow, Diagram, DiagramNode
-from schema_core.markup import code, details, items, page, scrolled, table, text
+from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
+from schema_core.report.markup import code, details, items, page, scrolled, table, text
 from schema_core.schema.columns import (
     AnyColumn,
     UnresolvedColumn,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from schema_core.arguments import require_instance
-from schema_core.caching import Counted, cached, cached_by_identity
+from schema_core.base.arguments import require_instance
+from schema_core.base.caching import Counted, cached, cached_by_identity
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import (
     ColumnScope,
@@ -71,7 +71,7 @@ from schema_core.types import (
 from schema_core.types.unresolved import LookUp, look_up
 
 if TYPE_CHECKING:
-    from schema_core.text import Span
+    from schema_core.base.text import Span
 
 
 class SchemaResolver(AbstractSchemaResolver):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from schema_core.arguments import require_instance, require_sequence
+from schema_core.base.arguments import require_instance, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     AnyColumn,
     Column,

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
+from schema_core.base.text import is_blank
 from schema_core.errors import Gathering, SchemaError, at, similar
 from schema_core.schema.columns import (
     AnyColumn,
@@ -26,7 +27,6 @@ from schema_core.schema.columns import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
-from schema_core.text import is_blank
 from schema_core.types import (
     DataType,
     LocalZonedTimestampType,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from schema_core.arguments import require_instance, require_sequence
+from schema_core.base.arguments import require_instance, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, DataTypes, RowField, RowType
 

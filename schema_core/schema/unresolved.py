@@ -22,12 +22,13 @@ from typing import (
     get_args,
 )
 
-from schema_core.arguments import require_instance, require_names, require_sequence
+from schema_core.base.arguments import require_instance, require_names, require_sequence
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import is_blank, show
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.rewriting import column_scope, rewritten
 from schema_core.expressions.scope import Scope
-from schema_core.lazy_dataclass import dataclass
 from schema_core.schema.columns import (
     SqlExpression,
     UnresolvedColumn,
@@ -50,7 +51,6 @@ from schema_core.schema.resolved import (
     ResolvedSchema,
 )
 from schema_core.sql.syntax import Call, walk
-from schema_core.text import is_blank, show
 from schema_core.types import DataType, RowType, UnresolvedDataType, parse_type
 
 # --- the DDL of other engines ---------------------------------------------------------------------

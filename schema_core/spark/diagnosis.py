@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
-from schema_core.spark.connectors import ReadContext, SparkConnector, SupportsDiagnosis
+from schema_core.spark.connector import ReadContext, SparkConnector, SupportsDiagnosis
 from schema_core.spark.jobs import was_canceled
 
 #: A connector and what it read.

@@ -6,24 +6,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import calls_in, relations_in, subexpressions
 from schema_core.query.relation import Columns, Relation, Select
 from schema_core.schema.columns import ComputedColumn
-from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.functions.rules import RULES
 from schema_core.spark.compiler.translation import Translation
-from schema_core.spark.connectors import SupportsFilterExplanation
-from schema_core.spark.connectors.filters import Filter
-from schema_core.spark.pushdown import conjuncts, obstacle
+from schema_core.spark.connector import SupportsFilterExplanation
+from schema_core.spark.filters import Filter
+from schema_core.spark.reading.pushdown import conjuncts, obstacle
+from schema_core.spark.session.api_mode import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from schema_core.spark.connectors import ReadContext, SparkConnector
-    from schema_core.spark.pushdown import ScanDemand
+    from schema_core.spark.connector import ReadContext, SparkConnector
+    from schema_core.spark.reading.pushdown import ScanDemand
 
 
 @dataclass(slots=True)

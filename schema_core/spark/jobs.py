@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from schema_core.environment.job_client import JobStatus
-from schema_core.environment.job_graph import JobExecution
+from schema_core.base.lazy_regex import regex
+from schema_core.environment.jobs.client import JobStatus
+from schema_core.environment.jobs.graph import JobExecution
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.lazy_regex import regex
-from schema_core.spark.api_mode import (
+from schema_core.spark.commit.transactions import NoTransaction, Transaction
+from schema_core.spark.session.api_mode import (
     ended_jvm,
     has_lost_jvm,
     is_connect,
@@ -23,7 +24,6 @@ from schema_core.spark.api_mode import (
     not_over_connect,
     stopped,
 )
-from schema_core.spark.transactions import NoTransaction, Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

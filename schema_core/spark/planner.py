@@ -10,8 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from schema_core.environment.atomicity import AtomicityLevel, choose_level
-from schema_core.environment.changelog_mode import ChangelogMode
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,
@@ -27,16 +25,14 @@ from schema_core.environment.connector import (
     using,
     validated,
 )
-from schema_core.environment.ctas_plan import SinkLoss
-from schema_core.environment.inline import InlineRows, InlineTable
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import (
     CHECKPOINT_INTERVAL,
     CHECKPOINTS,
     LOCAL_TIME_ZONE,
     RUNTIME_MODE,
 )
-from schema_core.environment.plan_tree import ChangesOf
 from schema_core.environment.planner import (
     BoundTable,
     PlannerContext,
@@ -44,6 +40,10 @@ from schema_core.environment.planner import (
     Rows,
     fingerprint,
 )
+from schema_core.environment.plans.changelog_mode import ChangelogMode
+from schema_core.environment.plans.ctas_plan import SinkLoss
+from schema_core.environment.plans.plan_tree import ChangesOf
+from schema_core.environment.table_api.inline import InlineRows, InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import (
     ConflictError,
@@ -55,20 +55,20 @@ from schema_core.errors import (
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelogs import Changelog, require_updates
-from schema_core.spark.checkpoints import (
-    Checkpoint,
-    JobDescription,
-    checkpoint_of,
-    missing_checkpoint,
+from schema_core.spark.commit.transactions import (
+    Stage,
+    TableTransaction,
+    Unstaged,
+    needed_abilities,
 )
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
-from schema_core.spark.connectors import (
+from schema_core.spark.connector import (
     MicroBatch,
     ReadContext,
     SparkConnector,
@@ -83,37 +83,35 @@ from schema_core.spark.connectors import (
     metadata_types,
     stages,
 )
-from schema_core.spark.connectors.filters import Filter
 from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import ExplainRecorder, explained, plan_of
-from schema_core.spark.frame_cache import FrameCache, FrameKey
-from schema_core.spark.incremental import (
+from schema_core.spark.filters import Filter
+from schema_core.spark.jobs import SparkJob, jvm_errors, local_properties, spark_errors
+from schema_core.spark.python.udf_registration import require_udfs
+from schema_core.spark.python.user_functions import UserCalls
+from schema_core.spark.reading.frame_cache import FrameCache, FrameKey
+from schema_core.spark.reading.inputs import InlineViews, rows_of
+from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
+from schema_core.spark.reading.raw_conditions import with_raw_conditions
+from schema_core.spark.reading.read_contexts import read_context
+from schema_core.spark.reading.scan_cache import ScanCache, ScanRequest, can_be_kept
+from schema_core.spark.reading.sources import Source, source_frame
+from schema_core.spark.session.jvm import analysed
+from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
+from schema_core.spark.streaming.changelogs import Changelog, require_updates
+from schema_core.spark.streaming.checkpoints import (
+    Checkpoint,
+    JobDescription,
+    checkpoint_of,
+    missing_checkpoint,
+)
+from schema_core.spark.streaming.incremental import (
     StreamPlan,
     require_no_expiry,
     stream_plan,
     updated_parts,
 )
-from schema_core.spark.inputs import InlineViews, rows_of
-from schema_core.spark.jobs import SparkJob, jvm_errors, local_properties, spark_errors
-from schema_core.spark.jvm import analysed
-from schema_core.spark.outputs import (
-    arrow_reader,
-    as_exchanged,
-    exposed,
-    pandas_frame,
-    python_rows,
-    string_rows,
-)
-from schema_core.spark.projection import select
-from schema_core.spark.pushdown import ScanDemand, scan_demands
-from schema_core.spark.raw_conditions import with_raw_conditions
-from schema_core.spark.read_contexts import read_context
-from schema_core.spark.scan_cache import ScanCache, ScanRequest, can_be_kept
-from schema_core.spark.session import JobSession, TemporaryNames, UnusedNames
-from schema_core.spark.sink_losses import sink_losses
-from schema_core.spark.sinks import Sink
-from schema_core.spark.sources import Source, source_frame
-from schema_core.spark.stream_stages import (
+from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
     grouped_rows,
     mode_of,
@@ -121,7 +119,7 @@ from schema_core.spark.stream_stages import (
     scan_of,
     staging,
 )
-from schema_core.spark.streaming import (
+from schema_core.spark.streaming.streaming import (
     MicroBatches,
     StreamingJob,
     require_replay,
@@ -130,15 +128,22 @@ from schema_core.spark.streaming import (
     validate_stream,
     write_batch,
 )
-from schema_core.spark.transactions import Stage, TableTransaction, Unstaged, needed_abilities
-from schema_core.spark.udf_registration import require_udfs
-from schema_core.spark.user_functions import UserCalls
-from schema_core.spark.watermarks import (
+from schema_core.spark.streaming.watermarks import (
     columns_of_watermark,
     watermark_of,
     with_join_time,
     with_watermark,
 )
+from schema_core.spark.writing.outputs import (
+    arrow_reader,
+    as_exchanged,
+    exposed,
+    pandas_frame,
+    python_rows,
+    string_rows,
+)
+from schema_core.spark.writing.sink_losses import sink_losses
+from schema_core.spark.writing.sinks import Sink
 from schema_core.types import (
     MAX_LENGTH,
     DataType,
@@ -253,7 +258,7 @@ class SparkPlanner:
         *,
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
-        """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.transactions`."""
+        """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.commit.transactions`."""
         old = registration.replaced
         if (plan := self._streams(query)) is not None:
             if old is not None:

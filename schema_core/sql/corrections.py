@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from schema_core.base.lazy_regex import regex
+from schema_core.base.repairs import Repairs
+from schema_core.base.text import position
 from schema_core.errors import ParseError
-from schema_core.lazy_regex import regex
-from schema_core.repairs import Repairs
 from schema_core.sql.hints import MIN_LENGTH, UNCERTAIN, WORDS, keywords_like
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import position
 
 if TYPE_CHECKING:
-    from schema_core.cursor import Cursor
-    from schema_core.repairs import Failure
-    from schema_core.tokenizer import Token
+    from schema_core.base.cursor import Cursor
+    from schema_core.base.repairs import Failure
+    from schema_core.base.tokenizer import Token
 
 
 class Correction:

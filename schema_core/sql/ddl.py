@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import TypeVar
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
 from schema_core.errors import ParseError
-from schema_core.lazy_dataclass import dataclass
 from schema_core.sql import literals
 from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
 from schema_core.sql.query import query
@@ -68,7 +69,6 @@ from schema_core.sql.statement_syntax import (
 from schema_core.sql.syntax import Call, Expression, Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import can_name, identifier, integer, refuse, separated, string
 from schema_core.sql.type_name import type_name
-from schema_core.text import Span
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from schema_core.base.text import Span
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Symbol
-from schema_core.text import Span
 
 Arguments = tuple[Expression, ...]
 

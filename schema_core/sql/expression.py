@@ -16,6 +16,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
+from schema_core.base.tokenizer import Token
 from schema_core.sql import escapes, literals
 from schema_core.sql.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
@@ -47,8 +49,6 @@ from schema_core.sql.tokens import (
     sql_tokens,
 )
 from schema_core.sql.type_name import cast_target
-from schema_core.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
-from schema_core.tokenizer import Token
 
 
 class QueryCursor(SqlCursor):

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from schema_core.caching import cached
+from schema_core.base.caching import cached
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import position, quote_identifier
+from schema_core.base.tokenizer import Token
 from schema_core.errors import close_matches
-from schema_core.lazy_regex import regex
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import position, quote_identifier
-from schema_core.tokenizer import Token
 from schema_core.types.type_parser import foreign
 
 if TYPE_CHECKING:
-    from schema_core.cursor import Cursor
+    from schema_core.base.cursor import Cursor
 
 # ruff: noqa: SIM905 - readable as one string
 

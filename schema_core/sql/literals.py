@@ -13,16 +13,16 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from schema_core.lazy_regex import regex
+from schema_core.base.lazy_regex import regex
+from schema_core.base.tokenizer import ESCAPE_CHARACTER, paired, unescaped
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
-from schema_core.tokenizer import ESCAPE_CHARACTER, paired, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.cursor import Cursor
-    from schema_core.text import Span
+    from schema_core.base.cursor import Cursor
+    from schema_core.base.text import Span
 
 # ------------------------------------------------------------------------------------- numbers
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from schema_core.caching import cached
+from schema_core.base.caching import cached
+from schema_core.base.tokenizer import Token
 from schema_core.errors import (
     MAX_ERRORS,
     Gathering,
@@ -25,7 +26,6 @@ from schema_core.sql.keywords import WRITING
 from schema_core.sql.query import query
 from schema_core.sql.syntax import Expression, Query
 from schema_core.sql.tokens import expect_end, refuse
-from schema_core.tokenizer import Token
 
 if TYPE_CHECKING:
     from schema_core.sql.statement_syntax import Statement

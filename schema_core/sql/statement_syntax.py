@@ -13,13 +13,13 @@ from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
 from typing import Any, TypeAlias, get_args
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.masking import mask_query
-from schema_core.secrets import mask_credentials, masked_value
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import mask_query
+from schema_core.base.secrets import mask_credentials, masked_value
+from schema_core.base.text import Span, quote_identifier
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression, print_query, print_type
 from schema_core.sql.syntax import NOWHERE, Call, Expression, Hint, Interval, Name, Query, TypeName
-from schema_core.text import Span, quote_identifier
 
 # --- parts of definitions -------------------------------------------------------------------------
 

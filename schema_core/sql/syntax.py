@@ -19,10 +19,10 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.left_deep import LeftDeepNode
-from schema_core.secrets import masked_value
-from schema_core.text import Span
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.left_deep import LeftDeepNode
+from schema_core.base.secrets import masked_value
+from schema_core.base.text import Span
 
 NOWHERE = Span(0, 0)
 

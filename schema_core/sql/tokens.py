@@ -1,25 +1,25 @@
 """Tokens of SQL statements, with their reserved words, and the cursor that parsers move over them.
 
-`schema_core.tokenizer` splits source text into tokens. Those of the kind `bad` are accepted by no
-grammar: the first error in the text is reported, and a parser that recovers reports the others.
+`schema_core.base.tokenizer` splits source text into tokens. Those of the kind `bad` are accepted by
+no grammar: the first error in the text is reported, and a parser that recovers reports the others.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from schema_core.cursor import Cursor, check_digits, check_size
+from schema_core.base.cursor import Cursor, check_digits, check_size
+from schema_core.base.text import MAX_DIGITS
+from schema_core.base.tokenizer import tokenize
 from schema_core.errors import ParseError
 from schema_core.sql.hints import hint
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import MAX_DIGITS
-from schema_core.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.text import Span
-    from schema_core.tokenizer import Token
+    from schema_core.base.text import Span
+    from schema_core.base.tokenizer import Token
 
 C = TypeVar("C", bound=Cursor)
 T = TypeVar("T")

@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from schema_core.base.text import quote_string
 from schema_core.errors import SchemaError
 from schema_core.sql import literals
 from schema_core.sql.syntax import TypeField, TypeName
 from schema_core.sql.tokens import identifier, path, refuse, string
-from schema_core.text import quote_string
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from schema_core.cursor import Cursor
+    from schema_core.base.cursor import Cursor
     from schema_core.types import DataType
 
     Reader: TypeAlias = Callable[[Cursor], TypeName]

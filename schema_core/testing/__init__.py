@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from schema_core.extras import require_modules
+from schema_core.base.extras import require_modules
 
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from schema_core.testing.planner_contract import PlannerContract
 
 if TYPE_CHECKING or find_spec("hypothesis"):
-    from schema_core.testing.expressions import COLUMNS, expressions
+    from schema_core.testing.expression_trees import COLUMNS, expressions
     from schema_core.testing.strategies import (
         atomic_types,
         has_values,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, TypeAlias
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import (
@@ -48,7 +49,6 @@ from schema_core.catalog.statistics import (
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataTypes

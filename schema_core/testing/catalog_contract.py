@@ -22,10 +22,11 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.apply_changes import apply
+from schema_core.catalog.changes.application import apply
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.connections import CatalogConnection, connections_of
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -39,7 +40,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
-from schema_core.catalog.table_changes import TableChange
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -51,7 +52,6 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import (

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment import connector as connectors
-from schema_core.environment.atomicity import visibility_of
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, Connector, Visibility
+from schema_core.environment.jobs.atomicity import visibility_of
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.spark.connectors import WriteContext
+from schema_core.spark.connector import WriteContext
 from schema_core.sql.printer import print_path, print_string
 from schema_core.testing.connector_cases import (
     NAMES,
@@ -55,7 +55,7 @@ from schema_core.testing.killed_writes import (
 
 if TYPE_CHECKING:
     from schema_core.environment.options import ConfigOption
-    from schema_core.spark.transactions import Stage
+    from schema_core.spark.commit.transactions import Stage
 
 PUSH_DOWN = frozenset({
     Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,

@@ -26,14 +26,14 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 from schema_core.environment import connector as connectors
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.spark.settings import START
+from schema_core.spark.session.settings import START
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from schema_core.environment.connector import Ability, Connector
-    from schema_core.spark.connectors import ReadContext, SparkConnector, WriteContext
-    from schema_core.spark.transactions import Stage
+    from schema_core.spark.commit.transactions import Stage
+    from schema_core.spark.connector import ReadContext, SparkConnector, WriteContext
 
 #: The kill points of a job: where a write can stop.
 WRITTEN, PREPARED, COMMITTING, COMMITTED = "written", "prepared", "committing", "committed"

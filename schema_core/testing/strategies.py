@@ -10,6 +10,8 @@ from typing import Any, cast
 from hypothesis import strategies as st
 
 from schema_core import types as declared
+from schema_core.base.paths import MAX_NAME, UnresolvedPath
+from schema_core.base.text import is_blank, quote_identifier
 from schema_core.catalog.objects import (
     CatalogMaterializedTable,
     CatalogModel,
@@ -23,7 +25,6 @@ from schema_core.catalog.objects import (
 )
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.scope import ColumnScope
-from schema_core.paths import MAX_NAME, UnresolvedPath
 from schema_core.schema.unresolved import (
     Schema,
     SchemaBuilder,
@@ -31,7 +32,6 @@ from schema_core.schema.unresolved import (
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
 )
-from schema_core.text import is_blank, quote_identifier
 from schema_core.types import (
     ArrayType,
     AtomicType,

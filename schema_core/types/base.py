@@ -11,10 +11,10 @@ from dataclasses import field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from schema_core.arguments import require_instance
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import show
 from schema_core.types.families import KINDS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:

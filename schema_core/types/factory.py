@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import ClassVar, TypeAlias, overload
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import quote_string, show
 from schema_core.errors import SchemaError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import quote_string, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.nested import (

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Self, overload
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, similar
-from schema_core.lazy_dataclass import dataclass
-from schema_core.markup import code, table, text
-from schema_core.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
+from schema_core.report.markup import code, table, text
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
 

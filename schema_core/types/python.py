@@ -18,8 +18,8 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
+from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import SchemaError, at
-from schema_core.text import MAX_DEPTH, show
 from schema_core.types import atomic
 from schema_core.types.atomic import (
     BigIntType,

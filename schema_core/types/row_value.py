@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, overload
 
+from schema_core.base.text import show
 from schema_core.errors import SchemaError, similar
-from schema_core.text import show
 
 
 class RowKind(Enum):

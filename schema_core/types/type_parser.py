@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from schema_core.caching import cached
-from schema_core.cursor import Cursor, check_digits, check_size
+from schema_core.base.caching import cached
+from schema_core.base.cursor import Cursor, check_digits, check_size
+from schema_core.base.lazy_regex import regex
+from schema_core.base.repairs import Repairs
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span
+from schema_core.base.tokenizer import Token
 from schema_core.errors import ParseError, SchemaError, close_matches
-from schema_core.lazy_regex import regex
-from schema_core.repairs import Repairs
-from schema_core.text import MAX_DEPTH, MAX_DIGITS, SPACE, Span
-from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot

@@ -10,9 +10,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, similar
-from schema_core.lazy_dataclass import dataclass
-from schema_core.text import MAX_DEPTH
 from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep
 from schema_core.types.type_parser import GRAMMAR, foreign

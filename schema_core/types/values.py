@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
-from schema_core.text import MAX_DEPTH, show
+from schema_core.base.text import MAX_DEPTH, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import (
     MAX_LENGTH,

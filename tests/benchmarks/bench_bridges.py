@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.spark.session import start
+from schema_core.spark.session.session import start
 
 ROWS = 1_000_000
 PAIRS = 9

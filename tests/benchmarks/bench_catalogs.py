@@ -22,10 +22,10 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.catalogs.sql.entries import ENTRIES
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import ObjectPath
 
 DATABASE = "default"
 #: Columns of each table, and types that its columns have in turn.

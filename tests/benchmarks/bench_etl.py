@@ -21,8 +21,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.spark.session import start
-from schema_core.spark.settings import MEANING
+from schema_core.spark.session.session import start
+from schema_core.spark.session.settings import MEANING
 from schema_core.sql.parser import parse_statements
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is run as a script

@@ -28,19 +28,19 @@ from dataclasses import dataclass
 from functools import partial
 from operator import add, mod, mul
 
-from schema_core.catalog.flat_yaml import read as read_yaml
+from schema_core.base.masking import mask_text
+from schema_core.base.paths import parse_path
+from schema_core.catalog.stores.flat_yaml import read as read_yaml
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import Rows
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import Expression, col, concat, row
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.formats.dialects.api import from_ddl, read_tables
-from schema_core.formats.properties.property_map import decode_table
-from schema_core.masking import mask_text
-from schema_core.paths import parse_path
+from schema_core.mappings.dialects.api import from_ddl, read_tables
+from schema_core.properties.property_map import decode_table
 from schema_core.query.relation import Relation
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from schema_core.spark.java import find_java
-from schema_core.spark.settings import MEANING, START
+from schema_core.spark.session.java import find_java
+from schema_core.spark.session.settings import MEANING, START
 
 OURS = """
 from schema_core import EnvironmentSettings, TableEnvironment
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with TemporaryDirectory() as place:
         path = f"{place}/t"
         write = f"""
-from schema_core.spark.session import start
+from schema_core.spark.session.session import start
 spark = start({{"spark.master": "local[2]"}})
 spark.range(5).selectExpr("id", "'n' || id AS name").coalesce(1).write.parquet({path!r})
 """

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError
-from schema_core.spark.session import start
-from schema_core.spark.settings import MEANING
-from schema_core.spark.streaming import MicroBatches
+from schema_core.spark.session.session import start
+from schema_core.spark.session.settings import MEANING
+from schema_core.spark.streaming.streaming import MicroBatches
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is run as a script
 from tests.benchmarks.bench_tpc import processor_time

@@ -27,11 +27,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schema_core.catalog.resolve import resolve_table
-from schema_core.formats.properties.property_map import decode_table
-from schema_core.formats.properties.verify import verify
+from schema_core.properties.property_map import decode_table
+from schema_core.properties.verification import verify
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.spark.session import JobSession
-from schema_core.spark.sweep import REPORT, report_batches, sweep_batches
+from schema_core.spark.commit.sweep import REPORT, report_batches, sweep_batches
+from schema_core.spark.session.session import JobSession
 
 TYPES = (
     "BIGINT NOT NULL", "INT", "VARCHAR(2147483647)", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BOOLEAN",

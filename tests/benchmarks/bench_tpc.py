@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.spark.session import start
-from schema_core.spark.settings import MEANING
+from schema_core.spark.session.session import start
+from schema_core.spark.session.settings import MEANING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

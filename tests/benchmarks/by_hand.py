@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schema_core.formats.exact_types import TYPE_KEY
+from schema_core.mappings.exact_types import TYPE_KEY
 
 #: The types of the columns, in turn.
 TEN = (

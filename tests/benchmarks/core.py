@@ -21,9 +21,9 @@ from typing import Any, TypeAlias
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.formats.arrow.schemas import to_schema
-from schema_core.formats.properties.property_map import decode_table, encode_table
-from schema_core.formats.spark.pyspark_types import to_struct_type
+from schema_core.mappings.arrow.schemas import to_schema
+from schema_core.mappings.spark.pyspark_types import to_struct_type
+from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema

@@ -16,6 +16,7 @@ from collections import Counter
 from properties import recorded
 from properties.answers.schema import NoTables
 from properties.recorded import Question
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
@@ -28,7 +29,6 @@ from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.compiler.tree import Fact
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Query
-from schema_core.text import Span
 from schema_core.types import DataTypes
 
 TABLES = recorded.document("tables")

@@ -8,18 +8,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.object_store import ObjectKey, StoredKind
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogPartitionSpec,
     TableKind,
 )
-from schema_core.catalog.optimistic_locking import require_expected
+from schema_core.catalog.stores.memory import InMemoryCatalog
+from schema_core.catalog.stores.object_store import ObjectKey, StoredKind
+from schema_core.catalog.stores.optimistic_locking import require_expected
 from schema_core.errors import ConflictError, NotFoundError, SchemaError
-from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import understood
 from tests.catalog.toy_catalog import ToyCatalog
 

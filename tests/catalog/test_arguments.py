@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.hive.catalog import HiveCatalog, MetastoreConnection
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
-from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import PARTITIONED
 

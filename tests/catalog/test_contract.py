@@ -11,9 +11,9 @@ import pytest
 
 from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.cli.new import Kit, package_files, package_name
+from schema_core.cli.commands.new import Kit, package_files, package_name
 from tests.catalog.many_writers import ManyWriters
 from tests.catalog.postgresql import postgres_catalog
 from tests.test_docs import ROOT, blocks

@@ -10,14 +10,14 @@ import pytest
 
 from schema_core.catalog import registry
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.catalog_store import CatalogDescriptor
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import (
     CatalogFactory,
     factory_of,
     make_catalog,
     masked_configuration,
 )
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 

@@ -8,8 +8,8 @@ import pytest
 
 from fuzz import catalog_load, catalog_sizes, full_disk
 from fuzz.postgres_server import why_not
-from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.paths import ObjectPath
+from schema_core.base.paths import ObjectPath
+from schema_core.catalog.stores.memory import InMemoryCatalog
 
 STORES = [
     "sqlite",

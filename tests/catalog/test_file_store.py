@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog import flat_yaml
-from schema_core.catalog.catalog_store import (
+from schema_core.catalog.stores import flat_yaml
+from schema_core.catalog.stores.catalog_store import (
     CatalogDescriptor,
     FileCatalogStore,
     InMemoryCatalogStore,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.catalog.functions import ORDER, FunctionCatalog, FunctionClass, FunctionLocation
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
 from schema_core.expressions.signatures import FunctionKind
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.sql.syntax import NOWHERE
 from schema_core.types import DataTypes
 

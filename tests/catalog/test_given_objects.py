@@ -26,7 +26,7 @@ from schema_core.catalog import (
 )
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.udf import udf
+from schema_core.pyflink.table.udf import udf
 
 PATH = ObjectPath("default", "t")
 COLUMNS = TableSchema(["id", "name"], [DataTypes.BIGINT(), DataTypes.STRING()])

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 #: Runs every incorrect catalog until its first failed check, and prints that check.
 RUN = """
 import sys, pytest
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from tests.catalog.incorrect_catalogs import WRONG
 
 class Noted:
@@ -48,7 +48,7 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
     lines = [
         "from schema_core.testing import CatalogContract",
-        "from schema_core.catalog.memory import InMemoryCatalog",
+        "from schema_core.catalog.stores.memory import InMemoryCatalog",
         "from tests.catalog import incorrect_catalogs as wrong",
     ]
     for one in WRONG:

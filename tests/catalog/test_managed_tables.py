@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.managed import KEY, ManagedStorage, directory_of, new_directory
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.paths import ObjectIdentifier, ObjectPath
 
 
 @pytest.fixture

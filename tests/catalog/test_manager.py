@@ -6,20 +6,20 @@ from itertools import product
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog import ddl_semantics
-from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
 from schema_core.catalog.ddl_semantics import Action, ExistingObject
 from schema_core.catalog.managers import CatalogManager
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     ResolvedCatalogTable,
     ResolvedCatalogView,
     TableKind,
 )
 from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -16,8 +16,8 @@ from schema_core.catalog.objects import (
     CatalogTable,
     CatalogView,
 )
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
-from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import understood, understood_model
 

@@ -13,9 +13,8 @@ import sqlalchemy as sa
 
 from fuzz.postgres_server import Server, client
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import names_starting_with
-from schema_core.catalog.catalog_store import CatalogDescriptor
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -23,7 +22,9 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.stored_catalog import database_key
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.memory import InMemoryCatalog
+from schema_core.catalog.stores.stored_catalog import database_key
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (
     AlreadyExistsError,
@@ -33,8 +34,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
-from schema_core.formats.properties.property_map import decode_object
-from schema_core.paths import ObjectPath
+from schema_core.properties.property_map import decode_object
 from schema_core.testing.catalog_cases import PARTITION, PLAIN
 from tests.catalog.postgresql import postgres_catalog
 

@@ -13,12 +13,12 @@ import pytest
 
 from fuzz.postgres_server import Server
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog.catalog_store import CatalogDescriptor, FileCatalogStore
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor, FileCatalogStore
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PLAIN
 
 CANARY = "canary-4711"

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.api import Capability
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, CatalogType
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -12,7 +13,6 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
-from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.types import DataTypes, DistinctType, StructuredType, parse_type
 
 HERE = ObjectIdentifier.of("c", "d", "t")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.resolve import origin, require_resolved_table
-from schema_core.catalog.table_changes import TableChange
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
-from schema_core.paths import ObjectPath
 
 
 class ToyCatalog(Catalog):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.registry import make_catalog
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.catalogs.hive.catalog import HiveCatalog, settings_of
 from schema_core.errors import SchemaCoreError
 

@@ -7,7 +7,7 @@ import pytest
 from schema_core.catalog.statistics import CatalogTableStatistics, StoredStatistics
 from schema_core.catalogs.hive.statistics import PARTS, statistics_of, with_statistics
 from schema_core.errors import ExternalError
-from schema_core.formats.properties.limits import STORES, limit_violations
+from schema_core.properties.limits import STORES, limit_violations
 from schema_core.testing.catalog_cases import COLUMN_STATISTICS, STATISTICS
 
 EVERYTHING = StoredStatistics(STATISTICS, COLUMN_STATISTICS)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogFunction, CatalogType, FunctionLanguage, ResourceUri
 from schema_core.catalogs.hive.codec import HiveCodec
 from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.formats.properties.limits import store_named
-from schema_core.paths import ObjectPath
+from schema_core.properties.limits import store_named
 from schema_core.types import DataType, DistinctType, RowField, StructuredType, parse_type
 
 T = ObjectPath("default", "t")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 
 SCRIPT = """\
 CREATE TABLE a (x INT) WITH ('connector' = 'filesistem', 'path' = '/p');

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import COMMANDS, application, loaded
+from schema_core.cli.app import COMMANDS, application, loaded
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -46,7 +46,7 @@ def test_no_command_is_imported_before_it_runs(arguments: list[str]) -> None:
     )
 
     found = done.stderr.splitlines()[-1].split()
-    assert "schema_core.cli.commands" in found
+    assert "schema_core.cli.app" in found
     assert not [one for one in found if one.split(".")[1] in ("catalog", "environment", "spark")]
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 
 ORDERS = "CREATE TABLE orders (\n  id BIGINT NOT NULL,\n  tag STRING\n) WITH ('connector' = 'x');\n"
 CHANGED = "CREATE TABLE orders (\n  id INT NOT NULL,\n  tag STRING\n) WITH ('connector' = 'x');\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.cli.config import COMMON, REPOSITORY, load
 
 GOOD = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '${p}')"

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import COMMANDS, application, loaded
+from schema_core.cli.app import COMMANDS, application, loaded
 from schema_core.cli.exit_codes import EXIT_CODES
 
 FILES = {

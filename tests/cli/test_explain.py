@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import application
-from schema_core.codes import codes, page, summary
+from schema_core.cli.app import application
+from schema_core.errors.codes import codes, page, summary
 
 TABLE = "CREATE TABLE t (id INT, b AS id + 1, PRIMARY KEY (id) NOT ENFORCED)"
 

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from schema_core.cli import WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.cli.findings import (
     FORMATS,
     FindingReport,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import application
-from schema_core.cli.init import FILES
+from schema_core.cli.app import application
+from schema_core.cli.commands.init import FILES
 
 ROOT = Path(__file__).parent.parent.parent
 HOOKS = ROOT / ".pre-commit-hooks.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.migration import ModifyTable, catalog_changes_from_json
 
 SETUP = """

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.base.paths import ObjectIdentifier, split_names
 from schema_core.cli import script
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.errors import SchemaError
-from schema_core.paths import ObjectIdentifier, split_names
 
 DATABASES = "CREATE DATABASE `a`; CREATE DATABASE `a.b`;\n"
 OLD = f"""{DATABASES}

@@ -13,8 +13,15 @@ from zipfile import ZipFile
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import application
-from schema_core.cli.new import GROUPS, MAX_NAME, Kit, package_files, package_name, write_package
+from schema_core.cli.app import application
+from schema_core.cli.commands.new import (
+    GROUPS,
+    MAX_NAME,
+    Kit,
+    package_files,
+    package_name,
+    write_package,
+)
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from tests.test_pages import read_page
 
 OLD = "CREATE TABLE orders (id BIGINT NOT NULL, tag STRING);\nCREATE TABLE gone (a INT);\n"

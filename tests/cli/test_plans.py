@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 
 SCRIPT = """
 CREATE TEMPORARY TABLE source (a INT) WITH ('connector' = 'datagen', 'password' = 'hunter2');

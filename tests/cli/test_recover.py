@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from schema_core.catalog.unfinished import KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from tests.support import store_options

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import application
-from schema_core.cli.resolve import check
+from schema_core.cli.app import application
+from schema_core.cli.commands.resolve import check
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run_session import dry_run_session
+from schema_core.environment.plans.dry_run_session import dry_run_session
 from schema_core.errors import MAX_ERRORS
 from tests.test_pages import read_page
 

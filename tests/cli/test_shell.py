@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from schema_core.cli import shell
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
+from schema_core.cli.commands import shell
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import string_result
 from schema_core.environment.table_environment import TableEnvironment
 

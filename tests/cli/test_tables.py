@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 
 SCRIPT = """
 CREATE DATABASE d;

@@ -8,7 +8,7 @@ import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, TableEnvironment
 from schema_core.catalog import CatalogTable, InMemoryCatalog, ObjectPath, TableChange
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.errors import ConflictError, NotFoundError, SchemaCoreError
 from schema_core.migration import AddColumn, ColumnPosition, DropColumn, ModifyColumnName, diff
 from schema_core.schema.columns import (

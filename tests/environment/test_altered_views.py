@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.errors import SchemaCoreError
 
 VIEWS = {

@@ -12,11 +12,11 @@ import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, PlanReference, TableEnvironment
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import FACTORIES, CatalogFactory
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.environment.compiled_plan import MAX_PLAN
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.compiled_plan import MAX_PLAN
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.errors import (
     AlreadyExistsError,
@@ -26,9 +26,9 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
+from schema_core.pyflink.table.udf import udf
 from schema_core.query.relation import Relation
 from schema_core.sql.syntax import Query
-from schema_core.udf import udf
 
 SINK = "CREATE TABLE sink (a INT, b STRING) WITH ('connector' = 'blackhole')"
 MEMORY = "default_catalog.default_database"
@@ -60,7 +60,7 @@ def changed(text: str, **members: object) -> str:
 
 def resealed(text: str, **members: Any) -> str:
     """A plan with other members and the right digest."""
-    from schema_core.environment.compiled_plan import _digest
+    from schema_core.environment.plans.compiled_plan import _digest
 
     content = {**json.loads(text), **members}
     content.pop("digest", None)

@@ -10,11 +10,11 @@ from typing import cast
 import pytest
 
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
-from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.dialects.api import DIALECTS, ddl_losses
-from schema_core.formats.properties.property_map import decode_object, encode_object
+from schema_core.mappings.dialects.api import DIALECTS, ddl_losses
+from schema_core.properties.property_map import decode_object, encode_object
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import SchemaBuilder, unresolve

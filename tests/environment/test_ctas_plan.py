@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic, visibility_of
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Visibility
-from schema_core.environment.ctas_plan import CtasPlan
+from schema_core.environment.jobs.atomicity import (
+    AtomicityLevel,
+    choose_level,
+    is_atomic,
+    visibility_of,
+)
+from schema_core.environment.plans.ctas_plan import CtasPlan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
 

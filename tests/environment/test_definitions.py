@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.unresolved import Schema
@@ -233,7 +233,7 @@ def test_the_key_follows_a_renamed_column(environment: TableEnvironment) -> None
 
 def test_indexes_are_kept_by_alter_table(environment: TableEnvironment) -> None:
     """Unlike in Flink, which drops them; columns of an index cannot be dropped."""
-    from schema_core.environment.descriptor import TableDescriptor
+    from schema_core.environment.table_api.descriptor import TableDescriptor
     from schema_core.schema.unresolved import Schema
 
     schema = Schema.new_builder().column("a", "INT").column("b", "INT").index("a").build()

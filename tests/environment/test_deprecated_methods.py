@@ -8,9 +8,9 @@ import warnings
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import TableResult
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.schema.unresolved import Schema
 

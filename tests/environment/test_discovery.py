@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.connector import Ability, find_connector, using, validate
 from schema_core.environment.discovery import discover, require
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaError
-from schema_core.paths import ObjectIdentifier
 from schema_core.types import DataType
 
 GROUP = "schema_core.planners"

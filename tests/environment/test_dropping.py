@@ -12,8 +12,8 @@ from itertools import product
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog.catalog_store import CatalogDescriptor
-from schema_core.environment.descriptor import ModelDescriptor
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.environment.table_api.descriptor import ModelDescriptor
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.unresolved import Schema
 

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
+from schema_core.environment.table_api.descriptor import (
+    FormatDescriptor,
+    ModelDescriptor,
+    TableDescriptor,
+)
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import lit, row

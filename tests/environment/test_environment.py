@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from schema_core.catalog.functions import FunctionClass
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import Configuration, EnvironmentSettings
-from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
+from schema_core.environment.table_api.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.schema.unresolved import Schema

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.planner import Rows
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
 from schema_core.query.relation import Relation

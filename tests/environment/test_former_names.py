@@ -8,7 +8,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, InMemoryCatalog, ObjectPath
-from schema_core.catalog.former_names import KEY, FormerNames
+from schema_core.catalog.changes.former_names import KEY, FormerNames
 from schema_core.catalog.managed import KEY as DIRECTORY
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError

@@ -6,7 +6,7 @@ from itertools import islice
 
 from fuzz.scripts import LENGTH, scripts
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, UnsupportedError
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.dry_run_session import ValidatingPlanner
 from schema_core.environment.planner import PlannerContext
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run_session import ValidatingPlanner
 from schema_core.errors import SchemaCoreError
 
 METADATA = (

@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-from schema_core.common import CompletableFuture, JobClient, JobExecutionResult, JobID, JobStatus
-from schema_core.environment import job_run
-from schema_core.environment.job_graph import JobExecution, JobGraph, JobStatusHook
-from schema_core.environment.job_run import (
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.environment.jobs import run as job_run
+from schema_core.environment.jobs.graph import JobExecution, JobGraph, JobStatusHook
+from schema_core.environment.jobs.run import (
     COMMITTED,
     UNCERTAIN,
     interruptible,
@@ -38,7 +38,13 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
-from schema_core.paths import ObjectIdentifier
+from schema_core.pyflink.common import (
+    CompletableFuture,
+    JobClient,
+    JobExecutionResult,
+    JobID,
+    JobStatus,
+)
 from schema_core.schema.resolved import ResolvedSchema
 from tests.support import RecordingHook
 
@@ -854,8 +860,8 @@ def test_what_someone_took_is_not_logged(caplog: pytest.LogCaptureFixture, way: 
 
 PROGRAM = """
 import atexit, os, signal, sys, threading, time
-from schema_core.environment.job_run import submit
-from schema_core.planner import JobExecution, JobGraph
+from schema_core.environment.jobs.run import submit
+from schema_core.environment import JobExecution, JobGraph
 
 class Slow(JobExecution):
     def __init__(self):

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.explain_detail import ExplainDetail
-from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.plans.explain_detail import ExplainDetail
 from schema_core.environment.result import TableResult
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.query.relation import Relation, Scan, result_columns

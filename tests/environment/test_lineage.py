@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from schema_core import EnvironmentSettings, NotFoundError, SchemaCoreError, TableEnvironment
-from schema_core.udf import udtf
+from schema_core.pyflink.table.udf import udtf
 from tests.html_reading import read
 
 TABLES = (

@@ -6,9 +6,9 @@ import pytest
 
 from schema_core.catalog.functions import DEFINITIONS, FunctionClass
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
 from schema_core.environment.operations.show import SUBJECTS
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import TableResult, as_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli import WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.environment import connector as module
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, Connector, opened
-from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ConfigOption
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.schema.unresolved import Schema
@@ -120,7 +120,7 @@ def test_metadata_columns_are_validated(
 
 
 def path_of(name: str) -> Any:
-    from schema_core.paths import parse_path
+    from schema_core.base.paths import parse_path
 
     return parse_path(name)
 

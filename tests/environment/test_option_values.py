@@ -13,7 +13,7 @@ import pytest
 
 from schema_core.environment import options as option_values
 from schema_core.environment.config import Configuration, TableConfig
-from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.errors import SchemaError
 
 PARSERS: dict[str, Callable[[str], Any]] = {

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from schema_core import ModelDescriptor, Schema, TableDescriptor
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog import own_options
+from schema_core.catalog.changes.table_changes import SetOption
 from schema_core.catalog.managed import directory_of
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
 from schema_core.catalog.own_options import (
@@ -23,15 +25,12 @@ from schema_core.catalog.own_options import (
     UNFINISHED,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.table_changes import SetOption
 from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.properties.property_map import decode_object
-from schema_core.formats.properties.sidecar import OPTIONS_KEY
 from schema_core.migration.catalog_changes import (
     AddDatabase,
     AddObject,
@@ -40,7 +39,6 @@ from schema_core.migration.catalog_changes import (
     apply_to_catalog,
 )
 from schema_core.migration.catalog_json import catalog_changes_from_json, catalog_changes_to_json
-from schema_core.paths import ObjectPath
 from schema_core.properties import (
     decode_materialized_table,
     decode_model,
@@ -49,6 +47,8 @@ from schema_core.properties import (
     encode_table,
     read_map,
 )
+from schema_core.properties.property_map import decode_object
+from schema_core.properties.sidecar import OPTIONS_KEY
 from schema_core.schema.resolve import SchemaResolver
 from tests.support import store_options
 

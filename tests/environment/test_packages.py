@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.base.paths import UnresolvedPath
 from schema_core.catalog.objects import CatalogTable, TableKind
-from schema_core.catalog.optimistic_locking import masking_conflicts
+from schema_core.catalog.stores.optimistic_locking import masking_conflicts
 from schema_core.cli import GOOD
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import secret_keys, using
 from schema_core.environment.discovery import GROUPS, discover
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
     AlreadyExistsError,
@@ -25,7 +26,6 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
-from schema_core.paths import UnresolvedPath
 
 ENTRY_POINTS = """
 [schema_core.catalogs]

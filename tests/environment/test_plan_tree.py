@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.paths import ObjectPath
 
 TABLES = (
     "CREATE TABLE t (a INT, b STRING, ts TIMESTAMP(3)) WITH ('connector' = 'blackhole')",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from schema_core.cli.new import Kit, write_package
+from schema_core.cli.commands.new import Kit, write_package
 
 ROOT = Path(__file__).parents[2]
 

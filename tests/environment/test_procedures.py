@@ -8,8 +8,8 @@ import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, Row, TableEnvironment
 from schema_core.catalog import Capability, InMemoryCatalog, ObjectPath, Procedure
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import Rows
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.query.relation import Relation, Select, result_columns
 from schema_core.sql.syntax import Literal

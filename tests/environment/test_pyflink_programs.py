@@ -9,23 +9,27 @@ from typing import Any
 import pytest
 
 from schema_core.catalog import Constraint, ResolvedSchema, UniqueConstraint
-from schema_core.changelog_mode import ChangelogMode
-from schema_core.common import ConfigOptions, Configuration, Row, RowKind
-from schema_core.environment_settings import EnvironmentSettings
 from schema_core.errors import SchemaError
 from schema_core.expressions import call, call_sql, coalesce, col, lit, map_from_arrays, object_of
-from schema_core.module import Module, ModuleEntry
-from schema_core.plan_reference import FilePlanReference, JsonContentPlanReference, PlanReference
-from schema_core.resolved_expression import ResolvedExpression
+from schema_core.pyflink.common import ConfigOptions, Configuration, Row, RowKind
+from schema_core.pyflink.table.changelog_mode import ChangelogMode
+from schema_core.pyflink.table.environment_settings import EnvironmentSettings
+from schema_core.pyflink.table.module import Module, ModuleEntry
+from schema_core.pyflink.table.plan_reference import (
+    FilePlanReference,
+    JsonContentPlanReference,
+    PlanReference,
+)
+from schema_core.pyflink.table.resolved_expression import ResolvedExpression
+from schema_core.pyflink.table.sql_dialect import SqlDialect
+from schema_core.pyflink.table.table import Table
+from schema_core.pyflink.table.table_config import TableConfig
+from schema_core.pyflink.table.table_descriptor import FormatDescriptor, TableDescriptor
+from schema_core.pyflink.table.table_environment import TableEnvironment
+from schema_core.pyflink.table.table_schema import TableSchema
+from schema_core.pyflink.table.udf import udf, udtf
 from schema_core.schema import Schema
-from schema_core.sql_dialect import SqlDialect
-from schema_core.table import Table
-from schema_core.table_config import TableConfig
-from schema_core.table_descriptor import FormatDescriptor, TableDescriptor
-from schema_core.table_environment import TableEnvironment
-from schema_core.table_schema import TableSchema
 from schema_core.types import DataType, DataTypes, UserDefinedType
-from schema_core.udf import udf, udtf
 
 
 @pytest.fixture

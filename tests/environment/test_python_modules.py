@@ -10,7 +10,7 @@ import pytest
 from schema_core import EnvironmentSettings, SchemaError, TableEnvironment
 
 CODE = """
-from schema_core.udf import ScalarFunction, udf
+from schema_core.pyflink.table.udf import ScalarFunction, udf
 
 @udf(result_type="STRING")
 def shout(text):

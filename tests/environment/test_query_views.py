@@ -14,7 +14,7 @@ from schema_core import (
     TableDescriptor,
     TableEnvironment,
 )
-from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf

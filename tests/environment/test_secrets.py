@@ -11,22 +11,26 @@ from typing import get_args
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.catalog.catalog_store import CatalogDescriptor
-from schema_core.cli.commands import application
+from schema_core.base.masking import mask_text
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import SECRET_WORDS, mask, mask_urls, without_secrets
+from schema_core.base.text import quote_string
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.cli.app import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import using
-from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.table_api.descriptor import (
+    FormatDescriptor,
+    ModelDescriptor,
+    TableDescriptor,
+)
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.masking import mask_text
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import SECRET_WORDS, mask, mask_urls, without_secrets
 from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import Statement
 from schema_core.sql.tokens import sql_tokens
-from schema_core.text import quote_string
 from tests.environment.canary import (
     CANARY,
     CREATED,

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, UnsupportedError
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, Schema, Table, TableDescriptor
-from schema_core.environment.relational import block
+from schema_core.environment.table_api.relational import block
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import (
@@ -30,8 +30,8 @@ from schema_core.expressions import (
     without_columns,
 )
 from schema_core.expressions.user_functions import udtf
+from schema_core.pyflink.table.window import Over
 from schema_core.sql.syntax import Ordered
-from schema_core.window import Over
 
 TABLES = """
 CREATE TABLE t (a INT NOT NULL, b STRING, c ROW<x INT, y ROW<z STRING>>, d ARRAY<INT>, e DATE);

@@ -8,7 +8,7 @@ import pytest
 
 from schema_core.catalog.functions import FunctionClass
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
+from schema_core.environment.table_api.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.schema.unresolved import Schema

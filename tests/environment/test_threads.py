@@ -16,10 +16,10 @@ from typing import TypeVar
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, TableEnvironment
-from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
 from schema_core.catalog.functions import FunctionClass
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogFactory, CatalogRegistry
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment import session as sessions
 from schema_core.errors import SchemaCoreError
 

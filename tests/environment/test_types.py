@@ -17,7 +17,7 @@ from schema_core import (
     TableEnvironment,
     UnsupportedError,
 )
-from schema_core.formats.properties.property_map import decode_table, encode_table
+from schema_core.properties.property_map import decode_table, encode_table
 
 
 @dataclass

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
+from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.catalog.managers import CatalogManager
-from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.unfinished import ABANDONED, KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.operations import recover
 from schema_core.environment.operations.recover import RecoveryAction
 from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError
-from schema_core.paths import ObjectIdentifier, ObjectPath
 from schema_core.query.relation import Relation
 from tests.support import store_options
 

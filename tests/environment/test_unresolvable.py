@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.functions import FunctionClass
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
-from schema_core.paths import ObjectPath
 from schema_core.query.relation import Relation
 
 PLUS = FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))

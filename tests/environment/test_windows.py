@@ -22,8 +22,8 @@ from schema_core.expressions import (
     row,
     row_interval,
 )
-from schema_core.udf import AggregateFunction, udaf, udf, udtf
-from schema_core.window import Over, Session, Slide, Tumble
+from schema_core.pyflink.table.udf import AggregateFunction, udaf, udf, udtf
+from schema_core.pyflink.table.window import Over, Session, Slide, Tumble
 
 INT, STRING = DataTypes.INT(), DataTypes.STRING()
 PAIR = DataTypes.ROW([DataTypes.FIELD("p", INT), DataTypes.FIELD("q", STRING)])

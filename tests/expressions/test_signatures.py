@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
+from schema_core.base.text import Span
 from schema_core.expressions.functions import FAMILIES, declare
 from schema_core.expressions.signatures import Function, FunctionKind
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.text import Span
 from schema_core.types import DataTypes
 
 ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]

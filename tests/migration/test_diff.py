@@ -9,9 +9,9 @@ import pytest
 
 from schema_core import DataTypes, Schema
 from schema_core.catalog import CatalogTable
+from schema_core.catalog.changes.table_changes import CHANGES, KINDS, NAMES
 from schema_core.catalog.objects import TableDistribution
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.table_changes import CHANGES, KINDS, NAMES
 from schema_core.errors import SchemaError
 from schema_core.migration import (
     AddColumn,

@@ -11,6 +11,7 @@ import pytest
 
 from fuzz.generated_migrations import check
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
@@ -20,7 +21,6 @@ from schema_core.migration import (
     import_definitions,
     read_definitions,
 )
-from schema_core.paths import ObjectPath
 
 OLD = """
 CREATE TABLE orders (id BIGINT NOT NULL, price DECIMAL(10, 2), cost AS price * 2)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes
+from schema_core.catalog.changes.table_changes import CHANGES, KINDS, NAMES
 from schema_core.catalog.objects import TableDistribution
-from schema_core.catalog.table_changes import CHANGES, KINDS, NAMES
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf

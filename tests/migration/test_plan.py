@@ -11,11 +11,11 @@ import pytest
 from fuzz.migration_plans import check_flink, checks, drawn_pair
 from fuzz.postgres_server import server, why_not
 from schema_core import EnvironmentSettings, Schema, SchemaCoreError, SchemaError, TableEnvironment
+from schema_core.base.paths import UnresolvedPath
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.statistics import CatalogTableStatistics
-from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.migration import MigrationPlan, apply_plan, plan
-from schema_core.paths import UnresolvedPath
 
 
 def schema(*columns: tuple[str, str]) -> Schema:

@@ -12,11 +12,11 @@ import pytest
 from fuzz.ctas_faults import TRIED, Action, Case, World, operations, run
 from fuzz.file_commits import Faults
 from schema_core import Schema, TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog import CatalogTable
-from schema_core.catalog.former_names import FormerNames
-from schema_core.environment.atomicity import AtomicityLevel
+from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.environment.jobs.atomicity import AtomicityLevel
 from schema_core.migration import ValidationReport, rewrite_table
-from schema_core.paths import ObjectPath
 
 PATH = ObjectPath("default", "t")
 

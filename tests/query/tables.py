@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import Span
 from schema_core.errors import NotFoundError
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import SourceTable
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.text import Span
 
 SCHEMAS = {
     "dept": Schema.new_builder()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.text import Span
 from schema_core.expressions.functions import declare
 from schema_core.expressions.signatures import Function
 from schema_core.query.expand import expand_query
@@ -9,7 +10,6 @@ from schema_core.query.relation import result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
-from schema_core.text import Span
 from schema_core.types import DataTypes
 from tests.query.tables import ExampleTables
 from tests.support import cases

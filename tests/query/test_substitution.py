@@ -7,9 +7,9 @@ import re
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.plan_tree import plan_node, tree_text
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.plans.plan_tree import plan_node, tree_text
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Relation

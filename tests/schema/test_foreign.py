@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schema_core.errors import NotFoundError, ParseError, UnsupportedError
-from schema_core.formats.dialects.api import DIALECTS, from_ddl, to_ddl
+from schema_core.mappings.dialects.api import DIALECTS, from_ddl, to_ddl
 from schema_core.schema.unresolved import Schema
 
 SCHEMA = Schema.new_builder().column("id", "INT NOT NULL").column("name", "STRING").build()

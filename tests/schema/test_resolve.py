@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.expressions.functions import BUILT_IN
@@ -23,7 +24,6 @@ from schema_core.schema.unresolved import (
     UnresolvedPrimaryKey,
 )
 from schema_core.sql.parser import parse_expression
-from schema_core.text import Span
 from schema_core.types import DataType, DataTypes, TimestampKind, TimestampType, UnresolvedType
 
 Write = Callable[[SchemaBuilder], SchemaBuilder]

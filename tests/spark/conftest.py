@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.clusters import free_port
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import connector as module
@@ -24,7 +25,6 @@ from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType
@@ -32,8 +32,8 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.connectors import ReadContext, WriteContext
-    from schema_core.spark.transactions import Stage
+    from schema_core.spark.commit.transactions import Stage
+    from schema_core.spark.connector import ReadContext, WriteContext
 
 
 #: Programs that import PyFlink, which `test_pyflink_programs` changes.
@@ -105,7 +105,7 @@ def root(request: pytest.FixtureRequest, spark: SparkSession) -> SparkSession:
 @pytest.fixture(scope="session")
 def session(root: SparkSession) -> SparkSession:
     """A session with the settings for Flink's semantics."""
-    from schema_core.spark.session import JobSession
+    from schema_core.spark.session.session import JobSession
 
     return JobSession(root).get()
 

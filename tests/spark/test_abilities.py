@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 import pytest
 
+from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, require_abilities
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import UnsupportedError
-from schema_core.spark.connectors.filesystem import FilesystemConnector
 
 FILES = "'connector' = 'filesystem', 'path' = 'nowhere', 'format' = 'csv'"
 #: The abilities that some statement needs.
@@ -73,7 +73,9 @@ def test_statements_are_refused_before_the_job(
     declared = NEEDED - {missing}
     with (
         patch.object(FilesystemConnector, "abilities", declared),
-        patch("schema_core.spark.session.JobSession.get", side_effect=AssertionError("ran")),
+        patch(
+            "schema_core.spark.session.session.JobSession.get", side_effect=AssertionError("ran")
+        ),
         pytest.raises(UnsupportedError) as caught,
     ):
         environment.execute_sql(statement)

@@ -9,7 +9,7 @@ import pytest
 
 from properties.analysis import analyse, query_sql, questions
 from schema_core.errors import UnsupportedError
-from schema_core.testing.expressions import COLUMNS, NAMES, fitting
+from schema_core.testing.expression_trees import COLUMNS, NAMES, fitting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment, TableResult
-from schema_core.common import JobClient, JobStatus
 from schema_core.environment.connector import Ability
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.udf import udf
+from schema_core.pyflink.common import JobClient, JobStatus
+from schema_core.pyflink.table.udf import udf
 from tests.spark.conftest import FrameConnector
 from tests.support import RecordingHook
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schema_core.arrow import to_schema
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.table import Table
+from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.table_api.table import Table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions import col
-from schema_core.formats.spark.pyspark_types import to_struct_field
+from schema_core.mappings.arrow import to_schema
+from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.jvm import with_metadata
+from schema_core.spark.session.jvm import with_metadata
 from schema_core.types import (
     ArrayType,
     DataType,

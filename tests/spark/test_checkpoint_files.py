@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.spark.checkpoint_files import CheckpointFiles
-from schema_core.spark.checkpoints import Checkpoint, JobDescription, checkpoint_in
-from schema_core.spark.commit import Directory
-from schema_core.spark.file_systems import LocalFiles
+from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.file_systems import LocalFiles
+from schema_core.spark.streaming.checkpoint_files import CheckpointFiles
+from schema_core.spark.streaming.checkpoints import Checkpoint, JobDescription, checkpoint_in
 
 JOB = JobDescription("c.d.t", "digest")
 #: The last micro-batch of the checkpoint of `root`.

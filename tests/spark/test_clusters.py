@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from fuzz.clusters import run_local_cluster
-from schema_core.environment.job_client import JobStatus
-from schema_core.spark.api_mode import has_remote_workers
+from schema_core.environment.jobs.client import JobStatus
 from schema_core.spark.jobs import failure
-from schema_core.spark.worker_package import package_zip
+from schema_core.spark.session.api_mode import has_remote_workers
+from schema_core.spark.session.worker_package import package_zip
 
 
 def test_executors_without_the_library_run_every_kind_of_function(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_executors_without_the_library_run_every_kind_of_function(tmp_path: Path
 
 
 def test_the_modules_are_importable_from_the_zip_alone(tmp_path: Path) -> None:
-    program = "import schema_core.spark.user_functions as m, schema_core; print(m.__file__)"
+    program = "import schema_core.spark.python.user_functions as m, schema_core; print(m.__file__)"
     program = f"import sys; sys.path[:0] = [{str(package_zip())!r}]; {program}"
     done = subprocess.run(
         [sys.executable, "-c", f"{program}; print(schema_core.DataTypes.INT())"],

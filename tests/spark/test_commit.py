@@ -38,7 +38,7 @@ from fuzz.file_commits import (
 from fuzz.journals import run as run_journals
 from schema_core.catalog.unfinished import ABANDONED, Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
-from schema_core.spark.commit import (
+from schema_core.spark.commit.commit import (
     APPEND,
     LOCK,
     PREFIX,
@@ -58,7 +58,7 @@ from schema_core.spark.commit import (
     remove_leftovers,
     take_lock,
 )
-from schema_core.spark.file_systems import LocalFiles, visible_files
+from schema_core.spark.commit.file_systems import LocalFiles, visible_files
 
 #: One operation in so many meets the fault here; `python -m fuzz.file_commits` draws from all.
 STRIDE = 5

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from schema_core.common import Row
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.user_functions import udaf, udf, udtf
-from schema_core.spark.commit import PREFIX
-from schema_core.spark.worker_package import package_zip
+from schema_core.pyflink.common import Row
+from schema_core.spark.commit.commit import PREFIX
+from schema_core.spark.session.worker_package import package_zip
 from tests.spark.cluster_program import Doubled, Longest, letters
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def test_a_server_with_other_files_is_refused(
         with (tmp_path / "ours").open("w") as file:
             yield SimpleNamespace(name=f"{tmp_path}/theirs", write=file.write, flush=file.flush)
 
-    monkeypatch.setattr("schema_core.spark.file_systems.NamedTemporaryFile", of_this_process)
+    monkeypatch.setattr("schema_core.spark.commit.file_systems.NamedTemporaryFile", of_this_process)
     monkeypatch.setattr("os.chmod", lambda *_: None)
     path = f"'path' = '{tmp_path}/t'"
     with pytest.raises(SchemaCoreError) as caught:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.connectors import Connector
-from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
 from tests.spark import wrong_file_connectors

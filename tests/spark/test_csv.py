@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from schema_core import Row
+from schema_core.connectors.files.csv_files import lines_of
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.spark.connectors.csv_files import lines_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

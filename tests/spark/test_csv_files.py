@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.spark.connectors import csv_files
-from schema_core.spark.connectors.csv_files import (
+from schema_core.connectors.files import csv_files
+from schema_core.connectors.files.csv_files import (
     FILE,
     LINE,
     CsvDialect,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from schema_core.connectors.files import csv_survey
+from schema_core.connectors.files.csv_files import CsvDialect, FileReader
+from schema_core.connectors.files.csv_survey import NativeCsv, Survey, SurveyOptions, survey_chunks
+from schema_core.connectors.files.filesystem import FileLayout
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
-from schema_core.spark.connectors import csv_survey
-from schema_core.spark.connectors.csv_files import CsvDialect, FileReader
-from schema_core.spark.connectors.csv_survey import NativeCsv, Survey, SurveyOptions, survey_chunks
-from schema_core.spark.connectors.filesystem import FileLayout
 from schema_core.types import VarCharType
 
 TWO = CsvDialect(("a", "b"))

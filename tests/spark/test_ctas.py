@@ -7,12 +7,12 @@ from itertools import product
 
 import pytest
 
-from schema_core.environment.atomicity import AtomicityLevel as Level
-from schema_core.environment.atomicity import choose_level
 from schema_core.environment.connector import Ability
+from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
+from schema_core.environment.jobs.atomicity import choose_level
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError
-from schema_core.spark.transactions import (
+from schema_core.spark.commit.transactions import (
     ACTIONS,
     Event,
     TableTransaction,

@@ -12,7 +12,7 @@ import pytest
 
 from fuzz.ctas_faults import CASES, FILES, TRIED, Action, Case, World, operations, run
 from fuzz.file_commits import Faults
-from schema_core.environment.atomicity import AtomicityLevel as Level
+from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
 from schema_core.errors import SchemaCoreError
 
 

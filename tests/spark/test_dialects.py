@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.formats.dialects.api import read_table, to_ddl
-from schema_core.formats.spark.pyspark_types import from_struct_field
+from schema_core.mappings.dialects.api import read_table, to_ddl
+from schema_core.mappings.spark.pyspark_types import from_struct_field
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.types import parse_type

@@ -9,7 +9,7 @@ import pytest
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session import JobSession
+from schema_core.spark.session.session import JobSession
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from fuzz.postgres_server import Server, server, why_not
 from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 from schema_core.connectors import Connector
+from schema_core.connectors.hive import HiveConnector
+from schema_core.connectors.jdbc.connector import JdbcConnector
+from schema_core.connectors.spark_source import SparkSourceConnector
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.spark.connectors.hive import HiveConnector
-from schema_core.spark.connectors.jdbc import JdbcConnector
-from schema_core.spark.connectors.spark_source import SparkSourceConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
 from schema_core.types import DataType

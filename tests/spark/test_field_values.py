@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Case, Column, Field, Node, call
-from schema_core.spark.connectors.field_values import (
+from schema_core.connectors.files.field_values import (
     TEXT,
     Syntax,
     is_value,
@@ -20,8 +17,11 @@ from schema_core.spark.connectors.field_values import (
     shown,
     stored_type,
 )
-from schema_core.spark.connectors.file_formats import JSON
-from schema_core.spark.projection import select
+from schema_core.connectors.files.file_formats import JSON
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Column, Field, Node, call
 from schema_core.types import (
     BinaryType,
     BooleanType,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations, run
+from schema_core.connectors.files import filesystem
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.job_run import COMMITTED
+from schema_core.environment.jobs.run import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.spark import file_systems
-from schema_core.spark.commit import PREFIX, Directory
-from schema_core.spark.connectors import filesystem
-from schema_core.spark.file_systems import FileSystem, HadoopFiles, LocalFiles, located
+from schema_core.spark.commit import file_systems
+from schema_core.spark.commit.commit import PREFIX, Directory
+from schema_core.spark.commit.file_systems import FileSystem, HadoopFiles, LocalFiles, located
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,31 +14,31 @@ from urllib.parse import unquote
 
 import pytest
 
+from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import opened
-from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.formats.spark.pyspark_types import from_struct_field
+from schema_core.mappings.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.connectors import (
+from schema_core.spark.connector import (
     RAW_PREFIX,
     ReadContext,
     WriteContext,
     for_spark,
     metadata_types,
 )
-from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.diagnosis import diagnosing
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.sources import source_frame
+from schema_core.spark.reading.sources import source_frame
 from schema_core.types import DataTypes as T
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.transactions import Stage
+    from schema_core.spark.commit.transactions import Stage
 
 CONNECTOR = FilesystemConnector()
 Make = Callable[..., BoundTable]

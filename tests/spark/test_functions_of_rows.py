@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes, Row, Table, TableEnvironment
-from schema_core.data_view import ListView, MapView
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import call, col, lit
-from schema_core.udf import (
+from schema_core.pyflink.table.data_view import ListView, MapView
+from schema_core.pyflink.table.udf import (
     AggregateFunction,
     FunctionContext,
     ScalarFunction,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -27,9 +28,8 @@ from schema_core.catalogs.hive.metastore import HiveTable
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.spark.sweep import sweep_map
+from schema_core.spark.commit.sweep import sweep_map
 from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, understood
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.exact_types import TYPE_KEY
-from schema_core.formats.loss import losses, physical_equivalent
-from schema_core.formats.spark.pyspark_types import (
+from schema_core.mappings.exact_types import TYPE_KEY
+from schema_core.mappings.loss import losses, physical_equivalent
+from schema_core.mappings.spark.pyspark_types import (
     from_struct_field,
     read_struct_type,
     to_struct_type,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.expressions import lit

@@ -5,17 +5,22 @@ from __future__ import annotations
 import pytest
 
 from schema_core import EnvironmentSettings
-from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.options import STATE_RETENTION
+from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import FunctionCall
 from schema_core.query.relation import Join, Relation, Scan, Select, With
-from schema_core.spark.checkpoints import digest_of
-from schema_core.spark.incremental import PERMANENT, OperatorState, require_no_expiry, stream_plan
-from schema_core.spark.interval_joins import time_bounds
-from schema_core.spark.pushdown import conjuncts
+from schema_core.spark.reading.pushdown import conjuncts
+from schema_core.spark.streaming.checkpoints import digest_of
+from schema_core.spark.streaming.incremental import (
+    PERMANENT,
+    OperatorState,
+    require_no_expiry,
+    stream_plan,
+)
+from schema_core.spark.streaming.interval_joins import time_bounds
 from schema_core.sql.parser import parse_query, parse_statements
 
 TABLES = """

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from schema_core.errors import NotFoundError
-from schema_core.spark import java
-from schema_core.spark.java import find_java, java_version
+from schema_core.spark.session import java
+from schema_core.spark.session.java import find_java, java_version
 
 
 def runtime(folder: Path, version: str) -> Path:

@@ -18,21 +18,17 @@ import pytest
 from fuzz.postgres_server import Server, server, why_not
 from schema_core.catalog.managers import CatalogManager
 from schema_core.catalog.unfinished import Owner
-from schema_core.common import JobStatus
-from schema_core.environment.atomicity import AtomicityLevel
-from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
-from schema_core.spark.connectors import jdbc
-from schema_core.spark.connectors.jdbc import JdbcStage, check_options, partition_ranges
-from schema_core.spark.connectors.jdbc_client import client_connection, postgresql_parameters
-from schema_core.spark.connectors.jdbc_connection import (
+from schema_core.connectors.jdbc import connector as jdbc
+from schema_core.connectors.jdbc.client import client_connection, postgresql_parameters
+from schema_core.connectors.jdbc.connection import (
     Connection,
     DatabaseError,
     has_mark,
     is_transient,
 )
-from schema_core.spark.connectors.jdbc_database import Database
-from schema_core.spark.connectors.jdbc_dialects import (
+from schema_core.connectors.jdbc.connector import JdbcStage, check_options, partition_ranges
+from schema_core.connectors.jdbc.database import Database
+from schema_core.connectors.jdbc.dialects import (
     DIALECTS,
     MYSQL,
     ORACLE,
@@ -45,8 +41,12 @@ from schema_core.spark.connectors.jdbc_dialects import (
     dialect_of,
     type_name,
 )
-from schema_core.spark.connectors.jdbc_tables import StageName
-from schema_core.spark.transactions import ACTIONS, Event
+from schema_core.connectors.jdbc.tables import StageName
+from schema_core.environment.jobs.atomicity import AtomicityLevel
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.pyflink.common import JobStatus
+from schema_core.spark.commit.transactions import ACTIONS, Event
 from schema_core.types import parse_type
 from tests.conftest import DRIVERS
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.connectors.kafka.connector import KafkaConnector, UpsertKafkaConnector, latest
+from schema_core.connectors.kafka.message_formats import csv_record
+from schema_core.connectors.kafka.options import client_settings, scan_settings
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.spark.connectors.kafka import KafkaConnector, UpsertKafkaConnector, latest
-from schema_core.spark.connectors.kafka_options import client_settings, scan_settings
-from schema_core.spark.connectors.message_formats import csv_record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -298,7 +298,7 @@ def test_messages_that_cannot_be_read(environment: TableEnvironment, topic: Topi
 
 
 def test_a_message_is_one_record() -> None:
-    from schema_core.spark.connectors.csv_files import CsvDialect, UnreadableRecordError
+    from schema_core.connectors.files.csv_files import CsvDialect, UnreadableRecordError
 
     dialect = CsvDialect(("a", "b"))
     assert csv_record(b'1,"x\ny"\n', dialect) == ["1", "x\ny"]

@@ -11,7 +11,7 @@ import pytest
 from fuzz.migration_plans import drawn_pair
 from schema_core import Schema
 from schema_core.catalog.objects import CatalogTable
-from schema_core.dialects import to_ddl
+from schema_core.mappings.dialects import to_ddl
 from schema_core.migration import plan
 from schema_core.schema.columns import UnresolvedPhysicalColumn
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.spark.packages import PACKAGES, has_package, package_of
+from schema_core.spark.session.packages import PACKAGES, has_package, package_of
 
 
 @pytest.mark.parametrize("source", PACKAGES)

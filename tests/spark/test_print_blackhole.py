@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.unresolved import Schema

@@ -25,9 +25,9 @@ from schema_core.environment.connector import Connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.expressions.to_sql import to_sql
-from schema_core.spark import sources
 from schema_core.spark.compiler.tree import fail
-from schema_core.spark.pushdown import scan_demands
+from schema_core.spark.reading import sources
+from schema_core.spark.reading.pushdown import scan_demands
 
 T = (
     "CREATE TABLE t (a INT, b INT, c STRING, d DECIMAL(4, 1), e AS a + b, f DOUBLE, g BOOLEAN,"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.catalog import Capability, InMemoryCatalog, ObjectPath, Procedure
-from schema_core.common import Row
 from schema_core.expressions import coalesce, col, map_from_arrays
-from schema_core.table import Table
-from schema_core.table_environment import TableEnvironment
+from schema_core.pyflink.common import Row
+from schema_core.pyflink.table.table import Table
+from schema_core.pyflink.table.table_environment import TableEnvironment
 from schema_core.types import DataType, DataTypes, UserDefinedType
 
 if TYPE_CHECKING:

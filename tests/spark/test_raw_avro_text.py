@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from schema_core.connectors.files.avro_files import SOURCE, avro_schema
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.spark.connectors.avro_files import SOURCE, avro_schema
 from schema_core.types import RowField, parse_type
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, PlanReference, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
-from schema_core.catalog.former_names import KEY
+from schema_core.catalog.changes.former_names import KEY
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import rewrite_table, validate_rows
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schema_core import Schema, TableEnvironment
-from schema_core.catalog.former_names import KEY
+from schema_core.catalog.changes.former_names import KEY
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import diff, rewrite_table, validate_rows
 from tests.spark.test_renamed_columns import rows, run, stored

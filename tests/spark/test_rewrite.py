@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable
 from schema_core.catalogs import SqlCatalog
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import ValidationReport, rewrite_table, validate_rows
 

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
-from schema_core.spark import local_state, scan_cache
-from schema_core.spark.api_mode import is_connect
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.connectors.filesystem import FilesystemConnector
-from schema_core.spark.local_state import is_settled, state_of
+from schema_core.spark.reading import scan_cache
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.streaming import local_state
+from schema_core.spark.streaming.local_state import is_settled, state_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

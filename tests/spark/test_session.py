@@ -20,10 +20,10 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.expressions.user_functions import udf
-from schema_core.spark.api_mode import is_alive
 from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.planner import SparkPlanner
-from schema_core.spark.session import JobSession, _umask_setting
+from schema_core.spark.session.api_mode import is_alive
+from schema_core.spark.session.session import JobSession, _umask_setting
 from tests.spark.conftest import FrameConnector
 from tests.support import RecordingHook
 

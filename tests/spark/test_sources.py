@@ -9,7 +9,7 @@ import pytest
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.spark.compiler.printer import aliased, to_sql
 from schema_core.spark.compiler.tree import Column, UserSql, call
-from schema_core.spark.row_checks import required
+from schema_core.spark.writing.row_checks import required
 from schema_core.types import DataTypes, parse_type
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ import pyarrow.parquet
 import pytest
 
 from schema_core.errors import ParseError
-from schema_core.formats.arrow.schemas import from_field
-from schema_core.formats.arrow.spark import for_spark, to_schema
-from schema_core.formats.arrow.spark import to_struct_type as arrow_to_spark
-from schema_core.formats.loss import physical_equivalent
-from schema_core.formats.spark.ddl import parse_ddl, print_ddl
-from schema_core.formats.spark.pyspark_types import (
+from schema_core.mappings.arrow.schemas import from_field
+from schema_core.mappings.arrow.spark import for_spark, to_schema
+from schema_core.mappings.arrow.spark import to_struct_type as arrow_to_spark
+from schema_core.mappings.loss import physical_equivalent
+from schema_core.mappings.spark.ddl import parse_ddl, print_ddl
+from schema_core.mappings.spark.pyspark_types import (
     from_struct_field,
     read_struct_type,
     to_struct_type,
 )
-from schema_core.formats.spark.schemas import parse_json, to_ddl, to_json
+from schema_core.mappings.spark.schemas import parse_json, to_ddl, to_json
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import (
     ArrayType,

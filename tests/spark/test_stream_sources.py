@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.rate import RateConnector
+from schema_core.connectors.socket_lines import SocketConnector
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Connector
 from schema_core.errors import SchemaCoreError
-from schema_core.spark.connectors.rate import RateConnector
-from schema_core.spark.connectors.socket_lines import SocketConnector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

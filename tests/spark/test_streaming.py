@@ -14,15 +14,15 @@ from unittest.mock import Mock
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.common import JobClient, JobStatus
-from schema_core.environment.atomicity import AtomicityLevel
 from schema_core.environment.connector import Visibility
+from schema_core.environment.jobs.atomicity import AtomicityLevel
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
-from schema_core.spark.checkpoints import JobDescription, checkpoint_in, directory_name
-from schema_core.spark.commit import Batch, Directory, FileStage, last_batch
-from schema_core.spark.file_systems import LocalFiles
-from schema_core.spark.stored_schemas import PHYSICAL, Stored
-from schema_core.spark.streaming import TOO_SLOW, MicroBatches
+from schema_core.pyflink.common import JobClient, JobStatus
+from schema_core.spark.commit.commit import Batch, Directory, FileStage, last_batch
+from schema_core.spark.commit.file_systems import LocalFiles
+from schema_core.spark.reading.stored_schemas import PHYSICAL, Stored
+from schema_core.spark.streaming.checkpoints import JobDescription, checkpoint_in, directory_name
+from schema_core.spark.streaming.streaming import TOO_SLOW, MicroBatches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,9 +15,9 @@ import pytest
 from fuzz.oracle.streams import create, folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.files.filesystem import FileLayout
 from schema_core.errors import ExternalError, UnsupportedError
-from schema_core.spark.connectors.filesystem import FileLayout
-from schema_core.spark.streaming import MicroBatches
+from schema_core.spark.streaming.streaming import MicroBatches
 from tests.support import CASES
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.common import Row, RowKind
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Connector
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.spark.streaming import MicroBatches
+from schema_core.pyflink.common import Row, RowKind
+from schema_core.spark.streaming.streaming import MicroBatches
 from tests.spark.memory_connector import STORE, MemoryConnector
 from tests.support import cases
 

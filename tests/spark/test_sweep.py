@@ -11,26 +11,26 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalogs.hive.codec import stored_map
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.commands import application
+from schema_core.cli.app import application
 from schema_core.errors import SchemaError
-from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.spark import sweep as module
-from schema_core.spark.sweep import (
+from schema_core.spark.commit import sweep as module
+from schema_core.spark.commit.sweep import (
     report_result_batches,
     sweep_batches,
     sweep_definitions,
     sweep_map,
     sweep_report,
 )
-from schema_core.spark.sweep_summary import SweepReport
+from schema_core.spark.commit.sweep_summary import SweepReport
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -260,7 +260,7 @@ def test_dumps_are_swept(session: SparkSession, tmp_path: Path) -> None:
 def test_a_catalog_is_swept_in_portions(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schema_core.cli.sweep.CHUNK", 2)
+    monkeypatch.setattr("schema_core.cli.commands.sweep.CHUNK", 2)
     url = f"sqlite:///{tmp_path / 'c.db'}"
     catalog = SqlCatalog("c", url)
     catalog.open()

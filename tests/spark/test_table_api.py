@@ -9,8 +9,8 @@ import pytest
 
 from schema_core import DataTypes, Row, Table, TableEnvironment
 from schema_core.expressions import UNBOUNDED_ROW, col, lag, lit, row_interval
-from schema_core.udf import udf
-from schema_core.window import Over, Session, Slide, Tumble
+from schema_core.pyflink.table.udf import udf
+from schema_core.pyflink.table.window import Over, Session, Slide, Tumble
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.table import Table
+from schema_core.environment.table_api.table import Table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.expressions import col, lit
 from schema_core.types.row_value import Row

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ExternalError
-from schema_core.spark.connectors.unreadable_files import (
+from schema_core.connectors.files.unreadable_files import (
     WINDOW,
     longest_line,
     require_readable_files,
     require_short_lines,
 )
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError
 
 #: A file of avro without rows: its magic, one entry of metadata, and a marker.
 AVRO = b'Obj\x01\x02\x16avro.schema\x0c"long"\x00' + b"m" * 16

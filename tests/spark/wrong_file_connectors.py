@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from schema_core.connectors import Ability
+from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.errors import ExternalError
-from schema_core.spark.commit import CommitFileKind, FileStage
-from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.spark.commit.commit import CommitFileKind, FileStage
 
 if TYPE_CHECKING:
     from schema_core.connectors import WriteContext

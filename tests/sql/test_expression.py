@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.text import MAX_DEPTH, Span
 from schema_core.errors import ParseError
 from schema_core.sql.expression import INFIX, KINDS, PREFIX
 from schema_core.sql.parser import parse_expression
@@ -20,7 +21,6 @@ from schema_core.sql.syntax import (
     TypeName,
 )
 from schema_core.sql.tokens import sql_tokens
-from schema_core.text import MAX_DEPTH, Span
 from tests.support import cases
 
 A, B, C = Name(("a",)), Name(("b",)), Name(("c",))

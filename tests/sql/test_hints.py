@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from schema_core.base.text import position
 from schema_core.errors import ParseError, SchemaError, within
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.parser import parse_expression, parse_statement, parse_statements
 from schema_core.sql.tokens import sql_tokens
-from schema_core.text import position
 from schema_core.types.type_parser import parse_type
 from schema_core.types.type_parser import tokens as type_tokens
 from tests.support import cases

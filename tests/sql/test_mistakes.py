@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import pytest
 
+from schema_core.base.tokenizer import Token
 from schema_core.errors import ParseError
 from schema_core.sql.hints import WORDS
 from schema_core.sql.parser import parse_statement, parse_statements
 from schema_core.sql.tokens import sql_tokens
-from schema_core.tokenizer import Token
 from tests.support import cases
 
 #: Edits a statement in all possible places: the broken text, and a pattern of good messages.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.text import Span
 from schema_core.errors import ParseError
 from schema_core.sql import statement_syntax as parts
 from schema_core.sql.parser import parse_query, parse_statement, parse_statements
@@ -15,7 +16,6 @@ from schema_core.sql.statement_syntax import (
     Show,
     UseDatabase,
 )
-from schema_core.text import Span
 from tests.support import cases
 
 

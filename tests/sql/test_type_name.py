@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from schema_core.cursor import Cursor
+from schema_core.base.cursor import Cursor
 from schema_core.errors import SchemaError
 from schema_core.sql.printer import print_type
 from schema_core.sql.syntax import TypeName

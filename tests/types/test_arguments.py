@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     ArrayType,
     CharType,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
 from schema_core.errors import ParseError, SchemaCoreError, UnsupportedError
-from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
 from schema_core.types import (
     DataTypes,
     LegacyType,

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from schema_core.arguments import validate_methods
+from schema_core.base.arguments import validate_methods
+from schema_core.base.paths import join_names
 from schema_core.catalog import managed
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import ManagedStorage
-from schema_core.catalog.object_store import ObjectKey, StoredKind
 from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, TableKind
 from schema_core.catalog.registry import CatalogFactory
-from schema_core.catalog.stored_catalog import StoredCatalog
+from schema_core.catalog.stores.object_store import ObjectKey, StoredKind
+from schema_core.catalog.stores.stored_catalog import StoredCatalog
 from schema_core.catalogs.hive.client import URI, URL, SparkMetastore
 from schema_core.catalogs.hive.codec import HiveCodec, partition_values, stored_map
 from schema_core.catalogs.hive.metastore import (
@@ -32,9 +33,8 @@ from schema_core.catalogs.hive.metastore import (
 )
 from schema_core.catalogs.hive.statistics import statistics_of, with_statistics
 from schema_core.errors import ExternalError, NotFoundError, UnsupportedError, at
-from schema_core.formats.properties.limits import store_named
-from schema_core.paths import join_names
-from schema_core.spark.session import JobSession
+from schema_core.properties.limits import store_named
+from schema_core.spark.session.session import JobSession
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import is_blank
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -26,7 +29,7 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.storable import require_read_back
+from schema_core.catalog.stores.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.hive.columns import (
     from_hive,
@@ -57,17 +60,14 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.formats.properties.keys import IS_GENERIC, Properties
-from schema_core.formats.properties.legacy import is_hive_table
-from schema_core.formats.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
-from schema_core.formats.properties.parts import pack
-from schema_core.formats.properties.property_map import encode_table, encode_view
-from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
-from schema_core.formats.spark.table_properties import SOURCES, read_spark_table
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
+from schema_core.properties.keys import IS_GENERIC, Properties
+from schema_core.properties.legacy import is_hive_table
+from schema_core.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
+from schema_core.properties.parts import pack
+from schema_core.properties.property_map import encode_table, encode_view
+from schema_core.properties.spark_table_properties import SOURCES, read_spark_table
+from schema_core.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.text import is_blank
 
 #: Returns the location of the database of a table.
 DatabaseLocation: TypeAlias = Callable[[], str | None]

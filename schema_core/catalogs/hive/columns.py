@@ -14,16 +14,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from schema_core.base.lazy_regex import regex
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, UnsupportedError, at
-from schema_core.formats.spark import schemas
-from schema_core.formats.spark.ddl import Tree, parse_spark_type
-from schema_core.formats.spark.table_properties import (
+from schema_core.mappings.spark import schemas
+from schema_core.mappings.spark.ddl import Tree, parse_spark_type
+from schema_core.properties.spark_table_properties import (
     PROVIDER,
     has_spark_schema,
     stored_schema_json,
 )
-from schema_core.lazy_regex import regex
 from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import (

@@ -18,8 +18,8 @@ from schema_core.catalog.statistics import (
     StoredStatistics,
 )
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.formats.properties.keys import Properties
-from schema_core.formats.properties.limits import StoreLimits
+from schema_core.properties.keys import Properties
+from schema_core.properties.limits import StoreLimits
 
 #: Prefix of the parameters with the JSON; a number follows.
 PARTS = STATISTICS

@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
-from schema_core.arguments import require_instance, validate_methods
-from schema_core.caching import cached
+from schema_core.base.arguments import require_instance, validate_methods
+from schema_core.base.caching import cached
+from schema_core.base.extras import require_modules
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import join_names
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, rolled_back
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
-from schema_core.catalog.object_store import ObjectKey, StoredKind, require_name
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -20,13 +22,11 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.resolve import ORIGINS
-from schema_core.catalog.stored_catalog import StoredCatalog, database_key
+from schema_core.catalog.stores.object_store import ObjectKey, StoredKind, require_name
+from schema_core.catalog.stores.stored_catalog import StoredCatalog, database_key
 from schema_core.catalogs.sql import serialization
 from schema_core.errors import SchemaError, at
-from schema_core.extras import require_modules
-from schema_core.formats.properties.property_map import decode_object
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import join_names
+from schema_core.properties.property_map import decode_object
 
 if TYPE_CHECKING:
     from schema_core.catalogs.sql.entries import CatalogEntry, EntryStore, EntryTransaction

@@ -19,11 +19,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
+from schema_core.base.extras import install_hint
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.secrets import HIDDEN, is_secret
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
-from schema_core.extras import install_hint
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
-from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for a lock, in seconds.
 TIMEOUT = 60.0

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, assert_never
 
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.object_store import StoredKind
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -24,9 +23,10 @@ from schema_core.catalog.objects import (
     named_type,
 )
 from schema_core.catalog.statistics import StoredStatistics
-from schema_core.catalog.storable import require_read_back
+from schema_core.catalog.stores.object_store import StoredKind
+from schema_core.catalog.stores.storable import require_read_back
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.formats.properties.property_map import decode_model, encode_model, encode_object
+from schema_core.properties.property_map import decode_model, encode_model, encode_object
 from schema_core.types import DataType, DistinctType, StructuredType, parse_type
 from schema_core.types.unresolved import look_up
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.apply_changes import apply, as_written
-from schema_core.catalog.former_names import changed_by, with_former_names
+from schema_core.catalog.changes.application import apply, as_written
+from schema_core.catalog.changes.former_names import changed_by, with_former_names
+from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,
@@ -14,21 +16,19 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.own_options import require_no_own_options
-from schema_core.catalog.table_changes import TableChange
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.formats.dialects.alterations import (
+from schema_core.mappings.dialects.alterations import (
     changed,
     connector_is_required,
     name_changes_of,
     option_keys,
 )
-from schema_core.formats.dialects.definitions import (
+from schema_core.mappings.dialects.definitions import (
     options_of,
 )
-from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.sql.statement_syntax import (
     AddPartitions,
     Alter,

@@ -7,10 +7,10 @@ from typing import Any
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.procedures import Procedure
-from schema_core.environment.elements import values_of
 from schema_core.environment.operations.data import run_query
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
+from schema_core.environment.table_api.elements import values_of
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.query.relation import result_columns
 from schema_core.schema.resolved import ResolvedSchema

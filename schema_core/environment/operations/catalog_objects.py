@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from schema_core.catalog.catalog_store import CatalogDescriptor
+from schema_core.base.paths import UnresolvedPath
+from schema_core.base.secrets import mask
+from schema_core.base.text import is_blank
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -15,18 +17,17 @@ from schema_core.catalog.objects import (
     ResourceUri,
     TableKind,
 )
-from schema_core.catalog.optimistic_locking import alter_if_unchanged
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.registry import TYPE
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor
+from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged
 from schema_core.environment.operations.connections import drop_connection
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
-from schema_core.formats.dialects.definitions import column_of, options_of
-from schema_core.paths import UnresolvedPath
+from schema_core.mappings.dialects.definitions import column_of, options_of
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import (
     Alter,
     AlterFunction,
@@ -52,7 +53,6 @@ from schema_core.sql.statement_syntax import (
     UseDatabase,
     UseModules,
 )
-from schema_core.text import is_blank
 
 # --- catalogs ------------------------------------------------------------------------------
 

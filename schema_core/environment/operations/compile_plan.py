@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any, cast
 from weakref import finalize
 
-from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
-from schema_core.catalog.former_names import KEY as FORMER_NAMES
-from schema_core.catalog.former_names import FormerNames
+from schema_core.base.masking import mask_query
+from schema_core.base.paths import UNKNOWN, ObjectIdentifier, join_names
+from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
+from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.managers import FoundTable
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -25,21 +25,12 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.registry import secret_keys_of
 from schema_core.catalog.resolve import resolve_table
+from schema_core.catalog.stores.catalog_store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.environment.compiled_plan import (
-    MASKED,
-    PlanDocument,
-    PlanReference,
-    Secrets,
-    plan_path,
-    referenced,
-    write_plan_file,
-)
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition, secret_keys
-from schema_core.environment.explain_detail import ExplainDetail, require_details
-from schema_core.environment.inline import InlineTable
-from schema_core.environment.job_graph import JobGraph, JobStatusHook
+from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
@@ -57,18 +48,27 @@ from schema_core.environment.operations.data import (
     writing_of,
 )
 from schema_core.environment.options import FORCE_RECOMPILE
+from schema_core.environment.plans.compiled_plan import (
+    MASKED,
+    PlanDocument,
+    PlanReference,
+    Secrets,
+    plan_path,
+    referenced,
+    write_plan_file,
+)
+from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
+from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.views import QueryView, inline_views
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError, at
-from schema_core.formats.properties.property_map import (
+from schema_core.properties.property_map import (
     decode_table,
     decode_view,
     encode_table,
     encode_view,
 )
-from schema_core.masking import mask_query
-from schema_core.paths import UNKNOWN, ObjectIdentifier, join_names
 from schema_core.query.hints import hinted_options
 from schema_core.query.relation import Relation, result_columns
 from schema_core.sql.parser import parse_query
@@ -136,7 +136,7 @@ class CompiledPlan:
     """A compiled statement, which can be executed, stored and explained, as PyFlink's.
 
     `TableEnvironment.compile_plan_sql` and `load_plan` return it. It holds what the statement
-    depends on besides the data; see `schema_core.environment.compiled_plan`.
+    depends on besides the data; see `schema_core.environment.plans.compiled_plan`.
     """
 
     def __init__(self, session: Session, document: PlanDocument) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from schema_core.base.paths import UnresolvedPath
+from schema_core.base.secrets import mask
+from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.connections import CatalogConnection
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.dialects.definitions import options_of
-from schema_core.paths import UnresolvedPath
-from schema_core.secrets import mask
+from schema_core.mappings.dialects.definitions import options_of
 from schema_core.sql.statement_syntax import (
     Alter,
     Change,
@@ -23,7 +24,6 @@ from schema_core.sql.statement_syntax import (
     Show,
 )
 from schema_core.sql.syntax import Name
-from schema_core.text import quote_identifier, quote_string
 
 #: The option of a connection that DESCRIBE shows by itself.
 TYPE = "type"

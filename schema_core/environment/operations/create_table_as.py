@@ -6,8 +6,10 @@ import uuid
 from functools import partial
 from typing import TypeGuard
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.api import Capability
-from schema_core.catalog.former_names import KEY as FORMER_NAMES
+from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import (
     directory_of,
     is_managed,
@@ -25,9 +27,9 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.own_options import require_no_own_options, without_own_options
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.unfinished import Mark, Owner, with_mark
-from schema_core.environment.atomicity import AtomicityLevel, choose_level, is_atomic
 from schema_core.environment.connector import installed_connector
-from schema_core.environment.job_graph import JobGraph
+from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level, is_atomic
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
 from schema_core.environment.operations.recover import finish
 from schema_core.environment.operations.show_create import create_statement
@@ -35,15 +37,13 @@ from schema_core.environment.planner import BoundTable, Registration, fingerprin
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError, at
-from schema_core.formats.dialects.definitions import (
+from schema_core.mappings.dialects.definitions import (
     check_names,
     require,
     schema_of,
     table_with,
     with_key_not_null,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (
     UnresolvedColumn,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import (
     CatalogMaterializedTable,
     CatalogView,
@@ -20,13 +21,12 @@ from schema_core.environment.operations.create_table_as import derived_schema
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
-from schema_core.formats.dialects.definitions import (
+from schema_core.mappings.dialects.definitions import (
     distribution_of,
     keys_of,
     options_of,
     require,
 )
-from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve

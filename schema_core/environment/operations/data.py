@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import UNKNOWN
+from schema_core.base.text import quote_identifier
 from schema_core.environment.connector import (
     Ability,
     check_declared_metadata,
     installed_connector,
 )
-from schema_core.environment.job_graph import JobGraph, JobStatusHook
+from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
 from schema_core.environment.operations.recover import (
     finish,
     finish_for_write,
@@ -24,8 +27,6 @@ from schema_core.environment.session import Session, at_span
 from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import UNKNOWN
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.columns import MetadataColumn
@@ -43,7 +44,6 @@ from schema_core.sql.statement_syntax import (
 )
 from schema_core.sql.syntax import Literal, LiteralKind, Name, TypeName
 from schema_core.sql.type_name import data_type
-from schema_core.text import quote_identifier
 from schema_core.types import CharType, DataType, DataTypes, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 

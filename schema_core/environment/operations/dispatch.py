@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from schema_core.base.text import quote_identifier
 from schema_core.environment.operations import (
     alter_table,
     call_procedure,
@@ -27,7 +28,6 @@ from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
-from schema_core.text import quote_identifier
 
 #: kind of object -> what changes one
 ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from schema_core.environment.explain_detail import ExplainDetail
 from schema_core.environment.operations.create_table_as import TableCreation, table_creation
 from schema_core.environment.operations.data import (
     Writing,
@@ -15,8 +14,9 @@ from schema_core.environment.operations.data import (
     writing_of,
 )
 from schema_core.environment.operations.plan_ctas import plan_creation
-from schema_core.environment.plan_tree import sink_node
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.plans.explain_detail import ExplainDetail
+from schema_core.environment.plans.plan_tree import sink_node
 from schema_core.environment.result import PrintStyle, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import UnsupportedError

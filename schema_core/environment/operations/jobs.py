@@ -32,8 +32,8 @@ from schema_core.sql.statement_syntax import (
 from schema_core.types import AtomicType, DataTypes
 
 if TYPE_CHECKING:
-    from schema_core.environment.job_graph import JobGraph
-    from schema_core.environment.job_run import JobRun
+    from schema_core.environment.jobs.graph import JobGraph
+    from schema_core.environment.jobs.run import JobRun
     from schema_core.environment.planner import BoundTable
     from schema_core.query.relation import Relation
 

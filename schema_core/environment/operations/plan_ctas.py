@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
-from schema_core.environment.atomicity import (
-    AtomicityLevel,
-    choose_level,
-    is_atomic,
-    visibility_of,
-)
 from schema_core.environment.connector import (
     Connector,
     DynamicTableFactory,
@@ -19,7 +13,12 @@ from schema_core.environment.connector import (
     using,
     validate,
 )
-from schema_core.environment.ctas_plan import CtasPlan, SinkLoss, SupportsSinkCheck
+from schema_core.environment.jobs.atomicity import (
+    AtomicityLevel,
+    choose_level,
+    is_atomic,
+    visibility_of,
+)
 from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
@@ -29,6 +28,7 @@ from schema_core.environment.operations.create_table_as import (
 from schema_core.environment.operations.data import check_assignment
 from schema_core.environment.options import masked
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.plans.ctas_plan import CtasPlan, SinkLoss, SupportsSinkCheck
 from schema_core.environment.session import Session
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, UnsupportedError
 from schema_core.query.relation import result_columns

@@ -8,10 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.managed import is_managed, with_directory
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.unfinished import ISOLATED, Mark, Owner
-from schema_core.environment.job_run import require_running
+from schema_core.environment.jobs.run import require_running
 from schema_core.environment.planner import BoundTable, SupportsJobRecovery
 from schema_core.environment.session import Session
 from schema_core.errors import (
@@ -22,9 +24,7 @@ from schema_core.errors import (
     SchemaCoreError,
     at,
 )
-from schema_core.formats.dialects.definitions import schema_of, table_with
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier
+from schema_core.mappings.dialects.definitions import schema_of, table_with
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
 

@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, assert_never
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, format_path, join_names
+from schema_core.base.secrets import mask_credentials
 from schema_core.catalog.api import Capability
 from schema_core.catalog.function_descriptions import FunctionDescription, description_of
 from schema_core.catalog.functions import CORE, FoundFunction, FunctionClass, FunctionLocation
@@ -24,12 +27,9 @@ from schema_core.environment.result import PrintStyle, TableResult, string_resul
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions.signatures import Function
-from schema_core.formats.dialects.printer import expression_text, extras_of
-from schema_core.lazy_dataclass import dataclass
-from schema_core.paths import ObjectIdentifier, UnresolvedPath, format_path, join_names
+from schema_core.mappings.dialects.printer import expression_text, extras_of
 from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
-from schema_core.secrets import mask_credentials
 from schema_core.sql.statement_syntax import Describe, ObjectKind, Pattern, Show
 from schema_core.sql.syntax import Name
 from schema_core.types import DataType, DataTypes, parse_type

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import assert_never
 
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import mask
+from schema_core.base.text import quote_identifier, quote_string
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -28,7 +31,7 @@ from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.formats.dialects.printer import (
+from schema_core.mappings.dialects.printer import (
     IN_FULL,
     Masking,
     beyond_sql,
@@ -41,12 +44,9 @@ from schema_core.formats.dialects.printer import (
     table_clauses,
     with_clause,
 )
-from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.secrets import mask
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
-from schema_core.text import quote_identifier, quote_string
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:

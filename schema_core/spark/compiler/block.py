@@ -18,7 +18,7 @@ from schema_core.query.relation import Grouping, Join, Named
 from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler.correlation import conditions_of, grouped_subqueries
 from schema_core.spark.compiler.functions.aggregates import grouping, set_number
-from schema_core.spark.compiler.functions.datetimes import clock_millis
+from schema_core.spark.compiler.functions.temporal.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import (
     AGGREGATED,
     ALWAYS,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query.relation import (
     Common,
     CommonScan,

@@ -11,6 +11,7 @@ from decimal import Decimal
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
 from schema_core.expressions.signatures import EmptyInput
@@ -25,13 +26,12 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.decimal_bounds import Bounds
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.json import refuse_document, require_maker
 from schema_core.spark.compiler.functions.literals import constant, interval
-from schema_core.spark.compiler.functions.nanoseconds import (
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.functions.temporal.nanoseconds import (
     as_stored,
     joined,
     require_micros,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from itertools import count, islice
 
-from schema_core.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.spark.compiler.tree import Aggregate, Column, Fact, Node, UserSql, children
 
 #: Which values may be lifted from a place: none, and what is used twice becomes a lambda (within

@@ -16,9 +16,9 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
 from schema_core.errors import UnsupportedError
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.lifting import (
     IF_TOTAL,
     NEVER,

@@ -11,9 +11,9 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant
-from schema_core.lazy_dataclass import dataclass
 from schema_core.query.correlation import (
     adds_elements,
     calls_in,
@@ -60,7 +60,7 @@ from schema_core.spark.compiler.expression import (
 )
 from schema_core.spark.compiler.functions.aggregates import UNDEFINED, as_returned
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.functions.datetimes import clock_millis
+from schema_core.spark.compiler.functions.temporal.datetimes import clock_millis
 from schema_core.spark.compiler.lifting import Lifting, Projection
 from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.template import inline

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from schema_core.lazy_regex import regex
+from schema_core.base.lazy_regex import regex
 from schema_core.spark.compiler.tree import (
     FALSE,
     NULL,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import UnsupportedError
-from schema_core.lazy_dataclass import dataclass
 
 
 def unsupported(problem: str, hint: str | None = None) -> UnsupportedError:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.literals import interval
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import (
     Field,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogFactory
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.connector import Ability, Context, opened
-from schema_core.environment.job_graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import PlannerContext, Rows
 from schema_core.expressions.user_functions import udf

@@ -16,16 +16,17 @@ import pytest
 
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import compile_expression
-from schema_core.spark.compiler.functions import datetimes, encodings, strings, urls
-from schema_core.spark.compiler.functions import numeric_patterns as native
+from schema_core.spark.compiler.functions import encodings, strings, urls
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.functions.temporal import numeric_patterns as native
 from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.tree import Column, Fact, Literal, Node
 from schema_core.spark.compiler.udfs import java_dates
 from schema_core.spark.compiler.udfs import json as udfs_json
 from schema_core.spark.compiler.udfs import strings as udfs
 from schema_core.spark.compiler.udfs import urls as url_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
-from schema_core.spark.projection import select
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes, TimestampType, TimeType, parse_type
 

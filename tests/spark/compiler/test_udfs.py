@@ -15,7 +15,7 @@ from schema_core.spark.compiler.tree import Column, Fact, call, function
 from schema_core.spark.compiler.udfs import json as json_udfs
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.registry import REFERENCES, UDFS
-from schema_core.spark.udf_registration import evaluate
+from schema_core.spark.python.udf_registration import evaluate
 from tests.support import cases
 
 

@@ -13,10 +13,10 @@ from schema_core.expressions import col
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall
+from schema_core.pyflink.table.udf import udaf, udtf
 from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import Column
-from schema_core.spark.user_functions import UserCalls
-from schema_core.udf import udaf, udtf
+from schema_core.spark.python.user_functions import UserCalls
 
 
 class Registered:

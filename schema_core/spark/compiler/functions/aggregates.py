@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
-from schema_core.spark.compiler.functions import datetimes, json
+from schema_core.spark.compiler.functions import json
 from schema_core.spark.compiler.functions.quotients import quotient
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.spark.compiler.functions import datetimes
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions.string_casts import printed
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import call_udf
 from schema_core.spark.compiler.tree import (

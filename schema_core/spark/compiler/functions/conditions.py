@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schema_core.expressions.typed import Constant, Select
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.printer import same
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from json import dumps
 
+from schema_core.base.lazy_regex import regex
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
-from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from schema_core.spark.compiler.functions.nanoseconds import joined
+from schema_core.spark.compiler.functions.temporal.nanoseconds import joined
 from schema_core.spark.compiler.tree import NULL, Cast, Literal, Node
 from schema_core.spark.compiler.value_types import is_fine, sql_type
 from schema_core.sql import syntax

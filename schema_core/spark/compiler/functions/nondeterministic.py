@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,

@@ -6,9 +6,9 @@ for logarithms of numbers below or equal to zero; where Spark returns NULL, the 
 
 from __future__ import annotations
 
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import as_decimal, convert
 from schema_core.spark.compiler.functions.quotients import quotient, zero_of
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.translation import (
     TranslatedCall,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schema_core.expressions.typed import FunctionCall
-from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import TranslatedCall, TranslationRule, rewritten
 from schema_core.spark.compiler.tree import Node, call, fail, let, unsupported

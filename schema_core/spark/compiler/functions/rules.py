@@ -18,8 +18,8 @@ from schema_core.spark.compiler.functions import (
     patterns,
     rounding,
     strings,
-    temporal,
 )
+from schema_core.spark.compiler.functions.temporal import functions as temporal
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,

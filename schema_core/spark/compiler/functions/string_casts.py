@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.tree import (
     Cast,
     Field,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
-from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
+from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     TranslatedCall,

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
 from schema_core.expressions.date_patterns import (
     DAYS,
     MONTHS,
@@ -22,8 +24,6 @@ from schema_core.expressions.date_patterns import (
     parse_simple_pattern,
     parse_time_pattern,
 )
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
 from schema_core.spark.compiler.udfs.calendars import (
     Calendar,
     Date,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from schema_core.lazy_dataclass import dataclass
-from schema_core.lazy_regex import regex
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
 from schema_core.spark.compiler.udfs.errors import UdfError
 
 

@@ -1,6 +1,6 @@
 """The registry of Python UDFs.
 
-Translation rules call these functions by their names; `schema_core.spark.udf_registration`
+Translation rules call these functions by their names; `schema_core.spark.python.udf_registration`
 registers them with a Spark session as Arrow UDFs.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from schema_core.lazy_dataclass import dataclass
+from schema_core.base.lazy_dataclass import dataclass
 from schema_core.spark.compiler.udfs import (
     java_dates,
     java_patterns,

@@ -1,0 +1,53 @@
+"""The rule for paths that are read from a file or a catalog and then deleted, renamed or written.
+
+Law: such a path stays in its directory. It is plain, that is relative and without ``..``, and no
+directory on the way to it is a symbolic link. ``docs/security.md`` lists these paths.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from schema_core.base.lazy_regex import regex
+
+__all__ = ["find_link", "is_plain"]
+
+#: Characters that no path has: NUL, and surrogates that do not stand for a byte of a file name.
+_NOT_IN_PATHS = regex("[\0\ud800-\udc7f\udd00-\udfff]")
+#: How many characters a path has at most; no file system permits more.
+_MAX_PATH = 8192
+
+
+def is_plain(path: object) -> bool:
+    """Return whether a value is, by its text, a path below a directory.
+
+    >>> [is_plain(path) for path in ("p=1/part-0", "..", "/etc", "a//b", "a/../../b", "", None)]
+    [True, False, False, False, False, False, False]
+    """
+    if not isinstance(path, str) or len(path) > _MAX_PATH or _NOT_IN_PATHS.search(path):
+        return False
+    return not {"", ".", ".."} & {*path.replace(os.sep, "/").split("/")}
+
+
+def find_link(paths: Iterable[str], is_link: Callable[[str], bool]) -> str | None:
+    """Return the first directory on the way to plain paths that is a symbolic link, or None.
+
+    Args:
+        paths: The paths; one that ends with a slash is a directory, which is checked as well.
+        is_link: Returns whether there is a symbolic link at a path.
+
+    >>> find_link(["a/b", "a/link/c"], lambda path: path == "a/link")
+    'a/link'
+    """
+    checked = {""}
+    for path in paths:
+        parent, unchecked = path.rpartition("/")[0], list[str]()
+        while parent not in checked:
+            checked.add(parent)
+            unchecked.append(parent)
+            parent = parent.rpartition("/")[0]
+        for directory in reversed(unchecked):
+            if is_link(directory):
+                return directory
+    return None

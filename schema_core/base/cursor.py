@@ -1,0 +1,179 @@
+"""The token cursor of all parsers, and the checks of external input against its limits.
+
+External input is parsed only after `check_size`; nesting is limited by `Cursor.nested`, and numbers
+by `check_digits`. So no input can exhaust the stack or the time of a parser.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from schema_core.base.lazy_regex import regex
+from schema_core.base.masking import mask_text
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, show
+from schema_core.base.tokenizer import Token
+from schema_core.errors import ParseError, SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def check_size(text: object) -> None:
+    """Refuse input of more than `MAX_TEXT` characters.
+
+    Raises:
+        SchemaError: with code `not-a-string` for anything but a `str`.
+        ParseError: with code `text-too-long`.
+    """
+    if not isinstance(text, str):
+        raise SchemaError(f"expected a string, got {show(text)}", code="not-a-string")
+    if len(text) > MAX_TEXT:
+        raise ParseError(
+            f"input of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
+            code="text-too-long",
+            hint="split it into smaller statements",
+            span=Span(0, 1),
+        )
+
+
+def check_digits(digits: str, span: Span) -> None:
+    """Refuse a number of more than `MAX_DIGITS` characters.
+
+    Raises:
+        ParseError: with code `number-too-long`.
+    """
+    if len(digits) > MAX_DIGITS:
+        raise ParseError(
+            f"a number of {len(digits):,} characters exceeds the maximum of {MAX_DIGITS:,}",
+            code="number-too-long",
+            hint="use at most 38 digits",
+            span=span,
+        )
+
+
+#: Replacement of a token that may be a secret in messages.
+_HIDDEN_VALUE = "a hidden value"
+
+
+#: The position in a hint, whose numbers are not part of a secret.
+_POSITION = regex(r"line \d+, column \d+")
+
+
+class Cursor:
+    """A position in a list of tokens, the last of which has the kind `end`."""
+
+    __slots__ = ("depth", "index", "text", "tokens")
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self.text: str = text
+        self.tokens: Sequence[Token] = tokens
+        self.index: int = 0
+        self.depth: int = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.index]
+
+    @property
+    def key(self) -> str:
+        return self.tokens[self.index].key
+
+    def peek(self, ahead: int = 1) -> Token:
+        """Return the token `ahead` positions after the current one, or the end."""
+        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+
+    @property
+    def found(self) -> str:
+        """The current token as messages show it, unless it may be a secret."""
+        return self.show(self.token)
+
+    def show(self, token: Token) -> str:
+        """Return a token as messages show it, unless it may be a secret."""
+        return _HIDDEN_VALUE if self.is_hidden(token) else token.display
+
+    def is_hidden(self, token: Token) -> bool:
+        """Return whether a token may be a secret, which messages must not show."""
+        shown = mask_text(self.text)[token.start : token.stop]
+        return shown != self.text[token.start : token.stop]
+
+    def advance(self) -> Token:
+        """Consume and return the current token; the end is never consumed."""
+        token = self.tokens[self.index]
+        if token.kind != "end":
+            self.index += 1
+        return token
+
+    def accept(self, key: str, *further: str) -> bool:
+        """Consume the tokens with these keys if all of them follow, in order."""
+        if self.tokens[self.index].key != key:
+            return False
+        for ahead, one in enumerate(further, 1):
+            if self.peek(ahead).key != one:
+                return False
+        self.index += 1 + len(further)
+        return True
+
+    def expect(self, key: str, *further: str) -> Token:
+        """Consume the tokens with these keys and return the last, or raise an error."""
+        token = self.tokens[self.index]
+        if token.key != key:
+            raise self.missing(key)
+        self.index += 1
+        for one in further:
+            token = self.expect(one)
+        return token
+
+    def string_literal(self) -> str:
+        """Consume a string literal, or several adjacent ones, and return their content."""
+        if self.token.kind != "string":
+            raise self.fail(f"expected a string literal, found {self.found}")
+        parts = []
+        while self.token.kind == "string":
+            parts.append(self.advance().value)
+        return "".join(parts)
+
+    def missing(self, key: str) -> ParseError:
+        """Return the error for a token other than the expected one."""
+        shown = key if key[:1].isalpha() else repr(key)
+        return self.fail(f"expected {shown}, found {self.found}")
+
+    def span_from(self, start: int) -> Span:
+        """Return the span from the offset `start` to the end of the last consumed token."""
+        return Span(start, self.tokens[self.index - 1].stop if self.index else start)
+
+    def fail(
+        self,
+        problem: str,
+        *,
+        span: Span | None = None,
+        code: str | None = None,
+        hint: str | None = None,
+    ) -> ParseError:
+        """Return an error at `span`, or at the current token, for the caller to raise."""
+        for token in self.tokens[max(0, self.index - 1) : self.index + 1]:
+            if token.value and self.is_hidden(token):
+                problem = problem.replace(repr(token.value), _HIDDEN_VALUE)
+                repeated = rf"(?<!\w){re.escape(token.value)}(?!\w)"
+                is_repeated = hint is not None and re.search(repeated, _POSITION.sub("", hint))
+                hint = None if is_repeated else hint
+        place = span or self.token.span
+        return ParseError(problem, code=code, hint=hint, span=place, text=self.text)
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Enter a level of nesting; more than `MAX_DEPTH` levels are refused."""
+        self.descend()
+        yield
+        self.depth -= 1
+
+    def descend(self) -> None:
+        """Enter a level of nesting, which the caller leaves by `depth -= 1`."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(
+                f"nested more than {MAX_DEPTH} levels deep",
+                code="too-deep",
+                hint="move a part of it into a column of its own",
+            )

@@ -1,0 +1,480 @@
+"""Secrets in options and in their values: which they are, and how they are masked.
+
+`SECRET_WORDS` and `SECRET_PARTS` are the only table of words. An option is secret if its key
+contains one of them, or if the caller passes its key as secret, which a connector or a type of
+catalog declares. Within the values of other options, credentials are masked: what follows one of
+the words as a parameter, header, element, flag or property, the password of a URL, and tokens of a
+known form. `schema_core.base.masking` masks secrets in SQL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from schema_core.base.lazy_regex import regex
+
+#: What is shown in place of a secret.
+HIDDEN = "******"
+
+#: A key is secret if it contains one of these in any case; a hyphen stands for one of ``-_. `` or
+#: for nothing. The first line is Flink's own list
+#: (``org.apache.flink.configuration.GlobalConfiguration``; ``account-key`` includes Azure's).
+SECRET_WORDS = (
+    "password", "secret", "api-key", "auth-params", "service-key", "token", "basic-auth",
+    "jaas-config", "http-headers",
+    "passwort", "passwd", "pwd", "passphrase", "passcode", "passkey", "credential", "signature",
+    "cookie", "authorization", "x-auth", "access-key", "account-key", "private-key", "shared-key",
+    "encryption-key", "decryption-key", "signing-key", "master-key", "storage-key", "auth-key",
+    "subscription-key", "functions-key", "keystore-key",
+)  # fmt: skip
+
+#: A key is also secret if one of these is a whole part of it: ``sas`` of ``azure.sas.container``
+#: and ``Pass`` of ``sslPass2``, but not of ``sasl.mechanism`` and ``passed``.
+SECRET_PARTS = (
+    "pass", "pw", "sas", "sig", "cred", "creds", "jwt", "psk",
+    "dbpass", "userpass", "keypass", "storepass", "sslpass", "adminpass", "rootpass", "loginpass",
+    "mypass", "authpass", "proxypass", "sshpass",
+)  # fmt: skip
+
+#: Phrases that contain a secret word but name something else, in the notation of `SECRET_WORDS`.
+INNOCENT_PHRASES = (
+    "pass-through", "pass-thru", "pass-rate", "pass-count", "pass-mark", "one-pass", "two-pass",
+    "single-pass", "multi-pass", "tokenizer", "tokeniser", "tokenize", "tokenise", "max-tokens",
+    "credentials-provider", "credential-provider", "signature-version", "signature-algorithm",
+    "signature-type",
+)  # fmt: skip
+
+
+def _any_of(words: tuple[str, ...]) -> str:
+    """Return a pattern that matches one of the words of a table."""
+    return "|".join(re.escape(word).replace(r"\-", "[-_. ]?") for word in words)
+
+
+def _any_part(words: tuple[str, ...]) -> str:
+    """Return a pattern that matches one of the words as a part of a name, also in camel case."""
+    whole, capitalized = _any_of(words), _any_of(tuple(word.title() for word in words))
+    start = r"(?:(?<![A-Za-z])|(?<=%3[BF])|(?<=%26))"  # %3B, %3F and %26 are ``;``, ``?`` and ``&``
+    return (
+        rf"{start}(?i:{whole})(?![A-Za-z])"
+        rf"|(?:(?<![A-Za-z])(?:{whole}|{capitalized})|(?<=[a-z0-9])(?:{capitalized}))(?=[A-Z])"
+        rf"|(?<=[a-z0-9])(?:{capitalized})(?![A-Za-z])"
+    )
+
+
+#: Matches a secret word in a key or a text; the syntax is that of Python and of Java.
+SECRET_PATTERN = f"(?i:{_any_of(SECRET_WORDS)})|{_any_part(SECRET_PARTS)}"
+
+_SECRET = regex(SECRET_PATTERN)
+_INNOCENT = regex(_any_of(INNOCENT_PHRASES), re.IGNORECASE)
+
+#: A Unicode escape, which remains in a key where SQL reads it as plain text.
+_ESCAPE = regex(r"\\u?\+?([0-9a-fA-F]{4})")
+
+
+def _without_innocent(text: str) -> str:
+    """Return a text of equal length without the phrases that only look like secret words."""
+    return _INNOCENT.sub(lambda phrase: "x" * len(phrase[0]), text)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+
+
+#: No key is declared secret.
+NO_KEYS: AbstractSet[str] = frozenset()
+
+
+def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
+    """Return whether the value of an option must not be shown.
+
+    Args:
+        key: The key of the option.
+        declared: Keys that are secret although they contain no secret word, in lower case.
+
+    >>> is_secret("properties.sasl.jaas.config"), is_secret("path"), is_secret("sslPass")
+    (True, False, True)
+    >>> is_secret("Combination", frozenset({"combination"}))
+    True
+    """
+    decoded = _unescaped(key)
+    return decoded.lower() in declared or _SECRET.search(_without_innocent(decoded)) is not None
+
+
+#: The keys that options of the process declare secret, in lower case; excerpts of statements do not
+#: know which connector a statement is for.
+_DECLARED: frozenset[str] = frozenset()
+
+
+def declare_secret(keys: Iterable[str]) -> None:
+    """Mask the values of these keys in the excerpts of all statements.
+
+    >>> declare_secret(["Vault-Number"])
+    >>> "vault-number" in declared_keys()
+    True
+    """
+    global _DECLARED  # noqa: PLW0603 - it grows while connectors are imported
+    _DECLARED |= {key.lower() for key in keys}
+
+
+def declared_keys() -> AbstractSet[str]:
+    """Return the keys that were declared secret."""
+    return _DECLARED
+
+
+def mask(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:
+    """Return the options with their secrets masked; `declared` as in `is_secret`.
+
+    >>> mask({"user": "ann", "PASSWORD": "hunter2"})
+    {'user': 'ann', 'PASSWORD': '******'}
+    """
+    return {key: masked_value(key, value, declared) for key, value in options.items()}
+
+
+def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> str:
+    """Return the value of an option with its secrets masked; `declared` as in `is_secret`.
+
+    >>> masked_value("password", "hunter2"), masked_value("url", "https://ann:hunter2@host/")
+    ('******', 'https://ann:******@host/')
+    """
+    return HIDDEN if is_secret(key, declared) else mask_credentials(value)
+
+
+# --- credentials within values -------------------------------------------------------------------
+
+#: A secret word with the rest of its name and a quote. All repetitions are bounded, so that the
+#: time of a search is linear.
+_NAME = rf"(?:{SECRET_PATTERN})[A-Za-z0-9_.\-\[\]]{{0,32}}"
+_CLOSED_NAME = rf"{_NAME}\\?[\"'`]?"
+
+#: A word that prose, too, uses for a secret itself.
+_SPOKEN = r"(?i:password|passwd|passphrase|passcode)\\?[\"'`]?"
+
+#: What precedes a credential: each alternative ends where the credential starts.
+_BEFORE_CREDENTIAL = "|".join((
+    # name=value, name: value, name => value, also with an encoded equals sign
+    rf"{_CLOSED_NAME}\s{{0,8}}(?:=>?|:(?!//)|%(?:25){{0,3}}3[dD])\s{{0,8}}(?=\S)",
+    # a list of headers: Authorization,value
+    r"(?i:authorization|cookie|x-[a-z-]{0,32}(?:key|token|auth|secret)|api-key)[\"']?\s{0,8},\s{0,8}",
+    # <name>value</name> and <name attribute="...">value</name>
+    rf"<[\w:.\-]{{0,32}}{_NAME}(?:\s[^<>]{{0,64}})?>(?=[^<])",
+    # <name>name</name><value>value; name="name" value="value"; "name": "name", "value": "value"
+    rf"{_CLOSED_NAME}\s{{0,8}}</(?:name|key)>\s{{0,64}}<value>",
+    rf"{_CLOSED_NAME}\s{{0,8}}[,/]?\s{{0,8}}\\?[\"']?value\\?[\"']?\s{{0,8}}[=:]",
+    # --name value, ["--name", "value"]
+    rf"(?<![^\s\"'=,\[(])--?[\w.\-]{{0,32}}{_NAME}[\"']?[\s,]{{1,8}}[\"']?(?=[^\s\-])",
+    # -p value, which is neither a port nor a path
+    r"(?<![^\s\"'])-p[= \t]{1,8}(?!(?:\d{1,5}(?::\d{1,5})?|[./~][^\s]{0,256})(?:\s|\Z))(?=[^\s\-])",
+    r"(?<![^\s\"'])-u\s{0,8}[\w.@\-]{1,64}\s{1,8}-p\s{0,8}(?=\S)",
+    # curl -u name:value
+    r"(?<![^\s\"'])(?:-u|--user)[= \t]{1,8}[\"']?[^\s:\"']{1,64}:(?=\S)",
+    # login ann password value, of a netrc file
+    rf"(?i:\blogin)\s{{1,8}}\S{{1,64}}\s{{1,8}}{_NAME}\s{{1,8}}",
+    # password 'value', password is value1
+    rf"{_SPOKEN}\t\s{{0,8}}(?=\S)",
+    rf"{_SPOKEN}\s{{1,8}}(?:(?i:is|to)\s{{1,8}})?(?=[\"'`]|[^\s\d]{{0,64}}\d)",
+    # _auth=value, of npm
+    r"\b_auth\s{0,8}=\s{0,8}(?=\S)",
+    # IDENTIFIED BY 'value'
+    r"\b(?i:identified)\s{1,8}(?i:by)\s{1,8}(?=['\"])",
+    # parameters of a URL that are secret only there
+    r"[?&;](?i:key|auth)=(?=.)",
+    # the credentials of a header
+    r"\b(?i:bearer)[ ]{1,8}(?=[A-Za-z0-9+/=._~\-]{6})",
+    r"\b(?i:basic)[ ]{1,8}(?=[\w+/=.~\-]{6})(?=[A-Za-z+/.~\-]{0,256}(?:[0-9=]|[a-z][A-Z]))",
+))  # fmt: skip
+
+_PARAMETER = regex(_BEFORE_CREDENTIAL, re.DOTALL)
+
+#: Values that are credentials as a whole: JAAS configurations, private keys.
+_CREDENTIALS = regex(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
+
+#: Tokens that are recognized by their form: of AWS, GitHub, GitLab, Slack, Google, Databricks,
+#: Hugging Face, OpenAI, Stripe, npm, PyPI, and JSON web tokens.
+_TOKEN = regex(
+    r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|gh[opsru]_[A-Za-z0-9]{16,255}"
+    r"|github_pat_\w{16,255}|glpat-[\w\-]{16,255}|xox[abeoprs]-[\w\-]{8,255}|AIza[\w\-]{30,64}"
+    r"|ya29\.[\w\-]{16,1024}|dapi[0-9a-f]{32}|hf_[A-Za-z0-9]{20,255}|sk-[\w\-]{20,255}"
+    r"|[rs]k_(?:live|test)_\w{8,255}|npm_[A-Za-z0-9]{30,64}|pypi-[\w\-]{30,1024}"
+    r"|eyJ[\w\-]{8,4096}\.[\w\-]{2,8192}(?:\.[\w\-]{0,4096})?)"
+)
+
+#: What precedes the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
+_ORACLE = regex(r"jdbc:oracle:\w{1,16}:[^/@]{0,256}/", re.IGNORECASE)
+
+#: A port with what follows it.
+_PORT = regex(r"\d{1,5}(?:[/?#;,]|\Z)")
+
+#: The end of the authority of a URL.
+_AUTHORITY_END = regex(r"[/?#\\]")
+
+#: A user name that may be a token: long, with letters and digits.
+_LONG_NAME = regex(r"(?=[^0-9]{0,256}[0-9])(?=[^A-Za-z]{0,256}[A-Za-z])[\w\-.~+=%]{20,}")
+
+#: Schemes of which a user name is the name of a container, never a token.
+_CONTAINERS = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+
+#: How often an encoded value is decoded to look for credentials.
+_DECODINGS = 3
+
+
+def mask_credentials(value: str) -> str:
+    """Return the value of an option that is not secret with the credentials in it masked.
+
+    If the end of a credential is not certain, everything up to the end of the value is hidden.
+
+    >>> mask_credentials("jdbc:mysql://host/db?user=ann&password=hunter2&ssl=true")
+    'jdbc:mysql://host/db?user=ann&password=******'
+    >>> mask_credentials("https://ann:p@ss/w'ord@host/path")
+    'https://ann:******@host/path'
+    >>> mask_credentials("mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3Dhunter2")
+    'mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3D******'
+    >>> mask_credentials("run --password hunter2"), mask_credentials("<pass>hunter2</pass>")
+    ('run --password ******', '<pass>******')
+    >>> mask_credentials("/data/orders.csv")
+    '/data/orders.csv'
+    """
+    shown, end = [], 0
+    for start, stop in _credentials(value):
+        shown += [value[end:start], HIDDEN]
+        end = stop
+    return "".join([*shown, value[end:]])
+
+
+def has_credentials(value: str) -> bool:
+    """Return whether a value contains credentials.
+
+    >>> has_credentials("x;password=1"), has_credentials("x;user=1")
+    (True, False)
+    """
+    return bool(_credentials(value))
+
+
+def _credentials(value: str) -> list[tuple[int, int]]:
+    """Return where the credentials in a value start and stop, in order and without overlaps."""
+    if _CREDENTIALS.search(value):
+        return [(0, len(value))]
+    spans = list(_plain_credentials(value))
+    if not spans and _is_encoded_credential(value):
+        return [(0, len(value))]
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _plain_credentials(value: str) -> Iterator[tuple[int, int]]:
+    parameter = _PARAMETER.search(_without_innocent(value))
+    if parameter:
+        yield parameter.end(), len(value)
+    if "@" in value:
+        yield from _userinfo(value, parameter.start() if parameter else len(value))
+    for token in _TOKEN.finditer(value):
+        yield token.span()
+
+
+def _userinfo(value: str, parameters: int) -> Iterator[tuple[int, int]]:
+    """Yield the secrets of ``scheme://user:password@host``; the password may hold ``@`` and ``/``.
+
+    `parameters` is the position from which parameters of the URL hold credentials.
+    """
+    separator = value.find("://")
+    at = value.rfind("@")
+    if separator >= 0:
+        start = separator + len("://")
+        colon = value.find(":", start)
+    elif oracle := _ORACLE.match(value):
+        start = colon = oracle.end() - 1
+    else:  # user:password@host
+        start, colon = 0, value.find(":") if " " not in value else -1
+    if at > parameters and _PORT.match(value, colon + 1):  # the sign is part of a parameter
+        at = value.rfind("@", 0, parameters)
+    if 0 <= colon < at - 1:
+        yield colon + 1, at
+    if separator < 0:
+        return
+    end = _AUTHORITY_END.search(value, start)
+    at = value.rfind("@", start, end.start() if end else len(value))
+    user, _, password = value[start : max(at, start)].partition(":")
+    scheme = re.split(r"[^a-z0-9]", value[:separator].lower())[-1]
+    is_token = scheme in ("http", "https") and password in ("", "x-oauth-basic")
+    if user and (is_token or (scheme not in _CONTAINERS and _LONG_NAME.fullmatch(user))):
+        yield start, at
+
+
+def _is_encoded_credential(value: str) -> bool:
+    """Whether credentials appear once the value is decoded (``%3D`` for ``=``)."""
+    if "%" not in value:
+        return False
+    from urllib.parse import unquote
+
+    for _ in range(_DECODINGS):
+        decoded = unquote(value)
+        if decoded == value:
+            return False
+        if any(_plain_credentials(decoded)):
+            return True
+        value = decoded
+    return False
+
+
+def secret_parts(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> list[str]:
+    """Return every substring of the values that `mask` hides, the longest first.
+
+    >>> secret_parts({"password": "hunter2", "url": "https://ann:letmein@host/", "path": "x"})
+    ['hunter2', 'letmein']
+    """
+    parts = {
+        value[start:stop]
+        for key, value in options.items()
+        for start, stop in ([(0, len(value))] if is_secret(key, declared) else _credentials(value))
+    }
+    return sorted(parts - {""}, key=lambda part: (-len(part), part))
+
+
+#: Shorter secrets are not searched for in messages: they would match parts of other words.
+_SHORTEST = 4
+
+
+def without_secrets(
+    message: str, options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS
+) -> str:
+    """Return a message about a table or catalog with the secrets of its options masked.
+
+    A message may quote a secret: as a string of SQL or of Python, or encoded as in a URL.
+
+    >>> without_secrets("cannot open s3://a:letmein@b", {"path": "s3://a:letmein@b"})
+    'cannot open s3://a:******@b'
+    >>> without_secrets("got 'it''s me'", {"password": "it's me"})
+    "got '******'"
+    """
+    for part in secret_parts(options, declared):
+        if len(part) >= _SHORTEST:
+            for quoted in _quoted_forms(part):
+                message = message.replace(quoted, HIDDEN)
+    return message
+
+
+def _quoted_forms(part: str) -> Iterator[str]:
+    """Yield a secret as it may stand in a message."""
+    yield part
+    if part.isalnum():
+        return
+    from urllib.parse import quote, unquote
+
+    yield part.replace("'", "''")
+    yield repr(part)[1:-1]
+    yield part.encode("unicode_escape").decode()
+    yield quote(part, safe="")
+    yield quote(part)
+    if len(decoded := unquote(part)) >= _SHORTEST:
+        yield decoded
+
+
+# --- text that is not parsed ---------------------------------------------------------------------
+
+#: What follows a secret word that is a column: its type.
+_TYPE = regex(
+    r"[\w.\-]{0,64}[\"`]?\s{1,64}(?:STRING|CHAR|VARCHAR|N?VARCHAR2?|TEXT|BYTES|BYTEA|BINARY|VARBINARY|"
+    r"BOOLEAN|TINYINT|SMALLINT|INT|INTEGER|BIGINT|FLOAT|DOUBLE|DECIMAL|NUMERIC|DATE|TIME|TIMESTAMP|"
+    r"TIMESTAMP_LTZ|ARRAY|MAP|ROW|UUID|JSON|JSONB)\b",
+    re.IGNORECASE,
+)
+
+#: Quotes between the parts of a literal.
+_ADJACENT = regex(r"'\s+'")
+
+#: An escape of a literal ``U&'...' UESCAPE '!'`` with any escape character.
+_ANY_ESCAPE = regex(r"[^\w\s'\"](?:\+[0-9a-fA-F]{2})?([0-9a-fA-F]{4})")
+
+#: Marks of runs of characters that may have credentials.
+_MARK = regex(r"@|://|%|jdbc:oracle:|\\|[uU]&['\"]")
+
+_RUN = regex(r"\S+")
+
+#: The start of the password of a URL, which is not a port.
+_PASSWORD_IN_URL = regex(r"://[^\s/?#@:]{0,256}:(?!\d{1,5}(?:[^\w]|\Z))")
+
+
+#: A word of prose that follows a secret word, and may be a secret.
+_PROSE = regex(
+    rf"(?:{SECRET_PATTERN})[\w.\-]{{0,32}}[\"'`]?\s{{1,8}}(?:(?:is|was|to|as)\s{{1,8}})?"
+    r"(?!(?:a|an|and|are|at|by|for|from|has|if|in|is|it|not|of|on|or|that|the|to|was|which|with)\b)"
+    r"(\S{4,})"
+)
+
+
+def prose_secrets(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where words of prose that may be secrets start and stop.
+
+    >>> [*prose_secrets("the password letmein of ann")]
+    [(13, 20)]
+    """
+    for match in _PROSE.finditer(_without_innocent(text)):
+        yield match.span(1)
+
+
+def secret_positions(text: str, declared: AbstractSet[str] = NO_KEYS) -> list[int]:
+    """Return where secret words and credentials start in a text that may not parse, in order.
+
+    A secret never precedes the first position. Columns of a type are not reported.
+
+    >>> secret_positions("token STRING, 'token' = 'x'"), secret_positions("at https://a:b@c")
+    ([15], [11])
+    """
+    plain = _without_innocent(text)
+    positions = {
+        word.start() for word in _SECRET.finditer(plain) if not _TYPE.match(plain, word.end())
+    }
+    positions |= {match.start() for match in _PARAMETER.finditer(plain)}
+    for pattern in (_CREDENTIALS, _TOKEN):
+        positions |= {match.start() for match in pattern.finditer(text)}
+    if declared:
+        keys = "|".join(map(re.escape, sorted(declared)))
+        whole = re.compile(rf"(?<![\w.\-])(?:{keys})(?![\w.\-])", re.IGNORECASE)
+        positions |= {key.start() for key in whole.finditer(text)}
+    if _MARK.search(text):
+        positions |= set(_marked_positions(text, declared))
+    if adjacent := _ADJACENT.search(text):
+        joined = _ADJACENT.sub("", plain)
+        if len(_SECRET.findall(joined)) > len(_SECRET.findall(plain)):
+            positions.add(max(0, text.rfind("'", 0, adjacent.start())))
+    return sorted(positions)
+
+
+def _marked_positions(text: str, declared: AbstractSet[str]) -> Iterator[int]:
+    """Yield where a run without spaces has a URL with a user, or an encoded secret."""
+    for match in _RUN.finditer(text):
+        run = match[0]
+        if not _MARK.search(run):
+            continue
+        at = run.rfind("@")
+        if "://" in run and (_PASSWORD_IN_URL.search(run) or any(_userinfo(run, len(run)))):
+            yield match.start() + run.index("://") + len("://")
+        elif oracle := _ORACLE.search(run):
+            yield match.start() + oracle.start()
+        elif "://" not in run and 0 <= run.find(":") < at:
+            yield match.start() + run.index(":")
+        decoded = _ANY_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), _unescaped(run))
+        is_escaped = decoded != run and is_secret(decoded.strip("'\",;()uUeE&="), declared)
+        if is_escaped or _is_encoded_credential(run):
+            yield match.start()
+
+
+#: A URL, up to the next space; those of JDBC need no slashes.
+_URL = regex(r"(?:jdbc:|(?<![a-zA-Z0-9+.-])[a-zA-Z][a-zA-Z0-9+.-]{0,32}://)\S*")
+
+
+def mask_urls(text: str) -> str:
+    """Mask the credentials of all URLs in a message.
+
+    >>> mask_urls("Scan s3://a:letmein@bucket [x]")
+    'Scan s3://a:******@bucket [x]'
+    >>> mask_urls("jdbc:postgresql://host/shop?password=letmein is unreachable")
+    'jdbc:postgresql://host/shop?password=****** is unreachable'
+    """
+    return _URL.sub(lambda url: mask_credentials(url[0]), text)

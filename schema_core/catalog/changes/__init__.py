@@ -1,0 +1,1 @@
+"""Changes of tables, their application, and the former names that they leave."""

@@ -1,0 +1,402 @@
+"""Former names of columns and fields, by which the older files of a table have them.
+
+ALTER TABLE renames a column in the catalog; the files that were written before keep the former
+name. The catalog keeps the former names in an option that a session does not show, and readers of
+files use them. Law: a file has the column under the first of `FormerNames.names_of` that it has.
+That is exact because no other column can take a former name: it is refused. The same holds for the
+fields of rows within a column, at any depth, among the fields of their row.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.catalog.changes.application import normal_type, steps_of
+from schema_core.catalog.changes.table_changes import (
+    AddColumn,
+    AddField,
+    DropColumn,
+    DropField,
+    ModifyColumn,
+    ModifyColumnName,
+    ModifyFieldName,
+    ModifyNestedType,
+    ModifyPhysicalColumnType,
+    ResetOption,
+    SetOption,
+    TableChange,
+    print_path,
+)
+from schema_core.catalog.own_options import FORMER_NAMES, require_no_own_options
+from schema_core.errors import SchemaError
+from schema_core.schema.columns import UnresolvedColumn, UnresolvedPhysicalColumn
+from schema_core.types import DataType, RowType
+
+if TYPE_CHECKING:
+    from schema_core.catalog.managed import ManagedStorage
+    from schema_core.catalog.objects import CatalogBaseTable, CatalogTable
+
+Table = TypeVar("Table", bound="CatalogBaseTable")
+
+#: The option that holds the former names.
+KEY: Final = FORMER_NAMES
+#: The versions of its value: the first one has columns only, and is written where it suffices.
+COLUMNS_ONLY, VERSION = 1, 2
+#: Formats whose files have columns by position, or only one: their names do not matter.
+POSITIONAL: Final = frozenset({"raw", "text"})
+#: Formats whose files list their columns, so that a reader sees which names a file has.
+LISTED: Final = frozenset({"parquet", "orc"})
+
+#: The path of a column or of a field within it, by the current names, as in changes.
+Path: TypeAlias = tuple[str, ...]
+#: A change of one name: the old path, None for what is new; the new path, None for what is dropped.
+NameChange: TypeAlias = tuple[Path | None, Path | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FormerNames:
+    """The former names of the columns and fields of a table, the oldest first, by their paths.
+
+    `dropped` are the paths of dropped columns and fields, where the rows of older files do not show
+    which they have: nothing is renamed to one of them.
+
+    >>> renamed = FormerNames().after(("a",), ("b",)).after(("b", "x"), ("b", "y"))
+    >>> renamed.names_of("b"), renamed.names_of("b", "y"), renamed.names_of("d")
+    (('a', 'b'), ('x', 'y'), ('d',))
+    """
+
+    paths: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    dropped: frozenset[Path] = frozenset()
+
+    @staticmethod
+    def of(options: Mapping[str, str]) -> FormerNames:
+        """Return the former names that the options of a table hold.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` for a value that this library does not
+                write: without the names, older files would be read as NULL.
+        """
+        text = options.get(KEY)
+        if text is None:
+            return FormerNames()
+        try:
+            found = _parsed(json.loads(text))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            found = None
+        if found is None:
+            raise SchemaError(
+                f"malformed value of option {KEY!r}",
+                code="invalid-option-value",
+                hint="restore the definition of the table",
+            )
+        return found
+
+    def __str__(self) -> str:
+        columns = {path[0]: list(names) for path, names in self._sorted() if len(path) == 1}
+        dropped = sorted(path[0] for path in self.dropped if len(path) == 1)
+        document: dict[str, Any] = {"columns": columns, "dropped": dropped}
+        fields = [[list(path), list(names)] for path, names in self._sorted() if len(path) > 1]
+        dropped_fields = sorted(list(path) for path in self.dropped if len(path) > 1)
+        if fields or dropped_fields:
+            document |= {"fields": fields, "dropped_fields": dropped_fields}
+        version = VERSION if "fields" in document else COLUMNS_ONLY
+        return json.dumps({"version": version, **document}, ensure_ascii=False)
+
+    def _sorted(self) -> list[tuple[Path, tuple[str, ...]]]:
+        return sorted(self.paths.items())
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.dropped)
+
+    @property
+    def columns(self) -> Mapping[str, tuple[str, ...]]:
+        """The former names of the columns, without those of fields."""
+        return {path[0]: names for path, names in self.paths.items() if len(path) == 1}
+
+    def of_table(self, table: Table) -> Table:
+        """Return a table as it is stored with these names."""
+        return table.copy({**table.options, KEY: str(self)}) if self else table
+
+    def has_fields(self, *path: str) -> bool:
+        """Return whether a field within the column or field at a path has former names."""
+        return any(len(one) > len(path) and one[: len(path)] == path for one in self.paths)
+
+    def names_of(self, *path: str) -> tuple[str, ...]:
+        """Return the names of a column or field in files, in the order in which they are searched.
+
+        The current name is the last one, unless it had it before.
+        """
+        return tuple(dict.fromkeys((*self.paths.get(path, ()), path[-1])))
+
+    def after(self, old: Path | None, new: Path | None, *, listed: bool = True) -> FormerNames:
+        """Return the former names after a column or field was renamed, added or dropped.
+
+        Args:
+            old: The path before, None for what is new.
+            new: The path after, None for what is dropped.
+            listed: Whether files list their columns. If not, the names of what is dropped are kept.
+
+        Raises:
+            SchemaError: with code `former-name` where older files have other data by the new name.
+        """
+        paths, dropped = dict(self.paths), set(self.dropped)
+        if new is not None:
+            self.require_free(old, new)
+        if old is None and new is not None:
+            dropped.discard(new)
+        elif old is not None and new is None:
+            dropped |= set() if listed else {old}
+        elif old is not None and new is not None:
+            former = (*paths.pop(old, ()), old[-1])
+            # fields of a dropped column, whose name this one takes
+            kept = {path: names for path, names in paths.items() if not _is_within(path, new)}
+            paths = {_moved(path, old, new): names for path, names in kept.items()}
+            paths[new] = tuple(dict.fromkeys(former))
+            dropped = {_moved(path, old, new) for path in dropped if not _is_within(path, new)}
+        return FormerNames(paths, frozenset(dropped))
+
+    def require_free(self, old: Path | None, new: Path) -> None:
+        """Refuse a name by which older files have data of another column or field.
+
+        Raises:
+            SchemaError: with code `former-name`.
+        """
+        for path, former in self.paths.items():
+            # what is dropped keeps its former names, with which it may be added again
+            is_sibling = path[:-1] == new[:-1] and path != (old or new)
+            if is_sibling and (new[-1] in former or path == new):
+                raise _taken(f"older files of the table have {_noun(path)} by the name {new[-1]!r}")
+        if old is not None and new in self.dropped:
+            raise _taken(f"older files of the table may have a dropped {_noun(new)}")
+
+
+def _noun(path: Path) -> str:
+    return f"column {path[0]!r}" if len(path) == 1 else f"field {print_path(path)}"
+
+
+def _is_within(path: Path, outer: Path) -> bool:
+    return len(path) > len(outer) and path[: len(outer)] == outer
+
+
+def _moved(path: Path, old: Path, new: Path) -> Path:
+    """Return a path after one that it may be within has got another one."""
+    return (*new, *path[len(old) :]) if _is_within(path, old) else path
+
+
+def _taken(problem: str) -> SchemaError:
+    return SchemaError(
+        problem,
+        code="former-name",
+        hint="use another name, or rewrite the table, which replaces its older files",
+    )
+
+
+def _parsed(document: Any) -> FormerNames | None:
+    """Return the former names of a JSON document, None if it is not one."""
+    keys = {"version", "columns", "dropped"}
+    if document["version"] == VERSION:
+        keys |= {"fields", "dropped_fields"}
+    elif document["version"] != COLUMNS_ONLY:
+        return None
+    if document.keys() != keys:
+        return None
+    columns = [([name], names) for name, names in document["columns"].items()]
+    pairs = [*columns, *document.get("fields", ())]
+    paths = {tuple(path): tuple(names) for path, names in pairs}
+    gone = [([name]) for name in document["dropped"]] + [*document.get("dropped_fields", ())]
+    dropped = frozenset(map(tuple, gone))
+    texts = [text for part in (*paths, *paths.values(), *dropped) for text in part]
+    # a name belongs to one column or field of its row only
+    former = [(*path[:-1], one) for path, names in paths.items() for one in {*names, *path[-1:]}]
+    is_valid = all(isinstance(one, str) for one in texts) and len(former) == len(set(former))
+    return FormerNames(paths, dropped) if is_valid and all((*paths, *dropped)) else None
+
+
+# --- definitions ---------------------------------------------------------------------------------
+
+
+def format_by_name(options: Mapping[str, str], storage: ManagedStorage | None) -> str | None:
+    """Return the format of the files of a table if they have columns by name, else None.
+
+    >>> format_by_name({"connector": "filesystem", "format": "parquet"}, None)
+    'parquet'
+    """
+    if "connector" in options:
+        form = options.get("format") if options["connector"] == "filesystem" else None
+    else:
+        form = None if storage is None else options.get("format", storage.form)
+    if form == "csv" and options.get("csv.header", "").strip().lower() != "true":
+        return None
+    return None if form in POSITIONAL else form
+
+
+def names_of_same_files(
+    source: CatalogTable, options: Mapping[str, str], new: CatalogTable
+) -> FormerNames | None:
+    """Return the former names that a new table has because another one has the same files.
+
+    Args:
+        source: The other table.
+        options: The options by which its files are read.
+        new: The new table; its columns are those of the other one, and more.
+
+    Returns:
+        None if the tables have other files, or if nothing was renamed.
+
+    Raises:
+        SchemaError: with code `former-name` for a column of the new table by a name that another
+            one had before; as `FormerNames.of`.
+    """
+    is_same = _files(options) == _files(new.options) is not None
+    if KEY not in options or not is_same:
+        return None
+    added = replaced_names(paths_of(source.schema.columns), paths_of(new.schema.columns))
+    table = with_former_names(FormerNames.of(options).of_table(new), added, None)
+    return FormerNames.of(table.options)
+
+
+def _files(options: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the path and format of the files of a table; None for another connector."""
+    if options.get("connector") != "filesystem" or "path" not in options:
+        return None
+    path = re.sub(r"^file:(//)?(?=/)", "", options["path"])
+    if "://" not in path:
+        path = os.path.realpath(path)
+    return path.rstrip("/"), options.get("format", "")
+
+
+def former_names_option(table: CatalogBaseTable) -> dict[str, str]:
+    """Return the option with the former names of a stored table; none if it has none."""
+    return {KEY: table.options[KEY]} if KEY in table.options else {}
+
+
+def with_former_names(
+    table: CatalogTable, changes: Iterable[NameChange], storage: ManagedStorage | None
+) -> CatalogTable:
+    """Return a changed table, as the catalog stores it, with the former names of its parts.
+
+    Args:
+        table: The table after the changes, with the former names from before.
+        changes: The changes of names, in their order.
+        storage: The storage of the catalog for its managed tables.
+
+    Raises:
+        SchemaError: with code `former-name`; as `FormerNames.of`.
+    """
+    form = format_by_name(table.options, storage)
+    if form is None:
+        return table
+    names = found = FormerNames.of(table.options)
+    for old, new in changes:
+        column = (old or new or ("",))[0]
+        if column not in table.partition_keys and (new or ("",))[0] not in table.partition_keys:
+            names = names.after(old, new, listed=form in LISTED)
+    for path in paths_of(table.schema.columns) if names else ():
+        names.require_free(None, path)
+    return table if names == found else names.of_table(table)
+
+
+def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[Path, None]:
+    """Return the paths of physical columns, and of the fields of rows within them, in order.
+
+    >>> columns = [UnresolvedPhysicalColumn("r", "ARRAY<ROW<x INT>>")]
+    >>> list(paths_of(columns))
+    [('r',), ('r', 'element', 'x')]
+    """
+    found: dict[Path, None] = {}
+    for column in columns:
+        if isinstance(column, UnresolvedPhysicalColumn):
+            found[column.name,] = None
+            type_ = normal_type(column.data_type)
+            if isinstance(type_, DataType):
+                found |= _field_paths(type_, (column.name,))
+    return found
+
+
+def _field_paths(type_: DataType, path: Path) -> dict[Path, None]:
+    found: dict[Path, None] = {}
+    for step, child in zip(steps_of(type_), type_.children(), strict=False):
+        if isinstance(type_, RowType):
+            found[*path, step] = None
+        found |= _field_paths(child, (*path, step))
+    return found
+
+
+def replaced_names(before: Iterable[Path], after: Iterable[Path]) -> list[NameChange]:
+    """Return the changes of names where some paths replace others.
+
+    >>> replaced_names([("r",), ("r", "x")], [("r",), ("r", "y")])
+    [(('r', 'x'), None), (None, ('r', 'y'))]
+    """
+    old, new = dict.fromkeys(before), dict.fromkeys(after)
+    dropped: list[NameChange] = [(path, None) for path in old if path not in new]
+    return [*dropped, *((None, path) for path in new if path not in old)]
+
+
+def name_changes(changes: Iterable[TableChange]) -> list[NameChange]:
+    """Return the changes of names of physical columns and their fields among those of a table."""
+    return [pair for change in changes for pair in _name_changes(change)]
+
+
+def _name_changes(change: TableChange) -> list[NameChange]:
+    match change:
+        case AddColumn(column):
+            return replaced_names((), paths_of([column]))
+        case DropColumn(column):
+            return replaced_names(paths_of([column]), ())
+        case ModifyColumnName(UnresolvedPhysicalColumn(old), new):
+            return [((old,), (new,))]
+        case ModifyColumn(before, after):
+            return replaced_names(paths_of([before]), paths_of([after]))
+        case ModifyPhysicalColumnType(UnresolvedPhysicalColumn(name) as column, type_):
+            new_column = UnresolvedPhysicalColumn(name, type_)
+            return replaced_names(paths_of([column]), paths_of([new_column]))
+        case AddField(path, field):
+            return replaced_names((), _paths_of_field(path, field.name, field.data_type))
+        case DropField(path, field):
+            return replaced_names(_paths_of_field(path, field.name, field.data_type), ())
+        case ModifyNestedType(path, before_type, after_type):
+            return replaced_names(_field_paths(before_type, path), _field_paths(after_type, path))
+        case ModifyFieldName(path, field, new):
+            return [((*path, field.name), (*path, new))]
+        case _:
+            return []
+
+
+def _paths_of_field(path: Path, name: str, type_: DataType) -> dict[Path, None]:
+    where = (*path, name)
+    return {where: None, **_field_paths(type_, where)}
+
+
+def changed_by(
+    table: CatalogTable,
+    changes: tuple[TableChange, ...],
+    old: CatalogTable,
+    storage: ManagedStorage | None,
+) -> tuple[CatalogTable, tuple[TableChange, ...]]:
+    """Return a table after changes with its former names, and the changes that lead to it.
+
+    Args:
+        table: The table after the changes.
+        changes: The changes.
+        old: The table before them, as it is stored.
+        storage: The storage of the catalog for its managed tables.
+
+    Raises:
+        SchemaError: with code `reserved-option` for a change of an option that only this library
+            sets; as `with_former_names`.
+    """
+    for change in changes:
+        if isinstance(change, SetOption | ResetOption):
+            require_no_own_options([change.key])
+    stored = with_former_names(table, name_changes(changes), storage)
+    if stored is table:
+        return table, changes
+    option = SetOption(KEY, stored.options[KEY], old.options.get(KEY))
+    return stored, (*changes, option)

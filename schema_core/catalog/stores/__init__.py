@@ -1,0 +1,1 @@
+"""How catalogs store objects: the storage protocol, catalogs over it, and the store of catalogs."""

@@ -1,0 +1,162 @@
+"""Optimistic locking: compare-and-set for ALTER operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from schema_core.base.secrets import NO_KEYS, mask
+from schema_core.catalog.api import Capability
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    Options,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+)
+from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_view
+from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema, unresolve
+
+#: The maximum length of a value in a message; the error has the complete definitions.
+MAX_SHOWN = 400
+
+
+def require_expected(path: object, expected: object, found: object) -> None:
+    """Refuse to alter an object that has changed since it was read.
+
+    A catalog calls it within the transaction, or under the lock, in which it alters.
+
+    Args:
+        path: The path of the object, for the message.
+        expected: The definition that was read, resolved or not; None disables the check.
+        found: The current definition, or None if the object was dropped.
+
+    Raises:
+        ConflictError: if the two differ.
+
+    >>> require_expected("db.t", None, "new")
+    >>> require_expected("db.t", "old", "new")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ConflictError: db.t has changed since it was read
+      hint: expected 'old', found 'new'
+    """
+    if expected is None or _written(expected) == _written(found):
+        return
+    if isinstance(found, CatalogBaseTable) and means_the_same(expected, found):
+        return
+    problem = "was dropped after it was read" if found is None else "has changed since it was read"
+    error = ConflictError(f"{path} {problem}", hint=_hint(expected, found))
+    error.expected, error.found = expected, found
+    raise error
+
+
+@contextmanager
+def masking_conflicts(
+    declared: Callable[[Mapping[str, str]], AbstractSet[str]],
+) -> Iterator[None]:
+    """Mask in the hint of a `ConflictError` what `declared` returns as secret keys of the options.
+
+    A catalog masks keys that contain a secret word; the keys that a connector declares secret are
+    known to the environment only.
+    """
+    try:
+        yield
+    except ConflictError as error:
+        secret = NO_KEYS
+        for one in (error.expected, error.found):
+            if isinstance(one, CatalogBaseTable):
+                secret |= declared(one.get_options())
+        if secret:
+            error.hint = _hint(error.expected, error.found, secret)
+        raise
+
+
+def alter_if_unchanged(
+    capabilities: AbstractSet[Capability], alter: Callable[..., None], expected: object
+) -> None:
+    """Call an ALTER method of a catalog with the definition that was read, if it compares that.
+
+    `Capability.VERSIONS` covers tables and views; of other kinds a catalog may refuse `expected`.
+
+    Args:
+        capabilities: Those of the catalog.
+        alter: The method, with its other arguments.
+        expected: The definition that was read.
+
+    Raises:
+        ConflictError: if the object has changed since it was read and the catalog compares.
+    """
+    if Capability.VERSIONS in capabilities:
+        try:
+            return alter(expected=expected)
+        except UnsupportedError as error:  # the catalog has altered nothing
+            if error.code != "unsupported-capability":
+                raise
+    return alter()
+
+
+def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS) -> str:
+    return "; ".join(_differences(_written(expected), _written(found), declared))
+
+
+def means_the_same(expected: object, found: CatalogBaseTable) -> bool:
+    """Return whether two definitions of a table or view resolve to the same."""
+    if not isinstance(expected, CatalogBaseTable) or type(expected) not in ORIGINS:
+        return False
+    try:
+        return _meaning(expected) == _meaning(found)
+    except SchemaCoreError:
+        return False
+
+
+def _meaning(kept: CatalogBaseTable) -> object:
+    """Return the resolved table or view, with a schema that is derived from the resolved one."""
+    resolved: ResolvedCatalogTable | ResolvedCatalogView
+    if isinstance(kept, CatalogTable):
+        resolved = resolve_table(kept, SchemaResolver())
+    elif isinstance(kept, CatalogView):
+        resolved = resolve_view(kept, SchemaResolver(), lambda query: ())
+    else:
+        return kept
+    return replace(resolved, schema=unresolve(resolved.resolved_schema))
+
+
+def _written(kept: object) -> object:
+    return origin(kept) if isinstance(kept, CatalogBaseTable | CatalogModel) else kept
+
+
+def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Iterator[str]:
+    """Yield a description of each field that differs, with secrets masked."""
+    shown, now = _masked(expected, declared), _masked(found, declared)
+    if type(expected) is not type(found) or not is_dataclass(expected):
+        yield f"expected {_short(shown)}, found {_short(now)}"
+        return
+    for name in (one.name for one in fields(expected)):
+        if getattr(expected, name) == getattr(found, name):
+            continue
+        before, after = getattr(shown, name), getattr(now, name)
+        if before == after:
+            yield f"{name}: a secret value has changed"
+        else:
+            yield f"{name}: expected {_short(before)}, found {_short(after)}"
+
+
+def _masked(stored: Any, declared: AbstractSet[str]) -> Any:
+    options = getattr(stored, "options", None)
+    if is_dataclass(stored) and not isinstance(stored, type) and isinstance(options, Options):
+        return replace(stored, options=Options(mask(options, declared)))
+    return stored
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split()) if isinstance(value, Schema) else repr(value)
+    text = "no object" if value is None else text
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

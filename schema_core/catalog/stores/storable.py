@@ -1,0 +1,237 @@
+"""Check, before a definition is stored, that its text reads back as the same definition.
+
+A catalog stores the types, expressions and queries of tables, views and models as text. Flink
+parses the text of a column that it has just resolved once more and refuses the statement where that
+fails; this is the same check, and it also compares what was read. Without it a table could be
+created that cannot be described.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
+
+from schema_core.base.caching import cached
+from schema_core.base.text import show
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogView,
+    ResolvedCatalogMaterializedTable,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+)
+from schema_core.catalog.resolve import QueryColumns
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.schema.columns import (
+    AnyColumn,
+    ComputedColumn,
+    PhysicalColumn,
+    ResolvedExpression,
+    SqlExpression,
+    plain,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import (
+    Schema,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+)
+from schema_core.types import DataType
+
+#: Place, stored text and type of a member.
+Member: TypeAlias = tuple[str, str, DataType]
+
+T = TypeVar("T")
+
+
+def require_storable(
+    table: ResolvedTable,
+    resolver: SchemaResolver,
+    query_columns: QueryColumns,
+    old: CatalogBaseTable | None = None,
+) -> None:
+    """Refuse a definition whose text does not read back as itself.
+
+    A member that has no text, such as a function without a name, is not checked: an in-memory
+    catalog keeps the object, and any other refuses it when it writes the text.
+
+    Args:
+        table: The definition that is about to be stored.
+        resolver: Resolves the text.
+        query_columns: Resolves the text of a view's query.
+        old: The definition that is replaced. A query that stays the same is not resolved again:
+            options of a view can be set while a table that it reads is missing.
+
+    Raises:
+        SchemaError: with code `not-storable`.
+    """
+    _require_schema(table.resolved_schema, resolver)
+    match table:
+        case ResolvedCatalogTable():
+            return
+        case CatalogView() | ResolvedCatalogMaterializedTable():
+            if getattr(old, "expanded_query", None) != table.expanded_query:
+                _require_query(table, table.resolved_schema, query_columns)
+
+
+def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver) -> None:
+    """Refuse a model whose columns do not read back with the same types.
+
+    Raises:
+        SchemaError: with code `not-storable`.
+    """
+    with at("input"):
+        _require_schema(model.resolved_input_schema, resolver)
+    with at("output"):
+        _require_schema(model.resolved_output_schema, resolver)
+
+
+def require_read_back(stored: T, read: Callable[[], T]) -> None:
+    """Refuse an object that a store would not return as it was given.
+
+    Args:
+        stored: The object that is about to be stored.
+        read: Reads the stored form of the object.
+
+    Raises:
+        SchemaError: with code `not-storable`.
+    """
+    try:
+        found = read()
+    except SchemaCoreError as error:
+        problem = f"its stored form is invalid: {error.problem}"
+        raise _not_storable(problem, error.path, hint=None) from error
+    if found != stored:
+        raise _not_storable(f"it reads back as {show(found)}", (), hint=None)
+
+
+# --- types and expressions -----------------------------------------------------------------------
+
+
+@cached()
+def _reads_back(text: str) -> bool:
+    """Return whether the string of a type is read as a column of this type, without a catalog."""
+    column = UnresolvedPhysicalColumn("c", text)
+    try:
+        (found,) = SchemaResolver().resolve(Schema((column,))).columns
+        return found.data_type.as_serializable_string() == text
+    except SchemaCoreError:
+        return False
+
+
+def _is_storable(column: AnyColumn) -> bool:
+    """Return whether a physical column reads back as it is, whatever the other columns are."""
+    if type(column) is not PhysicalColumn:
+        return False
+    try:
+        return _reads_back(column.data_type.as_serializable_string())
+    except UnsupportedError:
+        return False
+
+
+def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
+    """Check the columns and watermarks; most columns are known to be storable.
+
+    An expression is checked together with all columns, since its text may name any of them.
+    """
+    rest = [column for column in schema.columns if not _is_storable(column)]
+    if not rest and not schema.watermark_specs:
+        return
+    if not schema.watermark_specs and not any(isinstance(one, ComputedColumn) for one in rest):
+        schema = ResolvedSchema(rest)
+    _require_members(schema, resolver)
+
+
+def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
+    try:
+        found = resolver.resolve(_as_text(schema))
+    except SchemaCoreError as error:
+        raise _not_storable(f"the stored schema is invalid: {error.problem}", error.path) from error
+    for (place, text, type_), (_, text_again, type_again) in zip(
+        _members(schema), _members(found), strict=True
+    ):
+        if (text, type_) != (text_again, type_again):
+            raise _not_storable(
+                f"{text!r} of type {type_.as_summary_string()} reads back as {text_again!r} of "
+                f"type {type_again.as_summary_string()}",
+                (place,),
+            )
+
+
+def _as_text(schema: ResolvedSchema) -> Schema:
+    """The columns and watermarks with every type and expression written as a catalog stores it."""
+    return Schema(
+        tuple(map(_column_as_text, schema.columns)),
+        tuple(
+            UnresolvedWatermarkSpec(one.rowtime_attribute, _expression(one.watermark_expression))
+            for one in schema.watermark_specs
+        ),
+    )
+
+
+def _column_as_text(column: AnyColumn) -> UnresolvedColumn:
+    if isinstance(column, ComputedColumn):
+        return UnresolvedComputedColumn(column.name, _expression(column.expression))
+    return UnresolvedPhysicalColumn(column.name, _type(column.data_type))
+
+
+def _expression(resolved: ResolvedExpression) -> SqlExpression | ResolvedExpression:
+    try:
+        return SqlExpression(resolved.as_serializable_string())
+    except UnsupportedError:
+        return resolved
+
+
+def _type(type_: DataType) -> DataType | str:
+    try:
+        return plain(type_).as_serializable_string()
+    except UnsupportedError:
+        return type_
+
+
+def _members(schema: ResolvedSchema) -> Iterator[Member]:
+    for column in schema.columns:
+        text = _text(column.expression) if isinstance(column, ComputedColumn) else column.name
+        yield f"column {column.name!r}", text, plain(column.data_type)
+    for spec in schema.watermark_specs:
+        expression = spec.watermark_expression
+        yield f"watermark {spec.rowtime_attribute!r}", _text(expression), plain(expression.type)
+
+
+def _text(resolved: ResolvedExpression) -> str:
+    written = _expression(resolved)
+    return written.text if isinstance(written, SqlExpression) else resolved.as_summary_string()
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def _require_query(
+    table: CatalogView | ResolvedCatalogMaterializedTable,
+    schema: ResolvedSchema,
+    query_columns: QueryColumns,
+) -> None:
+    """The columns of a view are those of its query; a materialized table may declare more."""
+    try:
+        found = [plain(type_) for _, type_ in query_columns(table.expanded_query)]
+    except SchemaCoreError as error:
+        raise _not_storable(f"the stored query is invalid: {error.problem}", error.path) from error
+    types = [plain(column.data_type) for column in schema.columns]
+    if isinstance(table, CatalogView) and found != types:
+        given, expected = (
+            ", ".join(one.as_summary_string() for one in each) for each in (found, types)
+        )
+        raise _not_storable(f"the query reads back with types ({given}), expected ({expected})", ())
+
+
+def _not_storable(
+    problem: str,
+    path: tuple[str, ...],
+    hint: str | None = "add explicit casts, or simplify the expression",
+) -> SchemaError:
+    problem = f"the definition cannot be stored: {problem}"
+    return SchemaError(problem, code="not-storable", hint=hint, path=path)

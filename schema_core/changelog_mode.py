@@ -1,7 +1,0 @@
-"""The changes that a changelog contains, by the name of `pyflink.table.changelog_mode`."""
-
-from __future__ import annotations
-
-from schema_core.environment.changelog_mode import ChangelogMode
-
-__all__ = ["ChangelogMode"]

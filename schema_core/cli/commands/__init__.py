@@ -1,0 +1,1 @@
+"""The commands of `schema-core`, one module for each."""

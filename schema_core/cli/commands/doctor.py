@@ -1,0 +1,117 @@
+"""``schema-core doctor``: what is installed, why something cannot be used, and caches."""
+
+from __future__ import annotations
+
+import platform
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from schema_core.base.caching import cache_usage
+from schema_core.base.extras import EXTRAS, missing
+from schema_core.catalog.registry import FACTORIES
+from schema_core.catalogs.hive.catalog import hive_support
+from schema_core.cli.app import installed
+from schema_core.environment.connector import DynamicTableFactory
+from schema_core.environment.discovery import GROUPS, Found, discover
+from schema_core.errors import SchemaCoreError
+from schema_core.spark.connector import MEMBERS
+from schema_core.spark.session.java import find_java
+from schema_core.spark.session.packages import has_package, package_of
+
+#: Where an entry point of this package is.
+BUILT_IN = "built in"
+
+#: The version that is shown without Java.
+NO_JAVA = "none"
+
+
+def doctor() -> None:
+    """Show versions, extras, Java, entry points, why something cannot be used, and caches."""
+    console = Console()
+    where = Column("where, or why not", overflow="fold")
+    table = Table("what", "found", where, box=None, pad_edge=False)
+    table.add_row("schema_core", installed("schema-core") or "not installed", "")
+    table.add_row("Python", platform.python_version(), platform.platform())
+    for extra, modules in EXTRAS.items():
+        packages = modules.values()
+        versions = ", ".join(f"{package} {installed(package) or '-'}" for package in packages)
+        error = next(filter(None, map(missing, modules)), None)
+        hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
+        table.add_row(f"extra {extra}", versions, Text(hint))
+    table.add_row("Java", *java())
+    table.add_row("Hive", *map(Text, hive_support()))
+    for kind in FACTORIES:
+        table.add_row(f"catalog {kind}", "ready", BUILT_IN)
+    for group, (what, _) in GROUPS.items():
+        for one in discover(group):
+            problem = why_not_usable(one)
+            unusable = "not loaded" if one.problem else "not usable"
+            state = "ready" if problem is None else unusable
+            source = BUILT_IN if one.is_built_in else f"{one.target} ({one.package})"
+            notes = [part for part in (source, problem or serves(one)) if part]
+            table.add_row(f"{what} {one.identifier}", state, Text("; ".join(notes)))
+    console.print(table)
+    console.print()
+    console.print(caches())
+
+
+def caches() -> Table:
+    """Return the caches of the modules that are imported here: what they hold, and their limits."""
+    table = Table(
+        "cache", *(Column(name, justify="right") for name in ("entries", "size", "at most")), "of",
+        box=None, pad_edge=False,
+    )  # fmt: skip
+    for usage in cache_usage():
+        name = usage.name.removeprefix("schema_core.")
+        numbers = (f"{number:,}" for number in (usage.entries, usage.size, usage.budget))
+        table.add_row(Text(name, overflow="fold"), *numbers, usage.unit)
+    return table
+
+
+def serves(found: Found) -> str:
+    """Return which engine a connector serves and what it can do; '' for anything else."""
+    if not isinstance(found.loaded, type) or not hasattr(found.loaded, "can_read"):
+        return ""
+    connector = found.loaded()
+    if isinstance(connector, DynamicTableFactory):
+        return "makes its sources and sinks for each table"
+    does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
+    abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
+    missing_members = [one for one in MEMBERS if not hasattr(connector, one)]
+    engine = "Spark" if not missing_members else "no engine that is installed"
+    return f"{engine}: {', '.join([*does, *abilities])}"
+
+
+def why_not_usable(found: Found) -> str | None:
+    """Return why the object of an entry point cannot be used, or None.
+
+    Its attribute `requires` names the modules that it imports when it is used.
+    """
+    if found.problem is not None:
+        return f"{found.problem}; {found.hint}" if found.hint else found.problem
+    requires: tuple[str, ...] = getattr(found.loaded, "requires", ())
+    for module in requires:
+        if error := missing(module):
+            return f"{error.problem}; {error.hint}"
+    if "pyspark" in requires:
+        version, reason = java()
+        if version == NO_JAVA:
+            return reason
+    source: str | None = getattr(found.loaded, "data_source", None)
+    if source is not None and not has_package(source):
+        return (
+            f"neither the jars nor the settings of Spark have the package for {source}; "
+            f"start Spark with 'spark.jars.packages' = '{package_of(source)}'"
+        )
+    return None
+
+
+def java() -> tuple[str, str]:
+    """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
+    try:
+        found = find_java()
+    except SchemaCoreError as error:
+        return NO_JAVA, f"{error.problem}; {error.hint or ''}"
+    return str(found.version), f"{found.home} ({found.source})"

@@ -1,0 +1,448 @@
+"""``schema-core migrate``: the migrations of a directory, applied to a catalog and undone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from schema_core.base.paths import ObjectPath, parse_path, split_names
+from schema_core.base.text import escaped
+from schema_core.catalog.objects import CatalogTable
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
+from schema_core.cli.plain_values import Command, Group
+from schema_core.cli.progress import Quiet, elapsed, follow
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.migration.catalog_changes import CatalogChange, ModifyTable
+from schema_core.migration.catalog_json import catalog_changes_to_json
+from schema_core.migration.data_rewrite import rewrite_table
+from schema_core.migration.descriptions import describe
+from schema_core.migration.files import SETUP, MigrationDirectory
+from schema_core.migration.generation import (
+    WARNINGS,
+    autogenerate,
+    import_definitions,
+    read_definitions,
+)
+from schema_core.migration.migrator import MigrationResult, MigrationState, Migrator
+from schema_core.migration.validation import validate_rows
+from schema_core.sql.parser import parse_statements
+
+#: The version of the output in JSON.
+VERSION = 1
+
+
+class MigrationOutput(Enum):
+    """The format of a history or of changes."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Directory = Annotated[
+    Path, typer.Option("--directory", "-d", help="The directory of the migrations.")
+]
+Setup = Annotated[
+    Path | None,
+    typer.Option(help="Statements that create and select the catalog; by default setup.sql."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Execute in a transaction that is rolled back.")
+]
+Sql = Annotated[bool, typer.Option("--sql", help="Print the statements instead.")]
+MIGRATIONS = Path("migrations")
+
+
+def migrations() -> typer.Typer:
+    """Return the application with the commands of ``schema-core migrate``."""
+    app = typer.Typer(
+        help="Apply, undo and write migrations of a catalog.",
+        no_args_is_help=True,
+        add_completion=False,
+        cls=Group,
+        pretty_exceptions_enable=False,
+    )
+    # -1 is a target, not an option
+    app.command(cls=Command, context_settings={"ignore_unknown_options": True})(downgrade)
+    for command in (upgrade, history, stamp, drift, new, merge, validate, rewrite):
+        app.command(cls=Command)(command)
+    app.command("autogenerate", cls=Command)(generate)
+    return app
+
+
+@contextmanager
+def _reported(directory: Path, exit_code: int | None = None) -> Iterator[None]:
+    """Show the errors of the block and exit, by default with 1, or 2 for invalid arguments."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        errors = Console(stderr=True, highlight=False)
+        script.show(errors, directory, error.diagnostics)
+        raise typer.Exit(exit_code or script.exit_code(error)) from None
+
+
+def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> Migrator:
+    """Return the migrator of a directory, in an environment that its setup script has prepared.
+
+    The command exits with 2 where the script cannot be read.
+    """
+    environment = _environment(directory, setup, define)
+    with _reported(directory, UNREADABLE):
+        found = MigrationDirectory.read(directory)
+        return Migrator(environment, found, variables=script.values(define or []))
+
+
+def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
+    """Return an environment that the setup script has prepared."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    file = setup or directory / SETUP
+    if setup is not None or file.exists():
+        text = script.read(file, define)
+        with _reported(file, UNREADABLE):
+            for statement in parse_statements(text):
+                environment.execute_statement(statement, text)
+    return environment
+
+
+def upgrade(
+    target: Annotated[
+        str | None, typer.Argument(help="The last migration: its name or number.")
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    dry_run: DryRun = False,
+    sql: Sql = False,
+) -> None:
+    """Apply the migrations that were not applied yet, each in a transaction with its entry.
+
+    Exits with 1 for a migration that fails, which is rolled back.
+    """
+    with _reported(directory):
+        migrator = _migrator(directory, setup, define)
+        if sql:
+            print(migrator.script(target), end="")
+        else:
+            _show(migrator.upgrade(target, dry_run=dry_run), dry_run)
+
+
+def downgrade(
+    target: Annotated[
+        str, typer.Argument(help="The last migration that stays: its name, number, -1 or base.")
+    ],
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    dry_run: DryRun = False,
+    sql: Sql = False,
+) -> None:
+    """Undo the migrations after another one, by the statements that the history has.
+
+    Exits with 1 for a migration that cannot be undone.
+    """
+    with _reported(directory):
+        migrator = _migrator(directory, setup, define)
+        if sql:
+            print(migrator.script(target, down=True), end="")
+        else:
+            _show(migrator.downgrade(target, dry_run=dry_run), dry_run)
+
+
+def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:
+    found = list(results)
+    for one in found:
+        print(escaped(str(one)))
+        for text in one.statements if dry_run else ():
+            print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
+    if dry_run:
+        print("rolled back")
+    if not found:
+        print("nothing to do")
+
+
+def history(
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    output: Annotated[
+        MigrationOutput, typer.Option("--format", help="The output.")
+    ] = MigrationOutput.TEXT,
+) -> None:
+    """Show the migrations that were applied, and those that were not.
+
+    Exits with 1 where a file was changed or removed after its migration had been applied.
+    """
+    with _reported(directory):
+        found = _migrator(directory, setup, define).history()
+    if output is MigrationOutput.JSON:
+        rows = [asdict(one) | {"state": one.state.value} for one in found]
+        print(json.dumps({"version": VERSION, "migrations": rows}, indent=2))
+    else:
+        for one in found:
+            stamped = ", stamped" if one.stamped else ""
+            when = f" {one.applied_at}{stamped}" if one.applied_at else ""
+            print(escaped(f"{one.state.value:8}{when:36} {one.name}"))
+    if any(one.state in (MigrationState.CHANGED, MigrationState.MISSING) for one in found):
+        raise typer.Exit(WRONG)
+
+
+def stamp(
+    target: Annotated[str, typer.Argument(help="A name or number, or base.")],
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Record that the catalog is as a migration leaves it, without executing statements."""
+    with _reported(directory):
+        for name in _migrator(directory, setup, define).stamp(target):
+            print(f"stamped {name}")
+
+
+def drift(
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+    output: Format = Output.TEXT,
+) -> None:
+    """Report what was changed outside of migrations; exits with 1 if there is something.
+
+    The JSON is what `catalog_changes_from_json` reads, with secrets masked.
+    """
+    with _reported(directory):
+        changes = _migrator(directory, setup, define).drift()
+        document = catalog_changes_to_json(changes)
+    finish(drift_report(changes, directory, document), output)
+
+
+def drift_report(changes: Sequence[CatalogChange], directory: Path, document: str) -> FindingReport:
+    """Return the report of what was changed outside of migrations: an error for each change."""
+    found = [pair for change in changes for pair in _described(change)]
+    findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in found]
+    lines = [escaped(f"{path}: {line}" if path else line) for path, line in found]
+    return FindingReport("drift", findings, [str(directory)] if not found else (), lines, document)
+
+
+def _described(change: CatalogChange) -> Iterator[tuple[str, str]]:
+    """Yield the path of the table that changes, if it is one, and a line for each change."""
+    if isinstance(change, ModifyTable):
+        yield from ((str(change.path), describe(one)) for one in change.changes)
+    else:
+        yield "", str(change)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="The name after the number: add_channel.")],
+    directory: Directory = MIGRATIONS,
+) -> None:
+    """Create the file of the next migration."""
+    with _reported(directory):
+        print(_directory(directory).create(name, "-- up\n\n-- down\n"))
+
+
+def merge(
+    name: Annotated[str, typer.Argument(help="The name after the number.")] = "merge",
+    directory: Directory = MIGRATIONS,
+) -> None:
+    """Create a migration without statements that follows the last ones of all branches."""
+    with _reported(directory):
+        found = _directory(directory)
+        if len(found.heads) < 2:
+            print("there are no branches")
+        else:
+            print(found.create(name, "-- up\n-- down\n", parents=found.heads))
+
+
+def _directory(path: Path) -> MigrationDirectory:
+    with _reported(path, UNREADABLE):
+        return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
+
+
+def generate(
+    name: Annotated[str, typer.Argument(help="The name after the number: add_channel.")],
+    tables: Annotated[
+        Path | None, typer.Option("--from", help="A script, or a directory of scripts.")
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option(help="module:attribute: a mapping of paths to descriptors.")
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(help="DATABASE.TABLE=NEW, or DATABASE.TABLE.COLUMN=NEW of the new table."),
+    ] = None,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Write the migration from the catalog to wanted definitions, to be reviewed.
+
+    The definitions are CREATE statements, or Python table descriptors. What is at risk, and what
+    may be a rename, is also printed on standard error. Exits with 1 for what cannot be altered in
+    place.
+    """
+    with _reported(directory):
+        if (tables is None) == (module is None):
+            raise SchemaError("pass either --from or --module", code="wrong-argument")
+        _directory(directory).path.mkdir(parents=True, exist_ok=True)
+        migrator = _migrator(directory, setup, define)
+        if module is not None:
+            sys.path.insert(0, "")  # modules beside the project, as `python -m` finds them
+            wanted = import_definitions(migrator.environment, module)
+        else:
+            wanted = read_definitions(migrator.environment, tables or Path())
+        names, columns = _renames(rename or [])
+        path = autogenerate(migrator, wanted, name, renames=names, column_renames=columns)
+    if path is None:
+        print("nothing to do")
+        return
+    print(path)
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith(WARNINGS):
+            print(line.removeprefix("-- "), file=sys.stderr)
+
+
+def _renames(
+    options: list[str],
+) -> tuple[dict[ObjectPath, str], dict[ObjectPath, dict[tuple[str, ...], str]]]:
+    """Return the renames of tables and those of columns.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    tables: dict[ObjectPath, str] = {}
+    columns: dict[ObjectPath, dict[tuple[str, ...], str]] = {}
+    for option in options:
+        names, name = script.rename_of(option)
+        if len(names) < 2 or not all(names) or not name:
+            raise SchemaError(
+                f"--rename requires DATABASE.TABLE=NEW or DATABASE.TABLE.COLUMN=NEW, "
+                f"got {option!r}",
+                code="wrong-argument",
+            )
+        table = ObjectPath(names[0], names[1])
+        if len(names) == 2:
+            tables[table] = name
+        else:
+            columns.setdefault(table, {})[names[2:]] = name
+    return tables, columns
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+Wanted = Annotated[Path, typer.Option("--from", help="A script, or a directory of scripts.")]
+TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="The path of the table.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--rename", help="COLUMN=NEW or TABLE.COLUMN=NEW: a column that is renamed."),
+]
+
+
+def validate(
+    table: TablePath,
+    wanted: Wanted,
+    rename: Columns = None,
+    quiet: Quiet = False,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Count the rows that a wanted definition cannot hold, by file, with samples.
+
+    Exits with 1 if there are some.
+    """
+    with _reported(directory):
+        environment = _environment(directory, setup, define)
+        new = _wanted(environment, table, wanted)
+        renames = _column_renames(table, rename or [])
+        with nullcontext() if quiet else elapsed(f"validate {table}", _console()):
+            report = validate_rows(environment, table, new, renames=renames)
+    print(report)
+    if report.problems:
+        raise typer.Exit(WRONG)
+
+
+def rewrite(
+    table: TablePath,
+    wanted: Wanted,
+    rename: Columns = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(help="To accept: value-changed, too-long, value-dropped or not-checked."),
+    ] = None,
+    quiet: Quiet = False,
+    directory: Directory = MIGRATIONS,
+    setup: Setup = None,
+    define: script.Define = None,
+) -> None:
+    """Rewrite the rows of a table to a wanted definition, in one commit.
+
+    Exits with 1, and changes nothing, if rows do not fit or the job fails.
+    """
+    with _reported(directory):
+        environment = _environment(directory, setup, define)
+        new = _wanted(environment, table, wanted)
+        result = rewrite_table(
+            environment,
+            table,
+            new,
+            renames=_column_renames(table, rename or []),
+            accept=accept or [],
+        )
+        if result.job is not None and not quiet:
+            follow(result.job, _console())
+        result.wait()
+    print(f"rewritten {escaped(table)}")
+
+
+def _console() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def _wanted(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
+    """Return the wanted definition of a table.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+    """
+    found = read_definitions(environment, wanted)
+    identifier = parse_path(path).qualify(
+        environment.get_current_catalog(), environment.get_current_database()
+    )
+    table = found.objects.get(identifier.to_object_path())
+    if not isinstance(table, CatalogTable):
+        raise NotFoundError(
+            f"{wanted} does not create the table {identifier.as_summary_string()}",
+            code="table-not-found",
+            hint=similar(path, map(str, found.objects)),
+        )
+    return table
+
+
+def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str]:
+    """Return the renames of columns of a table, whose path may precede them.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    found: dict[tuple[str, ...], str] = {}
+    parts = split_names(table)
+    for option in options:
+        names, name = script.rename_of(option)
+        column = names[len(parts) :] if names[: len(parts)] == parts else names
+        if not column or not all(column) or not name:
+            raise SchemaError(
+                f"--rename requires COLUMN=NEW or {table}.COLUMN=NEW, got {option!r}",
+                code="wrong-argument",
+            )
+        found[column] = name
+    return found

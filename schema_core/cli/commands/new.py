@@ -1,0 +1,227 @@
+"""``schema-core new``: a package with a catalog, connector or planner that works, and its tests.
+
+The templates of the files are in the directory ``kits``; they hold the names in `DISTRIBUTION` and
+`MODULE`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from enum import Enum
+from importlib.metadata import entry_points
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from keyword import iskeyword
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Annotated
+
+import typer
+
+from schema_core.base.extras import EXTRAS
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
+from schema_core.catalog.registry import CATALOGS
+from schema_core.cli.app import exiting
+from schema_core.environment.discovery import CONNECTORS, PLANNERS
+from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
+
+
+class Kit(Enum):
+    """What a new package holds; the value is the name of the directory of its templates."""
+
+    CATALOG = "catalog"
+    CONNECTOR = "connector"
+    PLANNER = "planner"
+
+
+#: Kit -> the group of its entry point.
+GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS, Kit.PLANNER: PLANNERS}
+
+#: The names that templates hold in place of those of the package, and the suffix of their files.
+DISTRIBUTION, MODULE, SUFFIX = "kit-name", "kit_name", ".txt"
+
+#: The maximum length of a name: lines with longer ones would be formatted in another way.
+MAX_NAME = 40
+
+#: Modules that the module of a new package would hide, besides those of the standard library.
+RESERVED = {"schema_core", "py4j", "hatchling", "tests", "conftest"}.union(*EXTRAS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PackageName:
+    """The name of a distribution in its normal form, which is also the identifier; its module."""
+
+    distribution: str
+    module: str
+
+
+def package_name(kit: Kit, name: str) -> PackageName:
+    """Return the names of a new package.
+
+    The distribution is normalized as by package indexes (PEP 503).
+
+    Args:
+        kit: What the package holds.
+        name: The name of the distribution, as given.
+
+    Raises:
+        SchemaError: with code `invalid-package-name`.
+
+    >>> package_name(Kit.CATALOG, "Shop_Files")
+    PackageName(distribution='shop-files', module='shop_files')
+    """
+    if not re.fullmatch(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?", name) or len(name) > MAX_NAME:
+        raise _invalid_name(
+            name,
+            "expected ASCII letters, digits, '-', '_' and '.', with a letter first and a letter or "
+            f"digit last, at most {MAX_NAME} characters",
+            f"use a name such as 'my-{kit.value}'",
+        )
+    distribution = re.sub(r"[-_.]+", "-", name).lower()
+    module = distribution.replace("-", "_")
+    hint = f"use a longer name, such as '{distribution[: MAX_NAME - 10]}-{kit.value}'"
+    if iskeyword(module):
+        raise _invalid_name(name, f"{module!r} is a keyword of Python", hint)
+    if module in sys.stdlib_module_names or module in RESERVED:
+        raise _invalid_name(name, f"the package would hide the module {module!r}", hint)
+    for found in entry_points(group=GROUPS[kit], name=distribution):
+        provider = found.dist.name if found.dist else "another package"
+        if re.sub(r"[-_.]+", "-", provider).lower() != distribution:
+            raise _invalid_name(
+                name, f"there is a {kit.value} {distribution!r} of {provider}", hint
+            )
+    return PackageName(distribution, module)
+
+
+def _invalid_name(name: str, reason: str, hint: str) -> SchemaError:
+    return SchemaError(
+        f"invalid name of a package {show(name)}: {reason}", code="invalid-package-name", hint=hint
+    )
+
+
+def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
+    """Return the files of a new package: paths with slashes, and contents."""
+
+    def named(text: str) -> str:
+        return text.replace(DISTRIBUTION, name.distribution).replace(MODULE, name.module)
+
+    templates = files("schema_core.cli").joinpath("kits", kit.value)
+    return {
+        named(path.removesuffix(SUFFIX)): named(template.read_text(encoding="utf-8"))
+        for path, template in _walk(templates)
+    }
+
+
+def _walk(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+    """Yield the files below a directory with their relative paths, sorted."""
+    for one in sorted(directory.iterdir(), key=lambda found: found.name):
+        if one.is_dir():
+            yield from _walk(one, f"{prefix}{one.name}/")
+        elif one.name.endswith(SUFFIX):
+            yield prefix + one.name, one
+
+
+def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Path]:
+    """Write a new package; after an error nothing of it is left.
+
+    Args:
+        kit: What the package holds.
+        name: The name of the distribution.
+        directory: The directory of the package, by default one with its name.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        SchemaError: as `package_name`.
+        AlreadyExistsError: with code `path-not-empty` if the directory contains something.
+        ExternalError: with code `file-system-failed` if a file cannot be written.
+    """
+    names = package_name(kit, name)
+    contents = package_files(kit, names)
+    target = Path(names.distribution) if directory is None else directory
+    try:
+        if target.is_dir() and any(target.iterdir()):
+            raise AlreadyExistsError(
+                f"the directory {str(target)!r} is not empty",
+                code="path-not-empty",
+                hint="name another directory: --directory DIR",
+            )
+        with _staged(target) as root:
+            for path, text in contents.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ExternalError(
+            f"cannot write {error.filename or target}: {error.strerror}",
+            code="file-system-failed",
+            hint="name another directory: --directory DIR",
+        ) from None
+    return [target / path for path in contents]
+
+
+@contextmanager
+def _staged(target: Path) -> Iterator[Path]:
+    """Yield a directory whose content is that of the target at the end of the block.
+
+    A target that exists keeps its place, since it may be the working directory of a shell.
+    """
+    exists = target.is_dir()
+    above = [] if exists else [one for one in target.parents if not one.exists()]
+    moved: list[Path] = []
+    with _undone(above, Path.rmdir):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(mkdtemp(prefix=".new-", dir=target if exists else target.parent))
+        try:
+            root = stage / "package"  # `mkdtemp` makes directories that only their owner may read
+            root.mkdir()
+            yield root
+            if not exists:
+                root.rename(target)
+            else:
+                with _undone(moved, _delete):
+                    for one in sorted(root.iterdir()):
+                        moved.insert(0, one.rename(target / one.name))
+        finally:
+            rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def _undone(paths: list[Path], remove: Callable[[Path], None]) -> Iterator[None]:
+    """Remove what the block has made, after an error of it."""
+    try:
+        yield
+    except BaseException:
+        for path in paths:
+            with suppress(OSError):
+                remove(path)
+        raise
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        rmtree(path)
+    else:
+        path.unlink()
+
+
+def new(
+    kit: Annotated[Kit, typer.Argument(help="What the package holds.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="The name of the package.", show_default=False)],
+    directory: Annotated[
+        Path | None,
+        typer.Option(help="The directory of the package, by default one with its name."),
+    ] = None,
+) -> None:
+    """Write a package with a catalog, connector or planner that works, and tests which it passes.
+
+    Exits with 2, and writes nothing, if the name is invalid or the directory is not empty.
+    """
+    with exiting():
+        for path in write_package(kit, name, directory):
+            print(path)

@@ -1,0 +1,386 @@
+"""``schema-core resolve`` and ``check``: the errors of a script, and the schemas of its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from textwrap import indent
+from typing import Annotated, TypeAlias, assert_never
+
+import typer
+
+from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
+from schema_core.base.text import Span, escaped
+from schema_core.catalog.managers import FoundTable
+from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.cli import script
+from schema_core.cli.findings import (
+    FindingReport,
+    Format,
+    Level,
+    Output,
+    ReportedFinding,
+    as_json,
+    as_text,
+    finish,
+    of_diagnostics,
+)
+from schema_core.cli.lenient_calls import lenient_calls
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.connector import (
+    check_definition,
+    find_connector,
+    using,
+    validate,
+)
+from schema_core.environment.operations.catalog_objects import TABLE_KINDS
+from schema_core.environment.operations.jobs import require_closed
+from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
+from schema_core.environment.session import Session
+from schema_core.errors import (
+    MAX_ERRORS,
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+)
+from schema_core.sql.parser import read_statements
+from schema_core.sql.statement_syntax import (
+    Alter,
+    CreateCatalog,
+    CreateDatabase,
+    CreateMaterializedTable,
+    CreateTable,
+    CreateView,
+    Drop,
+    ObjectKind,
+    RenameTo,
+    Statement,
+)
+
+
+class Form(Enum):
+    """The output format of a schema."""
+
+    LISTING = "listing"
+    EXPLAIN = "explain"
+    MERMAID = "mermaid"
+
+
+Batch = Annotated[bool, typer.Option("--batch", help="Without time attributes.")]
+
+
+def resolve(
+    file: script.File,
+    batch: Batch = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the origin of every type.")
+    ] = False,
+    mermaid: Annotated[
+        bool,
+        typer.Option("--mermaid", help="Print the dependencies of columns as Mermaid diagrams."),
+    ] = False,
+    define: script.Define = None,
+    output: Format = Output.TEXT,
+) -> None:
+    """Check every statement of a script without running it, and print the resolved schemas.
+
+    All errors are printed with their positions. A statement that fails only because an earlier one
+    failed is not reported. As HTML, the columns of tables and views are shown with those that they
+    read. Nothing is changed, also in catalogs that the script opens. Exits with 1 if there are
+    errors, with 2 if the file cannot be read.
+    """
+    text = script.read(file, define)
+    form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
+    found: dict[ObjectIdentifier, str] = {}
+    parts: tuple[str, ...] = ()
+    with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
+        findings = findings_of(file, check(session, text, describing(form, found)))
+        if output is Output.HTML:
+            from schema_core.environment.lineage import lineage
+
+            try:
+                left = (one for one in found if session.tables.find(one) is not None)
+                parts = lineage(session, left).to_html_parts()
+            except SchemaCoreError as error:
+                findings += of_diagnostics(file, error.diagnostics, Level.WARNING)
+    report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
+    tables = {join_names(identifier.to_list()): text for identifier, text in found.items()}
+    document = json.loads(as_json(report)) | {"tables": tables}
+    finish(replace(report, text=[*found.values(), *as_text(report)], document=document), output)
+
+
+def check_script(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scripts; - reads one from stdin.")
+    ],
+    setup: Annotated[
+        Path | None,
+        typer.Option(help="A script whose statements precede those of each file."),
+    ] = None,
+    batch: Batch = False,
+    define: script.Define = None,
+    output: Format = Output.TEXT,
+) -> None:
+    """Check every statement of scripts, and the options of their tables, without running them.
+
+    Beyond the errors of `resolve` it reports what would fail when a table is first used: a
+    connector or format that is not installed, options that are missing, unknown or invalid, and
+    metadata columns that the connector does not have. It warns of calls that return a value for a
+    string that does not match a pattern, as in Flink. Each file is a session of its own. Nothing
+    is changed, also in catalogs that a script opens. Exits with 1 if there are errors, with 2 if a
+    file cannot be read.
+    """
+    before = None if setup is None else script.read(setup, define)
+    texts = [(file, script.read(file, define)) for file in files]
+    findings: dict[ReportedFinding, None] = {}  # errors of the setup are those of every file
+    for file, text in texts:
+        with dry_run_session(settings(batch=batch)) as session:
+            if setup is not None and before is not None:
+                errors = check(session, before, definitions=True)
+                findings |= dict.fromkeys(findings_of(setup, errors))
+            findings |= dict.fromkeys(_checked(session, file, text))
+    finish(FindingReport("check", list(findings), [str(file) for file in files]), output)
+
+
+def _checked(session: Session, file: Path, text: str) -> list[ReportedFinding]:
+    """Return the errors of a script, and warnings about its correct statements."""
+    correct: list[Statement] = []
+    errors = check(session, text, lambda _, one: correct.append(one), definitions=True)
+    warnings = [warning for one in correct for warning in lenient_calls(one, text)]
+    return [*findings_of(file, errors), *of_diagnostics(file, warnings, Level.WARNING)]
+
+
+def settings(*, batch: bool) -> EnvironmentSettings:
+    """Return the settings of a session in batch or streaming mode."""
+    if batch:
+        return EnvironmentSettings.in_batch_mode()
+    return EnvironmentSettings.in_streaming_mode()
+
+
+def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedFinding]:
+    """Return the diagnostics of errors as findings; that something is not checked is a note."""
+    return [
+        finding
+        for error in errors
+        for finding in of_diagnostics(file, error.diagnostics, LEVELS.get(error.code, Level.ERROR))
+    ]
+
+
+#: Code -> the level of a finding that is not an error.
+LEVELS = {"not-checked": Level.NOTE}
+
+#: The full path of an object (catalog, database, name), or a prefix of it.
+Names: TypeAlias = tuple[str, ...]
+
+
+def check(
+    session: Session,
+    text: str,
+    keep: Callable[[Session, Statement], None] = lambda *_: None,
+    *,
+    definitions: bool = False,
+) -> list[SchemaCoreError]:
+    """Execute every statement in the session of a dry run, and return the errors.
+
+    An error that only reports as missing what an earlier, failed statement would have created is
+    omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
+    checked, and the last error reports this.
+
+    Args:
+        session: A session of `dry_run_session`.
+        text: The script.
+        keep: Called after each statement without errors.
+        definitions: Whether tables are checked against their connectors when they are defined.
+    """
+    errors: list[SchemaCoreError] = []
+    missing: set[Names] = set()
+    unusable: set[str] = set()
+    try:
+        for statement in read_statements(text):
+            if len(errors) >= MAX_ERRORS:
+                errors.append(_too_many())
+                break
+            if isinstance(statement, SchemaCoreError):
+                errors.append(statement)
+                continue
+            touched = affected(session, statement)
+            try:
+                dry_run_statement(session, statement, text)
+                missing -= touched
+                keep(session, statement)
+            except SchemaCoreError as error:
+                if not (follows(error, missing) or concerns(error, unusable)):
+                    errors.append(error)
+                if error.code == "not-checked":
+                    return errors
+                if not isinstance(error, AlreadyExistsError):
+                    missing |= created(session, statement)
+                    if definitions:
+                        errors += check_options(session, statement, text)
+                continue
+            if definitions:
+                errors += check_connector(session, statement, text, unusable)
+        require_closed(session)
+    except SchemaCoreError as error:
+        errors.append(error)
+    return errors
+
+
+def concerns(error: SchemaCoreError, tables: set[str]) -> bool:
+    """Return whether an error is one of the use of tables that are reported already."""
+    used = error.path[0].split(" table ", 1)[-1] if error.path else ""
+    return used in tables
+
+
+def _too_many() -> SchemaCoreError:
+    return SchemaError(
+        f"{MAX_ERRORS:,} statements have errors; the rest of the script is not checked",
+        code="too-many-errors",
+        hint="correct the first ones",
+    )
+
+
+def created(session: Session, statement: Statement) -> set[Names]:
+    """Return the full paths of what the statement would have created."""
+    match statement:
+        case CreateTable() | CreateView() | CreateMaterializedTable():
+            return _qualified(session, statement.path.parts)
+        case Alter(change=RenameTo(path=new)) if statement.kind in TABLE_KINDS:
+            return {(*old[:-1], new.parts[-1]) for old in _qualified(session, statement.path.parts)}
+        case CreateCatalog(path=path):
+            return {path.parts[-1:]}
+        case CreateDatabase(path=path):
+            return _qualified(session, path.parts, of_database=True)
+        case _:
+            return set()
+
+
+def affected(session: Session, statement: Statement) -> set[Names]:
+    """Return the full paths of what the statement creates or drops."""
+    match statement:
+        case Drop() if statement.kind in TABLE_KINDS:
+            return _qualified(session, statement.path.parts)
+        case _:
+            return created(session, statement)
+
+
+def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
+    """Return the full path of an object or a database, if the name can be qualified."""
+    registry = session.registry
+    try:
+        if of_database:
+            return {registry.qualify_database(parts)}
+        return {tuple(registry.qualify(UnresolvedPath(parts)).to_list())}
+    except SchemaCoreError:
+        return set()
+
+
+def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
+    """Return whether an error reports only objects that failed before as missing."""
+    every = (error, *error.others)
+    return all(
+        isinstance(one, NotFoundError)
+        and any(one.names[:length] in missing for length in range(1, len(one.names) + 1))
+        for one in every
+    )
+
+
+def check_connector(
+    session: Session, statement: Statement, text: str, unusable: set[str]
+) -> list[SchemaCoreError]:
+    """Check a table that was created or altered against its connector; return the errors.
+
+    Errors are placed at the option or column that they name, else at the name of the table, which
+    is added to the unusable ones.
+    """
+    match statement:
+        case CreateTable(path=path, options=options, elements=elements):
+            spans = {one.key: one.span for one in options}
+            columns = {one.name: one.span for one in elements.columns}
+        case Alter(kind=ObjectKind.TABLE, path=path) if not isinstance(statement.change, RenameTo):
+            spans, columns = {}, {}
+        case _:
+            return []
+    found = session.found(path)
+    if not isinstance(found.table, ResolvedCatalogTable):
+        return []
+    name = found.identifier.as_summary_string()
+    unusable.discard(name)
+    try:
+        check_definition(found.identifier, session.bound_as_found(found).table)
+    except SchemaCoreError as error:
+        unusable.add(name)
+        return [_located(error, spans, columns, text, path.span)]
+    return []
+
+
+def check_options(session: Session, statement: Statement, text: str) -> list[SchemaCoreError]:
+    """Check the options of a table that cannot be created, such as for errors of its columns.
+
+    Those of LIKE are not known, and neither is the connector of a table that a catalog manages.
+    """
+    match statement:
+        case CreateTable(path=path, options=options, like=None):
+            pass
+        case _:
+            return []
+    values = {one.key: one.value for one in options}
+    if "connector" not in values:
+        return []
+    try:
+        identifier = session.identifier(path)
+        with using(identifier, values, "use"):
+            validate(find_connector(values), values)
+    except SchemaCoreError as error:
+        return [_located(error, {one.key: one.span for one in options}, {}, text, path.span)]
+    return []
+
+
+def _located(
+    error: SchemaCoreError,
+    options: Mapping[str, Span],
+    columns: Mapping[str, Span],
+    text: str,
+    default: Span,
+) -> SchemaCoreError:
+    """Place an error and those with it at the option or column that they name, and return it."""
+    for one in (error, *error.others):
+        place = f"{one.problem} {' '.join(one.path)}"
+        named = [span for key, span in options.items() if key in place]
+        named += [span for key, span in columns.items() if f"'{key}'" in place]
+        if one.code == "not-discovered":
+            kinds = (key for key in ("connector", "format") if f"no {key} " in one.problem)
+            named = [options[key] for key in kinds if key in options]
+        one.text, one.span = text, next(iter(named), default)
+    return error
+
+
+def describing(
+    form: Form, shown: dict[ObjectIdentifier, str]
+) -> Callable[[Session, Statement], None]:
+    """Return a function that adds the schema of a created table or view to those shown."""
+
+    def add(session: Session, statement: Statement) -> None:
+        if isinstance(statement, CreateTable | CreateView):
+            found = session.found(statement.path)
+            shown[found.identifier] = described(found, form)
+
+    return add
+
+
+def described(found: FoundTable, form: Form) -> str:
+    """Return the resolved schema of a table or view."""
+    name, schema = join_names(found.identifier.to_list()), found.table.resolved_schema
+    match form:
+        case Form.LISTING:
+            return "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))
+        case Form.EXPLAIN:
+            return f"{escaped(name)}\n{indent(str(schema.explain()), '  ')}"
+        case Form.MERMAID:
+            return f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
+        case _:
+            assert_never(form)

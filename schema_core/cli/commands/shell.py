@@ -1,0 +1,246 @@
+"""``schema-core sql``: a shell for SQL statements; only here is prompt_toolkit imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from schema_core.base.extras import needs
+from schema_core.base.masking import mask_text
+from schema_core.base.text import escaped, is_blank
+from schema_core.cli import WRONG, script
+from schema_core.cli.findings import DASH
+from schema_core.cli.progress import follow
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.result import PrintStyle, TableResult
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.sql.parser import parse_statements, read_statements
+from schema_core.sql.tokens import cursor_over
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+#: Rows of a result that the shell shows.
+MAX_ROWS = 1_000
+#: The prompts of the first line of a statement and of the others.
+PROMPT, CONTINUED = "sql> ", "...> "
+#: Words that are not SQL -> whether they end the shell; with or without a semicolon.
+WORDS = {"exit": True, "quit": True, "help": False}
+HELP = """\
+A statement ends with a semicolon, and may have several lines. Tab completes names and keywords.
+exit or Ctrl-D ends the shell, Ctrl-C cancels the statement or its job.
+Up and down walk the history. SHOW TABLES; lists tables, DESCRIBE t; shows the columns of one."""
+
+
+def sql(
+    setup: Annotated[
+        Path | None, typer.Option(help="A script that is run first, such as CREATE CATALOG.")
+    ] = None,
+    define: script.Define = None,
+    history: Annotated[
+        Path | None, typer.Option(help="The file of the history; by default in the home directory.")
+    ] = None,
+) -> None:
+    """Run statements one by one: from a prompt, or from stdin if it is not a terminal.
+
+    The prompt completes names and keywords. Statements with secrets are not stored in the history.
+    From a pipe, exits with 1 at the first statement that fails. Exits with 2 if the setup cannot be
+    read or fails.
+    """
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    errors = Console(stderr=True, highlight=False)
+    if setup is not None:
+        text = script.read(setup, define)
+        try:
+            for statement in parse_statements(text):
+                environment.execute_statement(statement, text).wait()
+        except SchemaCoreError as error:
+            script.show(errors, setup, error.diagnostics)
+            raise script.unable("the setup failed") from None
+    if is_interactive():
+        try:
+            session = prompt_session(environment, history or history_file())
+        except SchemaCoreError as error:
+            raise script.unable(error.problem, error.hint) from None
+        interact(environment, session, Console())
+    elif not run_text(environment, script.read_text(Path(DASH)), Console(), errors):
+        raise typer.Exit(WRONG)
+
+
+def is_interactive() -> bool:
+    """Return whether stdin is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def run_text(environment: TableEnvironment, text: str, output: Console, errors: Console) -> bool:
+    """Run the statements of a text up to the first that fails; return whether all succeeded."""
+    try:
+        for statement in read_statements(text):
+            if isinstance(statement, SchemaCoreError):
+                raise statement
+            result = environment.execute_statement(statement, text)
+            if result.job is not None:
+                follow(result.job, errors)
+            show(result, output)
+    except SchemaCoreError as error:
+        script.show(errors, Path(DASH), error.diagnostics)
+        return False
+    except KeyboardInterrupt as interrupt:
+        if not output.is_terminal:
+            raise script.interrupted(errors, interrupt) from None
+        errors.print("cancelled")
+        return False
+    return True
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def show(result: TableResult, console: Console) -> None:
+    """Print a result: on a terminal as a table that fits it, elsewhere as Flink does."""
+    if not console.is_terminal or result.style is PrintStyle.RAW:
+        result.print()
+        return
+    rows = iter(result.shown())
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in result.schema.get_column_names():
+        table.add_column(Text(escaped(name)), no_wrap=True, overflow="ellipsis")
+    number = 0
+    for row in islice(rows, MAX_ROWS):
+        number += 1
+        table.add_row(*(Text("<NULL>", "dim") if one is None else escaped(one) for one in row))
+    console.print(table)
+    more = f" or more; the first {MAX_ROWS:,} are shown" if next(rows, None) is not None else ""
+    console.print(Text(f"{number:,} row{'' if number == 1 else 's'}{more}", "dim"))
+
+
+# --- the prompt ----------------------------------------------------------------------------------
+
+
+def interact(environment: TableEnvironment, session: PromptSession[str], console: Console) -> None:
+    """Read statements from a prompt and run them, until the end of the input."""
+    errors = Console(stderr=True, highlight=False)
+    while True:
+        try:
+            text = session.prompt(PROMPT)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        word = text.strip().rstrip(";").strip().lower()
+        if word in WORDS:
+            if WORDS[word]:
+                return
+            console.print(HELP, markup=False)
+        elif not is_blank(text):
+            run_text(environment, text, console, errors)
+
+
+def is_finished(text: str) -> bool:
+    """Return whether an input is to be run: a word of the shell, or statements up to a semicolon.
+
+    >>> [is_finished(text) for text in ("SELECT 1", "SELECT 1;", "SELECT 1; SELECT", "exit")]
+    [False, True, False, True]
+    """
+    if is_blank(text) or text.strip().lower() in WORDS:
+        return True
+    try:
+        tokens = cursor_over(text).tokens
+    except SchemaCoreError:
+        return text.rstrip().endswith(";")
+    return len(tokens) > 1 and tokens[-2].key == ";"
+
+
+def history_file() -> Path:
+    """Return the file of the history: in the state directory of the user (XDG)."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "schema-core" / "history"
+
+
+@needs("prompt_toolkit")
+def prompt_session(
+    environment: TableEnvironment, history: Path, **devices: Any
+) -> PromptSession[str]:
+    """Return the prompt, which completes statements and has the history of earlier shells.
+
+    Args:
+        environment: The environment whose names are completed.
+        history: The file of the history; without one where it cannot be written.
+        devices: The input and output of the prompt, by default the terminal.
+    """
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.filters import Condition
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from prompt_toolkit.key_binding import KeyBindings
+
+    class Names(Completer):  # type: ignore[misc] # without types
+        """Completes by `TableEnvironment.complete_statement`."""
+
+        def get_completions(self, document: Any, _: object) -> Iterator[Any]:
+            """Yield the completions of the word before the cursor."""
+            for text, length in completions(environment, document.text, document.cursor_position):
+                yield Completion(text, start_position=-length)
+
+    class WithoutSecrets(FileHistory):  # type: ignore[misc] # without types
+        """A history that does not store statements with secrets."""
+
+        def store_string(self, string: str) -> None:
+            """Store an input unless it has a secret."""
+            if mask_text(string) == string:
+                super().store_string(string)
+
+    bindings = KeyBindings()
+
+    def accept(event: Any) -> None:
+        event.current_buffer.validate_and_handle()
+
+    finished = Condition(lambda: is_finished(session.default_buffer.text))
+    bindings.add("enter", filter=finished)(accept)
+    try:
+        history.parent.mkdir(parents=True, exist_ok=True)
+        history.touch(mode=0o600)
+        stored = WithoutSecrets(str(history))
+    except OSError:
+        stored = InMemoryHistory()
+    session: PromptSession[str] = PromptSession(
+        multiline=True,
+        prompt_continuation=CONTINUED,
+        completer=Names(),
+        complete_while_typing=False,
+        history=stored,
+        key_bindings=bindings,
+        enable_open_in_editor=True,
+        **devices,
+    )
+    return session
+
+
+def completions(
+    environment: TableEnvironment, text: str, position: int
+) -> Iterable[tuple[str, int]]:
+    """Return completions at a position, each with the length of the word that it replaces.
+
+    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> _ = environment.execute_sql("CREATE TABLE orders (id INT)")
+    >>> [*completions(environment, "SELECT 1; SELECT * FROM ord", 27)]
+    [('orders', 3)]
+    """
+    start = text.rfind(";", 0, position) + 1
+    before = text[start:position]
+    word = len(before) - len(before.rstrip("".join(set(before) - set(" \t\r\n.,()=<>+-*/"))))
+    try:
+        found = environment.complete_statement(text[start:], position - start)
+    except SchemaCoreError:
+        return []
+    return [(one, word) for one in found]

@@ -1,0 +1,188 @@
+"""``schema-core show``, ``snapshot`` and ``convert``: the tables of scripts, catalogs and dumps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from schema_core.base.paths import join_names, parse_path
+from schema_core.base.text import escaped, quote_identifier
+from schema_core.catalog.objects import TableKind
+from schema_core.cli import WRONG, script
+from schema_core.cli.commands.resolve import check, findings_of
+from schema_core.cli.findings import Level, text_lines
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.plans.dry_run_session import dry_run_session
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.mappings.dialects import ddl_losses, read_tables, to_ddl
+
+#: The version of the output in JSON.
+VERSION = 1
+
+
+class ShowOutput(Enum):
+    """The format of tables."""
+
+    TEXT = "text"
+    JSON = "json"
+    SQL = "sql"
+
+
+class LossPolicy(Enum):
+    """What happens to what a dialect cannot hold."""
+
+    ERROR = "error"
+    NOTE = "note"
+    ACCEPT = "accept"
+
+
+def show(
+    file: script.File,
+    table: Annotated[
+        list[str] | None, typer.Option("--table", "-t", help="A table; by default all.")
+    ] = None,
+    define: script.Define = None,
+    output: Annotated[
+        ShowOutput, typer.Option("--format", help="The format of the output.")
+    ] = ShowOutput.TEXT,
+) -> None:
+    """Print the tables and views that a script leaves in its current catalog.
+
+    A script that only creates and selects a catalog prints the tables of that catalog. Nothing is
+    changed. Secrets are masked. Exits with 1 if a statement is invalid, with 2 if the file cannot
+    be read.
+    """
+    with environment_of(file, define) as environment:
+        paths = table or list(paths_in(environment))
+        if output is ShowOutput.JSON:
+            tables = {path: columns_of(environment, path) for path in paths}
+            print(json.dumps({"version": VERSION, "tables": tables}, indent=2))
+        elif output is ShowOutput.SQL:
+            for path in paths:
+                print(f"{create_statement(environment, path)};\n")
+        else:
+            console = Console(highlight=False, markup=False)
+            for path in paths:
+                schema = environment.from_path(path).get_resolved_schema()
+                lines = (escaped(line) for line in f"{path} {schema}".split("\n"))
+                console.print(Text("\n".join(lines)), soft_wrap=True)
+
+
+def snapshot(
+    file: script.File,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The directory of the files; new or empty.")
+    ],
+    define: script.Define = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write into a directory that has files.")
+    ] = False,
+) -> None:
+    """Write the tables and views of a catalog as files, with one CREATE statement each.
+
+    The catalog is the current one after the script, of which nothing is kept. Secrets are masked.
+    Exits with 1 if a statement is invalid, with 2 if a file cannot be read or written.
+    """
+    with environment_of(file, define) as environment:
+        texts = {
+            f"{quote(join_names(parse_path(path).parts), safe='')}.sql": create_statement(
+                environment, path
+            )
+            for path in paths_in(environment)
+        }
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if not replace and any(output.iterdir()):
+            raise script.unable(f"the directory {output} is not empty", "add --replace")
+        for name, text in texts.items():
+            (output / name).write_text(f"{text};\n", encoding="utf-8")
+    except OSError as error:
+        raise script.unable(f"cannot write {output}: {error.strerror}") from None
+    print(f"{len(texts)} file{'' if len(texts) == 1 else 's'} in {output}")
+
+
+def convert(
+    file: Annotated[Path, typer.Argument(help="CREATE TABLE statements; - reads them from stdin.")],
+    source: Annotated[str, typer.Option("--from", help="The dialect of the file.")],
+    target: Annotated[str, typer.Option("--to", help="The dialect to print.")] = "flink",
+    on_loss: Annotated[
+        LossPolicy, typer.Option(help="What happens to what the target cannot hold.")
+    ] = LossPolicy.ERROR,
+) -> None:
+    """Convert CREATE TABLE statements from one SQL dialect to another.
+
+    Losses are printed on stderr. Exits with 1 if a table is invalid, or with `--on-loss error` if
+    values would change, with 2 if the file cannot be read.
+    """
+    text = script.read_text(file)
+    errors = Console(stderr=True, highlight=False)
+    with script.exits_on_error(errors, file, script.exit_code):
+        found = read_tables(text, source)
+        written = [
+            to_ddl(one.table, target, one.path, on_loss=on_loss.value) for one in found.tables
+        ]
+        losses = [(one.path, loss) for one in found.tables for loss in one.losses]
+        losses += [
+            (one.path, loss) for one in found.tables for loss in ddl_losses(one.table, target)
+        ]
+    print(";\n\n".join(written) + ";")
+    for path, loss in losses:
+        errors.print(Text(escaped(f"{join_names(path)}: {loss}")), soft_wrap=True)
+    for loss in found.losses:
+        errors.print(Text(escaped(str(loss))), soft_wrap=True)
+    if on_loss is LossPolicy.ERROR and any(loss.changes_values for _, loss in losses):
+        raise typer.Exit(WRONG)
+
+
+@contextmanager
+def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnvironment]:
+    """Return an environment in which a script was executed as a dry run.
+
+    The command exits with 1 for errors of the script or the block, with 2 if it cannot be read.
+    """
+    text = script.read(file, define)
+    errors = Console(stderr=True, highlight=False)
+    with dry_run_session(
+        EnvironmentSettings.in_streaming_mode(), checks_connectors=False
+    ) as session:
+        findings = findings_of(file, check(session, text))
+        for line in text_lines(findings):
+            errors.print(line, soft_wrap=True)
+        if any(one.level is Level.ERROR for one in findings):
+            raise typer.Exit(WRONG)
+        with script.exits_on_error(errors, file):
+            yield TableEnvironment(session)
+
+
+def paths_in(environment: TableEnvironment) -> Iterator[str]:
+    """Yield the quoted paths of the tables and views of the current catalog, without its name."""
+    for database in environment.list_databases():
+        for name in environment.list_tables(None, database):
+            yield ".".join(map(quote_identifier, (database, name)))
+
+
+def create_statement(environment: TableEnvironment, path: str) -> str:
+    """Return the statement that creates a table or view, with its secrets masked.
+
+    Its path is without the catalog, as the definitions of migrations are.
+    """
+    found = environment.find_table(path)
+    is_view = found is not None and found.kind is TableKind.VIEW
+    result = environment.execute_sql(f"SHOW CREATE {'VIEW' if is_view else 'TABLE'} {path}")
+    catalog = quote_identifier(environment.get_current_catalog() or "")
+    return str(next(iter(result.rows))[0]).rstrip().replace(f"{catalog}.", "", 1)
+
+
+def columns_of(environment: TableEnvironment, path: str) -> list[dict[str, str]]:
+    """Return the names and types of the columns of a table."""
+    schema = environment.from_path(path).get_resolved_schema()
+    return [{"name": one.name, "type": str(one.get_data_type())} for one in schema.get_columns()]

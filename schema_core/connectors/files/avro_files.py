@@ -1,0 +1,270 @@
+"""The format `avro`: container files with the schemas that Flink's format writes.
+
+Spark reads and writes the files (its class `AvroFileFormat`). The schema of a table, the mapping of
+types and the options are those of Flink's ``AvroSchemaConverter`` and ``AvroFileFormatFactory``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schema_core.connectors.files.file_formats import PLACES, Format, exact
+from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.errors import SchemaError, at
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Cast, Field, Lambda, Node, Variable, call, let
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.connectors.files.csv_files import Options
+
+#: Spark's data source; its short name needs the package ``spark-avro``, which is empty but for it.
+SOURCE = "org.apache.spark.sql.avro.AvroFileFormat"
+#: The name of the record of a table, as Flink names it.
+NAMESPACE, RECORD = "org.apache.flink.avro.generated", "record"
+
+#: Codec of Flink -> codec of Spark.
+_CODECS = {
+    "null": "uncompressed", "deflate": "deflate", "snappy": "snappy", "bzip2": "bzip2",
+    "xz": "xz", "zstandard": "zstandard",
+}  # fmt: skip
+
+CODEC = ConfigOption("avro.codec", choice(*_CODECS), "snappy", "how blocks are compressed")
+LEGACY = ConfigOption(
+    "avro.timestamp_mapping.legacy",
+    boolean,
+    True,
+    "whether TIMESTAMP is Avro's `timestamp`; if not, TIMESTAMP_LTZ is, and TIMESTAMP is "
+    "`local-timestamp`",
+)
+
+_STRINGS = (CharType, VarCharType)
+
+#: Type -> its Avro type.
+_PLAIN: Mapping[type[DataType], Any] = {
+    BooleanType: "boolean", TinyIntType: "int", SmallIntType: "int", IntType: "int",
+    BigIntType: "long", FloatType: "float", DoubleType: "double", CharType: "string",
+    VarCharType: "string", BinaryType: "bytes", VarBinaryType: "bytes",
+    DateType: {"type": "int", "logicalType": "date"},
+    TimeType: {"type": "int", "logicalType": "time-millis"},
+}  # fmt: skip
+
+
+class Avro:
+    """The columns of avro files as Spark stores them."""
+
+    def require(self, fields: Sequence[RowField], options: Options) -> None:
+        """Refuse names and types that Flink's format does not have.
+
+        Raises:
+            SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.
+        """
+        avro_schema(fields, options)
+
+    def reading(self, options: Options) -> dict[str, str]:
+        return {}
+
+    def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
+        schema = json.dumps(avro_schema(fields, options))
+        return {"avroSchema": schema, "compression": _CODECS[CODEC.of(options) or "snappy"]}
+
+    def stored(self, type_: DataType, options: Options) -> DataType:
+        """Return the type that Spark reads: Avro has fewer integers, and TIME as an integer."""
+        match type_:
+            case TinyIntType() | SmallIntType() | TimeType():
+                return IntType(nullable=type_.is_nullable)
+            case TimestampType(precision=precision) if LEGACY.of(options):
+                return LocalZonedTimestampType(precision, nullable=type_.is_nullable)
+            case _:
+                return type_.rebuild(tuple(self.stored(one, options) for one in type_.children()))
+
+    def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return the value of a column; a number that its type cannot hold fails the job."""
+        return self._mapped(node, type_, lambda one, kind: _decoded(one, name, kind))
+
+    def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return what Spark writes: milliseconds as instants of UTC or as integers."""
+        legacy = bool(LEGACY.of(options))
+        return self._mapped(node, type_, lambda one, kind: _encoded(one, kind, legacy=legacy))
+
+    def _mapped(self, node: Node, type_: DataType, leaf: Callable[[Node, DataType], Node]) -> Node:
+        """Return a value with its parts mapped, wherever something changes."""
+        match type_:
+            case RowType():
+                parts = [(one, self._mapped(Field(node, one.name), one.data_type, leaf))
+                         for one in type_.fields]  # fmt: skip
+                if all(isinstance(part, Field) for _, part in parts):
+                    return node
+                row = call("named_struct", *(x for one, part in parts for x in (one.name, part)))
+                return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
+            case ArrayType():
+                return self._elements("transform", (Variable(),), node, type_.element_type, leaf)
+            case MapType():
+                names = (Variable(), Variable())
+                return self._elements("transform_values", names, node, type_.value_type, leaf)
+            case MultisetType():
+                return node
+            case _:
+                return leaf(node, type_)
+
+    def _elements(
+        self,
+        function: str,
+        names: tuple[Variable, ...],
+        node: Node,
+        type_: DataType,
+        leaf: Callable[[Node, DataType], Node],
+    ) -> Node:
+        body = self._mapped(names[-1], type_, leaf)
+        return node if body is names[-1] else call(function, node, Lambda(names, body))
+
+
+def _encoded(node: Node, type_: DataType, *, legacy: bool) -> Node:
+    match type_:
+        case TimeType():
+            return Cast(call("time_to_millis", node), "INT")
+        case TimestampType() if legacy:
+            return Cast(exact(node, type_), "TIMESTAMP")
+        case TimestampType() | LocalZonedTimestampType():
+            return exact(node, type_)
+        case TinyIntType() | SmallIntType():
+            return Cast(node, "INT")
+        case _:
+            return node
+
+
+def _decoded(node: Node, name: str, type_: DataType) -> Node:
+    match type_:
+        case TimeType():
+            return Cast(call("time_from_millis", node), sql_type(type_))
+        case TimestampType():
+            return exact(Cast(node, "TIMESTAMP_NTZ"), type_)
+        case LocalZonedTimestampType():
+            return exact(node, type_)
+        case TinyIntType() | SmallIntType():
+            narrow = sql_type(type_)
+            return let(node, lambda value: _narrowed(value, name, narrow))
+        case _:
+            return node
+
+
+def _narrowed(value: Node, name: str, narrow: str) -> Node:
+    cast = Cast(value, narrow)
+    problem = inline(
+        "raise_error(concat({problem}, CAST({v} AS STRING), coalesce({place}, '')))",
+        v=value,
+        problem=f"column {name!r}: cannot read as {narrow}: ",
+        place=PLACES["avro"],
+    )
+    return Case(((inline("CAST({cast} AS INT) <> {v}", cast=cast, v=value), problem),), cast)
+
+
+# --- schemas -------------------------------------------------------------------------------
+
+
+def avro_schema(fields: Sequence[RowField], options: Options) -> dict[str, Any]:
+    """Return the Avro schema of a table, as Flink derives it.
+
+    Raises:
+        SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.
+
+    >>> from schema_core.types import parse_type
+    >>> avro_schema([RowField("a", parse_type("INT NOT NULL"))], {})["fields"]
+    [{'name': 'a', 'type': 'int'}]
+    """
+    record = _record(fields, RECORD, legacy=bool(LEGACY.of(options)))
+    return {**record, "namespace": NAMESPACE}
+
+
+def _record(fields: Sequence[RowField], name: str, *, legacy: bool) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": [*_fields(fields, name, legacy=legacy)]}
+
+
+def _fields(fields: Sequence[RowField], record: str, *, legacy: bool) -> Iterator[dict[str, Any]]:
+    for one in fields:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", one.name):
+            raise SchemaError(
+                f"avro files cannot hold the name {one.name!r}",
+                code="name-not-in-file-format",
+                hint="rename it: ASCII letters, digits and '_', and no digit first",
+            )
+        with at(f"column {one.name!r}"):
+            schema = _nullable(one.data_type, f"{record}_{one.name}", legacy=legacy)
+        default = {"default": None} if one.data_type.is_nullable else {}
+        yield {"name": one.name, "type": schema, **default}
+
+
+def _nullable(type_: DataType, name: str, *, legacy: bool) -> Any:
+    schema = _schema(type_, name, legacy=legacy)
+    return ["null", schema] if type_.is_nullable else schema
+
+
+def _schema(type_: DataType, name: str, *, legacy: bool) -> Any:
+    match type_:
+        case TimeType(precision=precision) if precision > 3:
+            raise _refused(type_, "declare TIME(3)")
+        case DecimalType():
+            return {"type": "bytes", "logicalType": "decimal", "precision": type_.precision,
+                    "scale": type_.scale}  # fmt: skip
+        case TimestampType() | LocalZonedTimestampType():
+            return {"type": "long", "logicalType": _timestamp(type_, legacy=legacy)}
+        case RowType():
+            return _record(type_.fields, name, legacy=legacy)
+        case ArrayType(element_type=element):
+            return {"type": "array", "items": _nullable(element, name, legacy=legacy)}
+        case MapType(key_type=key, value_type=value) if isinstance(key, _STRINGS):
+            return {"type": "map", "values": _nullable(value, name, legacy=legacy)}
+        case MultisetType(element_type=element) if isinstance(element, _STRINGS):
+            return {"type": "map", "values": "int"}
+        case _ if type(type_) in _PLAIN:
+            return _PLAIN[type(type_)]
+        case _:
+            raise _refused(type_, "use the format 'parquet' or 'json'")
+
+
+def _timestamp(type_: TimestampType | LocalZonedTimestampType, *, legacy: bool) -> str:
+    is_local = isinstance(type_, TimestampType)
+    if legacy and (not is_local or type_.precision > 3):
+        raise _refused(type_, f"set '{LEGACY.key}' = 'false', or declare TIMESTAMP(3)")
+    if type_.precision > 6:
+        raise _refused(type_, "declare a precision of at most 6: Spark has no nanoseconds")
+    unit = "millis" if type_.precision <= 3 else "micros"
+    return f"{'local-' if is_local and not legacy else ''}timestamp-{unit}"
+
+
+def _refused(type_: DataType, hint: str) -> SchemaError:
+    return SchemaError(
+        f"avro files cannot hold the type {type_.as_summary_string()}",
+        code="type-not-in-file-format",
+        hint=hint,
+    )
+
+
+AVRO = Format("avro", (CODEC, LEGACY), source=SOURCE, codec=Avro())

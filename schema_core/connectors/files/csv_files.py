@@ -1,0 +1,761 @@
+"""CSV files: options, parsing with the rules of Flink's parser (Jackson), and writing.
+
+Spark's own reader drops empty lines and NUL, and an unclosed quote consumes the rest of a file.
+Here the lines of a file are parsed in order; a record continues over lines while a quote is open. A
+record that cannot be parsed fails the job with its file and line, or is skipped on request.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.connectors.files.field_values import BLANK
+from schema_core.environment.options import ConfigOption, boolean, invalid_value
+from schema_core.errors import SchemaError
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Literal, Node, call, fail, is_null, let
+from schema_core.spark.jobs import HINT
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.session.jvm import in_session
+from schema_core.spark.session.settings import MEANING
+from schema_core.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    VarBinaryType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+Options = Mapping[str, str]
+
+
+class UnreadableRecordError(Exception):
+    """An invalid record; the message names the file, the line and the reason."""
+
+
+#: Delimiters that an error suggests if the header has only one field.
+DELIMITERS = (",", ";", "\t", "|", ":", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """The syntax of the records of a table.
+
+    `columns` are the names that a header must have; `skip_errors` skips invalid records;
+    `trailing` permits a delimiter after the last field.
+    """
+
+    columns: tuple[str, ...]
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    comments: bool = False
+    header: bool = False
+    skip_errors: bool = False
+    trailing: bool = True
+    #: The names that each column may have in a header; by default only its own.
+    names: tuple[tuple[str, ...], ...] = ()
+
+    def is_header(self, fields: Sequence[str]) -> bool:
+        """Return whether the fields of a first line name the columns, maybe by former names."""
+        names = self.names or tuple((one,) for one in self.columns)
+        if len(fields) != len(names):
+            return False
+        return all(one in known for one, known in zip(fields, names, strict=True))
+
+
+# --- options ------------------------------------------------------------------------------------
+
+DELIMITER = ConfigOption("csv.field-delimiter", str, ",", "the delimiter between two fields")
+NO_QUOTE = ConfigOption(
+    "csv.disable-quote-character", boolean, False, "whether a quote is an ordinary character"
+)
+QUOTE = ConfigOption("csv.quote-character", str, '"', "the quote character of a field")
+ESCAPE = ConfigOption("csv.escape-character", str, None, "the character that escapes the next one")
+COMMENTS = ConfigOption("csv.allow-comments", boolean, False, "whether # starts a comment line")
+CSV_ERRORS = ConfigOption(
+    "csv.ignore-parse-errors",
+    boolean,
+    False,
+    "whether a field that cannot be parsed is NULL instead of an error",
+)
+NULL = ConfigOption(
+    "csv.null-literal",
+    str,
+    None,
+    "the string that represents NULL; without it no field is NULL, and an empty field is not a "
+    "number",
+)
+EMPTY_IS_NULL = ConfigOption(
+    "csv.empty-string-as-null", boolean, False, "whether an empty field is NULL when it is read"
+)
+
+
+def _not_empty(text: str) -> str:
+    if not text:
+        raise invalid_value("a string that is not empty", text)
+    return text
+
+
+ELEMENTS = ConfigOption(
+    "csv.array-element-delimiter",
+    _not_empty,
+    ";",
+    "the delimiter between the elements of an ARRAY, and between the fields of a ROW",
+)
+TRAILING = ConfigOption(
+    "csv.allow-trailing-comma",
+    boolean,
+    True,
+    "whether a record may end with a delimiter after its last field",
+)
+HEADER = ConfigOption(
+    "csv.header",
+    boolean,
+    False,
+    "whether the first line of a file names its columns, which must then be those of the table; "
+    "Flink has no such option",
+)
+
+
+def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
+    """Return the dialect of the csv files of a table with these columns.
+
+    Raises:
+        SchemaError: with code `invalid-option-value` for a delimiter, quote or escape character
+            that is not one character.
+    """
+    quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
+    escape = _character(ESCAPE, options)
+    return CsvDialect(
+        tuple(columns),
+        _character(DELIMITER, options),
+        quote_,
+        "" if escape == quote_ else escape,
+        comments=bool(COMMENTS.of(options)),
+        header=bool(HEADER.of(options)),
+        skip_errors=bool(CSV_ERRORS.of(options)),
+        trailing=bool(TRAILING.of(options)),
+    )
+
+
+def _character(option: ConfigOption[Any], options: Options) -> str:
+    """Return the value of an option of one character or of one Java escape sequence."""
+    text = str(option.of(options) or "")
+    if len(text) > 1 and text.startswith("\\"):
+        escape = re.fullmatch(r"\\(?:u([0-9a-fA-F]{4})|([tnrfb\\'\"]))", text)
+        letters = dict(zip("tnrfb", "\t\n\r\f\b", strict=True))
+        if escape is not None:
+            text = chr(int(escape[1], 16)) if escape[1] else letters.get(escape[2], escape[2])
+    if len(text) > 1:
+        raise SchemaError(
+            f"option {option.key!r} must be one character, got {text!r}",
+            code="invalid-option-value",
+        )
+    return text
+
+
+# --- reading records ----------------------------------------------------------------------------
+
+#: Additional columns that locate a record: its file and the number of its first line.
+FILE, LINE = "schema_core_file", "schema_core_line"
+
+#: Letter after the escape character -> its character; any other character represents itself.
+ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(slots=True)
+class Scanner:
+    """Splits a record into fields, line by line."""
+
+    dialect: CsvDialect
+    fields: list[str] = field(default_factory=list)
+    #: The parts of a field whose quote is open.
+    open: list[str] | None = None
+
+    def feed(self, text: str) -> bool:
+        """Read a line without its line end; return whether the record is complete.
+
+        Raises:
+            UnreadableRecordError: for other text after a closing quote.
+        """
+        position = 0
+        while True:
+            if self.open is not None:
+                found = self._quoted(text, position)
+                if found is None:
+                    return False
+                position = found
+            elif self.dialect.quote and text.startswith(self.dialect.quote, position):
+                self.open = []
+                position += 1
+                continue
+            else:
+                position = self._plain(text, position)
+            if position > len(text):
+                return True
+
+    def _plain(self, text: str, position: int) -> int:
+        """Parse an unquoted field; return the position of the next one."""
+        delimiter, escape = self.dialect.delimiter, self.dialect.escape
+        if not escape or escape not in text:
+            end = text.find(delimiter, position)
+            end = len(text) if end < 0 else end
+            self.fields.append(text[position:end])
+            return end + 1
+        parts = []
+        while position < len(text) and text[position] != delimiter:
+            if text[position] == escape and position + 1 < len(text):
+                position += 1
+                parts.append(ESCAPED.get(text[position], text[position]))
+            else:
+                parts.append(text[position])
+            position += 1
+        self.fields.append("".join(parts))
+        return position + 1
+
+    def _quoted(self, text: str, position: int) -> int | None:
+        """Continue a quoted field; return the position of the next one, None at the line's end."""
+        quote, escape = self.dialect.quote, self.dialect.escape
+        parts = self.open if self.open is not None else []
+        special = re.compile(f"[{re.escape(quote + escape)}]")
+        while found := special.search(text, position):
+            parts.append(text[position : found.start()])
+            position = found.end()
+            following = text[position : position + 1]
+            if found[0] == escape and escape != quote:
+                parts.append(ESCAPED.get(following, following))
+            elif following == quote:
+                parts.append(quote)
+            else:
+                return self._closed(text, position, parts)
+            position += 1
+        parts.append(text[position:])
+        return None
+
+    def _closed(self, text: str, position: int, parts: list[str]) -> int:
+        """End a quoted field, after which only spaces may follow."""
+        delimiter = self.dialect.delimiter
+        while position < len(text) and text[position] <= " " and text[position] != delimiter:
+            position += 1
+        if position < len(text) and text[position] != delimiter:
+            raise UnreadableRecordError(
+                f"expected {delimiter!r} or the end of the line after a closing quote, "
+                f"found {text[position]!r}"
+            )
+        self.fields.append("".join(parts))
+        self.open = None
+        return position + 1
+
+
+@dataclass(slots=True)
+class FileReader:
+    """Reads the lines of files, one file after the other, into records."""
+
+    dialect: CsvDialect
+    file: str | None = None
+    line: int = 0
+    #: The line that the current record began on.
+    start: int = 0
+    is_first: bool = True
+    scanner: Scanner | None = None
+
+    def read(self, file: str, content: bytes) -> Iterator[list[str | None]]:
+        """Yield the records that end on the next line of a file.
+
+        Raises:
+            UnreadableRecordError: as `Scanner.feed`, for a quote that is not closed in its file,
+                for a record with more or fewer fields than columns, and for another header.
+        """
+        if file != self.file:
+            self.finish()
+            self.file, self.line, self.is_first = file, 0, self.dialect.header
+            content = content.removeprefix(b"\xef\xbb\xbf")
+        self.line += 1
+        for text, end in _ended(content.decode("utf-8", "replace")):
+            record = self._record(text, end)
+            if record is not None:
+                yield record
+
+    def is_at_record(self, file: str) -> bool:
+        """Return whether the next line of the file starts a record and is not the first."""
+        return file == self.file and self.scanner is None and not self.is_first
+
+    def finish(self) -> None:
+        """End a file: no quote may be open."""
+        if self.scanner is not None:
+            self.scanner = None
+            self._refuse("unclosed quote")
+
+    def _record(self, text: str, end: str) -> list[str | None] | None:
+        if self.scanner is None:
+            if self.dialect.comments and text.lstrip().startswith("#"):
+                return None
+            self.start, self.scanner = self.line, Scanner(self.dialect)
+        try:
+            is_complete = self.scanner.feed(text)
+        except UnreadableRecordError as error:
+            self.scanner = None
+            self._refuse(str(error))
+            return None
+        if not is_complete:
+            (self.scanner.open or []).append(end)
+            return None
+        fields, self.scanner = self.scanner.fields, None
+        return self._checked(fields)
+
+    def _checked(self, fields: list[str]) -> list[str | None] | None:
+        width = len(self.dialect.columns)
+        if self.is_first:
+            self.is_first = False
+            if not self.dialect.is_header(fields):
+                raise UnreadableRecordError(f"{self._place()}: {self._wrong_header(fields)}")
+            return None
+        if self.dialect.trailing and len(fields) == width + 1 and not fields[-1]:
+            fields = fields[:-1]
+        if len(fields) == width:
+            return list(fields)
+        self._refuse(f"expected {width} fields, found {len(fields)}")
+        # as in Flink, a row with too few fields has NULL in the others
+        return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
+
+    def _wrong_header(self, fields: list[str]) -> str:
+        columns, delimiter = list(self.dialect.columns), self.dialect.delimiter
+        problem = f"expected the header {columns}, found {fields} with the delimiter {delimiter!r}"
+        if len(fields) == 1 < len(columns):
+            others = [one for one in DELIMITERS if one != delimiter and one in fields[0]]
+            known = [repr(one) for one in others if fields[0].count(one) == len(columns) - 1]
+            advice = f" to {known[0]}" if known else ""
+            return f"{problem}; set the option '{DELIMITER.key}'{advice}"
+        return problem
+
+    def _refuse(self, problem: str) -> None:
+        if not self.dialect.skip_errors:
+            raise UnreadableRecordError(f"{self._place()}: {problem}")
+
+    def _place(self) -> str:
+        return f"file {self.file!r}, line {self.start or self.line}"
+
+
+def _ended(text: str) -> Iterator[tuple[str, str]]:
+    """Split a line that ended with a line feed at the other line ends; yield each with its end."""
+    if "\r" not in text:
+        yield text, "\n"
+        return
+    *others, last = text.split("\r")
+    for other in others[:-1] if not last else others:
+        yield other, "\r"
+    yield (others[-1], "\r\n") if not last else (last, "\n")
+
+
+#: How many lines are split at once: if one contains a quote, the scanner parses all of them.
+CHUNK = 1024
+
+
+def parse_batches(
+    batches: Iterable[pa.RecordBatch], dialect: CsvDialect, others: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Parse lines into records, as Arrow record batches.
+
+    The first columns of a batch are the content of a line and its file. A record has the file, the
+    number of its first line, its fields, and the other columns of its last line, with these names.
+    """
+    import pyarrow as pa
+
+    reader = FileReader(dialect)
+    for batch in batches:
+        records = Records(len(dialect.columns))
+        for first, last in _chunks(batch.column(1)):
+            _parse_lines(reader, batch.slice(first, last - first), first, records)
+        taken = batch.select(range(1, batch.num_columns)).take(records.rows())
+        arrays: list[Any] = [taken.column(0), records.numbers(), *records.fields()]
+        arrays += [taken.column(place) for place in range(1, taken.num_columns)]
+        names = [FILE, LINE, *dialect.columns, *others]
+        yield pa.RecordBatch.from_arrays(arrays, names=names)
+    reader.finish()
+
+
+def lines_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return the lines of files, as Spark's reader of lines returns them, from whole files.
+
+    The first column of a batch is the content of a file, then that of a line; the others are kept.
+    """
+    import pyarrow as pa
+
+    for batch in batches:
+        about = batch.select(range(1, batch.num_columns))
+        for row in range(batch.num_rows):
+            content = batch.column(0)[row].as_py().removeprefix(BOM_UTF8)
+            lines = content.removesuffix(b"\n").split(b"\n") if content else []
+            for first in range(0, len(lines), CHUNK):
+                part = pa.array(lines[first : first + CHUNK], pa.binary())
+                kept = about.take(pa.array([row] * len(part), pa.int32()))
+                names = batch.schema.names
+                yield pa.RecordBatch.from_arrays([part, *kept.columns], names=names)
+
+
+def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
+    """Yield ranges of at most `CHUNK` lines of one file; the first line of a file is separate."""
+    import pyarrow.compute as pc
+
+    count = len(files)
+    others = pc.indices_nonzero(pc.not_equal(files.slice(1), files.slice(0, max(count - 1, 0))))
+    starts = [0, *(int(place) + 1 for place in others.to_pylist())] if count else []
+    for start, end in zip(starts, [*starts[1:], count], strict=True):
+        yield start, start + 1
+        for first in range(start + 1, end, CHUNK):
+            yield first, min(first + CHUNK, end)
+
+
+def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records: Records) -> None:
+    """Add the records that end on these lines of one file; `offset` is the row of the first."""
+    contents, file = lines.column(0), lines.column(1)[0].as_py()
+    columns = split_plain(contents, reader.dialect) if reader.is_at_record(file) else None
+    if columns is not None:
+        records.add_all(columns, offset, reader.line + 1)
+        reader.line += len(contents)
+        return
+    for row, content in enumerate(contents.to_pylist(), offset):
+        for record in reader.read(file, content):
+            records.add(record, row, reader.start)
+
+
+def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | None:
+    """Return the fields of lines, a column each, if no line needs the scanner.
+
+    None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
+    has more or fewer fields than columns. The fields equal those of `Scanner`; this is faster.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        lines = contents.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    special = [dialect.quote, dialect.escape, "\r", "#" if dialect.comments else ""]
+    for one in filter(None, special):
+        if pc.any(pc.match_substring(lines, one)).as_py():
+            return None
+    fields = pc.split_pattern(lines, dialect.delimiter)
+    width = len(dialect.columns)
+    if pc.any(pc.not_equal(pc.list_value_length(fields), width)).as_py():
+        return None
+    return [pc.list_element(fields, place) for place in range(width)]
+
+
+@dataclass(slots=True)
+class Records:
+    """Records of a batch: fields column by column, the row each is from, its first line."""
+
+    width: int
+    #: Complete parts of each column: the rows, the lines, then the fields.
+    parts: list[list[pa.Array]] = field(init=False)
+    #: Records that were added one by one since the last part.
+    single: list[tuple[int, int, list[str | None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parts = [[] for _ in range(self.width + 2)]
+
+    def add(self, record: list[str | None], row: int, line: int) -> None:
+        """Add a record that the scanner read."""
+        self.single.append((row, line, record))
+
+    def add_all(self, columns: Sequence[pa.Array], row: int, line: int) -> None:
+        """Add the records of consecutive lines from `line` on, the first of them from `row`."""
+        import pyarrow as pa
+
+        self._complete()
+        count = len(columns[0])
+        numbers = pa.array(range(row, row + count), pa.int32())
+        lines = pa.array(range(line, line + count), pa.int64())
+        for part, column in zip(self.parts, [numbers, lines, *columns], strict=True):
+            part.append(column)
+
+    def rows(self) -> pa.Array:
+        """Return the row of the batch that each record ends on."""
+        return self._column(0)
+
+    def numbers(self) -> pa.Array:
+        """Return the number of the first line of each record."""
+        return self._column(1)
+
+    def fields(self) -> list[pa.Array]:
+        """Return the fields, a column each."""
+        return [self._column(place) for place in range(2, self.width + 2)]
+
+    def _column(self, place: int) -> pa.Array:
+        import pyarrow as pa
+
+        self._complete()
+        empty = pa.array([], (pa.int32(), pa.int64(), pa.string())[min(place, 2)])
+        return pa.concat_arrays([empty, *self.parts[place]])
+
+    def _complete(self) -> None:
+        """Convert the records that were added one by one to a part."""
+        import pyarrow as pa
+
+        if not self.single:
+            return
+        rows, lines, records = zip(*self.single, strict=True)
+        self.single.clear()
+        columns = [pa.array(column, pa.string()) for column in zip(*records, strict=True)]
+        arrays = [pa.array(rows, pa.int32()), pa.array(lines, pa.int64()), *columns]
+        for part, array in zip(self.parts, arrays, strict=True):
+            part.append(array)
+
+
+# --- the reader of Spark -----------------------------------------------------------------------
+
+#: Settings of the session that lists lines: no file is divided between tasks, since whether a
+#: quote is open depends on all lines before. Every task has up to 64 files.
+UNDIVIDED = {
+    "spark.sql.files.openCostInBytes": str(1 << 40),
+    "spark.sql.files.maxPartitionBytes": str(1 << 46),
+}
+
+
+def read_csv(
+    session: SparkSession,
+    path: str,
+    dialect: CsvDialect,
+    partitions: Sequence[str],
+    *,
+    metadata: bool,
+    streaming: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
+
+    With `metadata` there is also `FILE_METADATA`. With the options of a `streaming` source, files
+    that are added later are read as well.
+
+    Lines are counted by tasks of whole files, which are read in a session of their own. Over Spark
+    Connect, where a frame belongs to one session, a task reads each file at once.
+    """
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    at_once = is_connect(session)
+    lines = session if at_once else session.newSession()
+    if not at_once:
+        for key, value in {**MEANING, **UNDIVIDED}.items():
+            lines.conf.set(key, value)
+    fields = [StructField(name, StringType()) for name in (CONTENT, *partitions)]
+    source = lines.read if streaming is None else lines.readStream.options(**streaming)
+    reader = source.format("text").schema(StructType(fields)).option("lineSep", "\n")
+    reader = reader.option("wholetext", str(at_once).lower())
+    reader = reader.option("__globPaths__", "false")
+    if not partitions:
+        reader = reader.option("recursiveFileLookup", "true")
+    given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"{FILE_METADATA}.file_path AS {FILE}"]
+    # `mapInArrow` does not quote names of columns
+    given += [f"{quote(name)} AS {PARTITION}{place}" for place, name in enumerate(partitions)]
+    given += [f"{FILE_METADATA}.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
+    frame = with_file_metadata(reader.load(path)).selectExpr(*given)
+    strings = [StructField(name, StringType()) for name in dialect.columns]
+    place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
+    names = [*partitions, *(ABOUT.values() if metadata else ())]
+    pairs = zip(names, frame.schema.fields[2:], strict=True)
+    others = [StructField(name, one.dataType) for name, one in pairs]
+    schema = StructType([*place, *strings, *others])
+
+    def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return parse_batches(lines_of(batches) if at_once else batches, dialect, names)
+
+    parsed = in_session(frame.mapInArrow(parse, schema), session)
+    if not metadata:
+        return parsed
+    about = ", ".join(f"'{key}', {name}" for key, name in {"file_path": FILE, **ABOUT}.items())
+    return parsed.selectExpr("*", f"named_struct({about}) AS {FILE_METADATA}")
+
+
+def with_file_metadata(frame: DataFrame) -> DataFrame:
+    """Return the rows of files with `FILE_METADATA`.
+
+    Spark's own name of this column, ``_metadata``, may be that of a column of the files.
+    """
+    return frame.select("*", frame.metadataColumn("_metadata").alias(FILE_METADATA))
+
+
+CONTENT, PARTITION = "schema_core_content", "schema_core_partition"
+#: The struct that describes the file of a row.
+FILE_METADATA = "schema_core_file_metadata"
+
+#: Field of `FILE_METADATA` besides the path -> the column that it is in.
+ABOUT = {
+    "file_name": "schema_core_file_name",
+    "file_size": "schema_core_file_size",
+    "file_modification_time": "schema_core_file_time",
+}
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def known_field(node: Node, type_: DataType, options: Options) -> Node:
+    """Return a field of a csv file, with the null literal of the table as NULL.
+
+    Without a literal no field is NULL: Flink writes NULL as an empty field, which it does not read.
+    """
+    if type_.children():
+        return node  # the literal is that of its elements or fields
+    if EMPTY_IS_NULL.of(options):
+        node = call("nullif", node, "")
+    null = NULL.of(options)
+    return node if null is None else call("nullif", node, null)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumn:
+    """A column to write: its name, its rendered value, and its type."""
+
+    name: str
+    value: Node
+    type: DataType
+
+
+def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> Node:
+    """Return a line of a csv file without its end; fields are quoted if necessary."""
+    marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
+    special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
+    blank = r"\x{0}-\x{20}"
+    pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
+
+    def quoted(column: CsvColumn, value: Node) -> Node:
+        if dialect.quote:
+            inside = call("replace", value, dialect.quote, dialect.quote * 2)
+            needed: Node = call("concat", dialect.quote, inside, dialect.quote)
+        else:
+            problem = f"column {column.name!r}: a value requires quotes, which are disabled"
+            needed = fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
+        return inline(
+            "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed
+        )
+
+    fields = (let(csv_value(one, dialect, options), partial(quoted, one)) for one in columns)
+    return call("concat_ws", dialect.delimiter, *fields)
+
+
+def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> Node:
+    """Return a value as a string; one that would be read back as another value fails the job."""
+    if column.type.children():
+        null: Node = Literal("")
+        if isinstance(column.type, ArrayType):
+            null = fail(f"column {column.name!r}: NULL would be read back as an empty array")
+        return let(
+            column.value,
+            lambda value: inline(
+                "if({v} IS NULL, {null}, {text})",
+                v=value,
+                null=null,
+                text=_with_escapes(value, dialect),
+            ),
+        )
+    return stored_text(column, options, partial(_with_escapes, dialect=dialect))
+
+
+def _with_escapes(text: Node, dialect: CsvDialect) -> Node:
+    if not dialect.escape:
+        return text
+    return call("replace", text, dialect.escape, dialect.escape * 2)
+
+
+#: Type -> what NULL would be read back as, if there is no null literal.
+_EMPTY_VALUES: Mapping[type[DataType], str] = {
+    **dict.fromkeys((CharType, VarCharType), "an empty string"),
+    **dict.fromkeys((BinaryType, VarBinaryType), "an empty string of bytes"),
+    BooleanType: "FALSE",
+}
+
+
+def stored_text(
+    column: CsvColumn, options: Options, escape: Callable[[Node], Node] = lambda text: text
+) -> Node:
+    """Return the string for a value that is a field, or a part of one.
+
+    It fails the job for a value that would be read back as another one.
+    """
+    null = NULL.of(options)
+    unknown: Node = Literal("" if null is None else null)
+    hint = f"{HINT}set {NULL.key!r} to a string that is not a value"
+    empty = _EMPTY_VALUES.get(type(column.type))
+    if null is None and empty is not None and not EMPTY_IS_NULL.of(options):
+        unknown = fail(f"column {column.name!r}: NULL would be read back as {empty}{hint}")
+
+    def known(value: Node) -> Node:
+        text = escape(value)
+        taken = [] if null is None else [null]
+        if EMPTY_IS_NULL.of(options) and null != "":
+            taken.append("")
+        if not taken:
+            return call("coalesce", text, unknown)
+        as_null = f"would be read back as NULL{hint}"
+        branches = [
+            (
+                inline("{v} = {literal}", v=value, literal=literal),
+                fail(f"column {column.name!r}: the value {literal!r} {as_null}"),
+            )
+            for literal in taken
+        ]
+        return Case(((is_null(value), unknown), *branches), text)
+
+    return let(column.value, known)
+
+
+def joined_text(column: CsvColumn, parts: Node, options: Options) -> Node:
+    """Return the strings of elements or fields, which the delimiter separates, as one.
+
+    It fails the job for a string that would be read back as other parts.
+    """
+    delimiter = str(ELEMENTS.of(options))
+    divided = fail(
+        f"column {column.name!r}: a part of it contains {delimiter!r}"
+        f"{HINT}set {ELEMENTS.key!r} to a string that no value contains"
+    )
+    read = "an empty array" if isinstance(column.type, ArrayType) else "NULL"
+    blank = fail(f"column {column.name!r}: a blank value would be read back as {read}")
+    return let(
+        parts,
+        lambda parts: inline(
+            "CASE WHEN exists({parts}, x -> instr(concat(x, {mark}), {mark}) <= length(x))"
+            " THEN {divided} WHEN size({parts}) > 0 AND rlike(array_join({parts}, {mark}),"
+            " {pattern}) THEN {blank} ELSE array_join({parts}, {mark}) END",
+            parts=parts,
+            mark=delimiter,
+            divided=divided,
+            blank=blank,
+            pattern=BLANK,
+        ),
+    )
+
+
+def escaped(text: str, dialect: CsvDialect) -> str:
+    """Return a name escaped for a header; the writer doubles its quotes."""
+    return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
+
+
+def header_options(dialect: CsvDialect) -> dict[str, str]:
+    """Return the options of Spark's csv writer, which starts a file with a header."""
+    return {
+        "sep": dialect.delimiter,
+        "quote": dialect.quote,
+        "escape": dialect.quote,
+        "quoteAll": str(bool(dialect.quote)).lower(),
+        "header": "true",
+        "emptyValue": "",
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+    }

@@ -1,0 +1,442 @@
+"""File formats: conversion between the fields of files and columns of exact types.
+
+Text formats are read as strings and converted by the rules of casts, so that values are those that
+Flink reads. A field that cannot be parsed fails the job or, on request, is NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.connectors.files.csv_files import (
+    COMMENTS,
+    CSV_ERRORS,
+    DELIMITER,
+    ELEMENTS,
+    EMPTY_IS_NULL,
+    ESCAPE,
+    FILE,
+    FILE_METADATA,
+    HEADER,
+    LINE,
+    NO_QUOTE,
+    NULL,
+    QUOTE,
+    TRAILING,
+    CsvColumn,
+    Options,
+    joined_text,
+    known_field,
+    stored_text,
+)
+from schema_core.connectors.files.field_values import (
+    BLANK,
+    TEXT,
+    Syntax,
+    is_value,
+    read_value,
+    shown,
+    stored_type,
+)
+from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.spark.compiler.expression import convert_parts, to_physical
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import NULL as NULL_NODE
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Column,
+    Element,
+    Field,
+    Node,
+    call,
+    function,
+    is_null,
+    let,
+    null_or,
+)
+from schema_core.spark.compiler.value_types import CHARACTERS
+from schema_core.spark.jobs import HINT
+from schema_core.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DistinctType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    StructuredType,
+    TimestampType,
+    VarBinaryType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.types import RowField
+
+
+class FileCodec(Protocol):
+    """Translates between the columns of a table and those that Spark reads and writes."""
+
+    def require(self, fields: Sequence[RowField], options: Options) -> None:
+        """Refuse columns of files that the format cannot hold."""
+
+    def stored(self, type_: DataType, options: Options) -> DataType:
+        """Return the type as which Spark reads a column."""
+
+    def reading(self, options: Options) -> dict[str, str]:
+        """Return the options of Spark's reader."""
+
+    def writing(self, fields: Sequence[RowField], options: Options) -> dict[str, str]:
+        """Return the options of Spark's writer."""
+
+    def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return the value of a column from what Spark reads."""
+
+    def encode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
+        """Return what Spark writes from the value of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format.
+
+    `options` may be set on the table. `is_text` is true if values are strings in the file, and
+    `known` converts the null literal to NULL. `why_not` returns why a type cannot be in a file.
+    `reading` and `writing` translate the options of the table to those of Spark's reader and
+    writer. `source` is Spark's data source, if it has another name. A `codec` does all of this for
+    formats whose values Spark stores as other types.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
+
+    identifier: str
+    options: tuple[ConfigOption[Any], ...] = ()
+    is_text: bool = False
+    reading: Callable[[Options], dict[str, str]] = lambda _: {}
+    writing: Callable[[Options], dict[str, str]] = lambda _: {}
+    known: Callable[[Node, DataType, Options], Node] = lambda node, _type, _options: node
+    why_not: Callable[[DataType], str | None] = lambda _: None
+    refused_in_names: tuple[str, ...] = ()
+    source: str | None = None
+    codec: FileCodec | None = None
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether Spark reads and writes the values of the format in the types of the columns."""
+        return self.codec is None and not self.is_text
+
+
+# --- json --------------------------------------------------------------------------------------
+
+JSON_ERRORS = ConfigOption(
+    "json.ignore-parse-errors",
+    boolean,
+    False,
+    "whether a field that cannot be parsed is NULL instead of an error",
+)
+STANDARD = ConfigOption(
+    "json.timestamp-format.standard",
+    choice("SQL", "ISO-8601"),
+    "SQL",
+    "whether date and time of a timestamp are separated by a space or a T",
+)
+IGNORE_NULLS = ConfigOption(
+    "json.encode.ignore-null-fields", boolean, False, "whether fields that are NULL are not written"
+)
+#: Options of Flink's format of which Spark does what one value asks for.
+JSON_FIXED = (
+    ConfigOption(
+        "json.fail-on-missing-field",
+        choice("false"),
+        "false",
+        "only `false`: a missing field is NULL",
+    ),
+    ConfigOption(
+        "json.map-null-key.mode", choice("FAIL"), "FAIL", "only `FAIL`: maps have no NULL keys"
+    ),
+    ConfigOption(
+        "json.encode.decimal-as-plain-number",
+        choice("false"),
+        "false",
+        "only `false`: decimals may be written with an exponent",
+    ),
+)
+
+
+def why_not_csv(type_: DataType) -> str | None:
+    """Return why a value of a type cannot be a field of csv, or None.
+
+    As in Flink, an ARRAY has elements and a ROW has fields that have no parts.
+    """
+    is_list = isinstance(type_, ArrayType | RowType | StructuredType)
+    if not type_.children() or (is_list and not any(one.children() for one in type_.children())):
+        return None
+    return f"csv cannot hold a value of {type_.nullable().as_summary_string()}"
+
+
+def why_not_json(type_: DataType) -> str | None:
+    """Return why a value of a type cannot be in json, or None."""
+    for part in type_.walk():
+        if isinstance(part, MapType | MultisetType):
+            key = part.children()[0]
+            if not isinstance(key, CHARACTERS):
+                return f"json has keys of strings only, got {part.nullable().as_summary_string()}"
+    return None
+
+
+def _json(options: Options) -> dict[str, str]:
+    mark = " " if STANDARD.of(options) == "SQL" else "'T'"
+    shape = f"yyyy-MM-dd{mark}HH:mm:ss[.SSSSSS]"
+    return {
+        "timestampNTZFormat": shape,
+        "timestampFormat": f"{shape}'Z'",
+        "ignoreNullFields": str(IGNORE_NULLS.of(options)).lower(),
+    }
+
+
+def is_object(functions: Any, text: Any, options: Options) -> Any:
+    """Return the condition that a string is an object of json, of the functions of PySpark."""
+    return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
+
+
+def _read_json(options: Options) -> dict[str, str]:
+    mode = "PERMISSIVE" if JSON_ERRORS.of(options) else "FAILFAST"
+    syntax = {"allowNonNumericNumbers": "false", "allowUnquotedControlChars": "true"}
+    return {**_json(options), **syntax, "mode": mode}
+
+
+FORMATS: dict[str, Format] = {
+    one.identifier: one
+    for one in (
+        Format(
+            "csv",
+            (
+                DELIMITER,
+                NO_QUOTE,
+                QUOTE,
+                ESCAPE,
+                COMMENTS,
+                CSV_ERRORS,
+                NULL,
+                EMPTY_IS_NULL,
+                ELEMENTS,
+                TRAILING,
+                HEADER,
+            ),
+            is_text=True,
+            known=known_field,
+            why_not=why_not_csv,
+        ),
+        Format(
+            "json",
+            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *JSON_FIXED),
+            is_text=True,
+            reading=_read_json,
+            writing=_json,
+            why_not=why_not_json,
+        ),
+        Format("parquet"),
+        # Spark keeps the schema of ORC files in Hadoop's configuration, where ORC's parser does not
+        # read backticks in names, and where Hadoop substitutes variables.
+        Format("orc", refused_in_names=("`", "${")),
+    )
+}
+
+CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", "orc"))
+
+
+# --- fields ------------------------------------------------------------------------------------
+
+
+_IN_FILE = call("concat", " in ", Field(Column(FILE_METADATA), "file_path"))
+#: Format -> the place of a row in its files, for messages.
+PLACES: dict[str, Node] = {
+    "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
+    **dict.fromkeys(("json", "avro", "raw"), _IN_FILE),
+}
+
+
+#: What the message of `parsed` contains.
+CANNOT_READ = ": cannot read as "
+
+
+def syntax_of(options: Options) -> Syntax:
+    """Return the syntax of the strings in the files or messages of a table."""
+    if options.get("format") != "json":
+        return Syntax.CSV
+    return Syntax.JSON if STANDARD.of(options) == "SQL" else Syntax.JSON_ISO
+
+
+def parsed(
+    node: Node, name: str, type_: DataType, options: Options, place: Node | None = None
+) -> Node:
+    """Return a value of a text format converted to its type, in physical form.
+
+    An invalid string fails the job with its column; `place` is where the string is from.
+    """
+    if isinstance(type_, DistinctType):
+        type_ = type_.source_type
+    if isinstance(type_, MultisetType):
+        type_ = MapType(type_.element_type, IntType())
+    is_text = all(isinstance(one, CHARACTERS) for one in type_.walk() if not one.children())
+    if is_text and (not type_.children() or syntax_of(options) is not Syntax.CSV):
+        return node
+    if type_.children() and syntax_of(options) is Syntax.CSV:
+        return let(node, lambda text: _parsed_list(text, name, type_, options, place))
+    if type_.children():
+        return convert_parts(node, type_, lambda part, of: parsed(part, name, of, options, place))
+    return to_physical(_parsed_scalar(node, name, type_, options, place), type_)
+
+
+def _parsed_list(
+    text: Node, name: str, type_: DataType, options: Options, place: Node | None
+) -> Node:
+    """Return an ARRAY or ROW from a field of csv: a blank one is an empty array or a NULL row."""
+    pattern = re.sub(r"([^A-Za-z0-9_])", r"\\\1", str(ELEMENTS.of(options)))
+    parts = call("split", text, pattern, -1)
+
+    def part(node: Node, of: DataType) -> Node:
+        return parsed(known_field(node, of, options), name, of, options, place)
+
+    if isinstance(type_, ArrayType):
+        element = type_.element_type
+        elements = inline(
+            "if(rlike({text}, {blank}), slice({parts}, 1, 0), {parts})",
+            text=text,
+            blank=BLANK,
+            parts=parts,
+        )
+        return call("transform", elements, function(lambda one: part(one, element)))
+    if not isinstance(type_, RowType | StructuredType):
+        return text  # `why_not_csv` refuses other types
+    fields = type_.fields
+
+    def row(parts: Node) -> Node:
+        values = [
+            value
+            for place, one in enumerate(fields)
+            for value in (one.name, part(Element(parts, place), one.data_type))
+        ]
+        made = call("named_struct", *values)
+        if is_lenient(options):
+            return made
+        problem = (
+            f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}, "
+            f"expected {len(fields)} values between {ELEMENTS.of(options)!r}: "
+        )
+        return inline(
+            "if(size({parts}) < {width}, raise_error(concat({problem}, {text},"
+            " coalesce({place}, ''))), {made})",
+            parts=parts,
+            width=len(fields),
+            problem=problem,
+            text=text,
+            place=NULL_NODE if place is None else place,
+            made=made,
+        )
+
+    return null_or(
+        inline("coalesce(rlike({text}, {blank}), TRUE)", text=text, blank=BLANK),
+        let(parts, row),
+    )
+
+
+def is_lenient(options: Options) -> bool:
+    """Return whether a field that cannot be parsed is NULL."""
+    return bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
+
+
+def _parsed_scalar(
+    node: Node, name: str, type_: DataType, options: Options, place: Node | None
+) -> Node:
+    syntax = syntax_of(options)
+    hint = f"set '{ignore_errors_key(options)}' = 'true' to read NULL there"
+    if place is not None and syntax is Syntax.CSV and not HEADER.of(options):
+        hint = f"if the first line names the columns, set '{HEADER.key}' = 'true'; or {hint}"
+    if syntax is Syntax.CSV and NULL.of(options) is None:
+        hint = f"if empty fields are NULL, set '{NULL.key}' = ''; {hint}"
+
+    def body(value: Node) -> Node:
+        read = read_value(value, type_, syntax)
+        if is_lenient(options):
+            return read
+        return inline(
+            "coalesce({read}, if({text} IS NULL OR {known}, NULL,"
+            " raise_error(concat({problem}, {text}, coalesce({place}, ''), {hint}))))",
+            read=read,
+            text=shown(value, type_, syntax),
+            known=is_value(value, type_, syntax),
+            problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
+            place=NULL_NODE if place is None else place,
+            hint=f"{HINT}{hint}",
+        )
+
+    return let(node, body)
+
+
+def ignore_errors_key(options: Options) -> str:
+    """Return the option that makes fields NULL which cannot be parsed."""
+    return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
+
+
+def rendered(node: Node, name: str, type_: DataType, options: Options) -> Node:
+    """Return a value as the string of a csv field; a NULL remains one."""
+    match type_:
+        case ArrayType(element_type=element):
+            parts = call(
+                "transform",
+                node,
+                function(lambda one: _rendered_part(one, name, element, options)),
+            )
+        case RowType() | StructuredType():
+            parts = call(
+                "array",
+                *(
+                    _rendered_part(Field(node, one.name), name, one.data_type, options)
+                    for one in type_.fields
+                ),
+            )
+        case _:
+            return _rendered_scalar(node, type_)
+    joined = joined_text(CsvColumn(name, node, type_), parts, options)
+    return null_or(is_null(node), joined)
+
+
+def _rendered_part(node: Node, name: str, type_: DataType, options: Options) -> Node:
+    return stored_text(CsvColumn(name, _rendered_scalar(node, type_), type_), options)
+
+
+def _rendered_scalar(node: Node, type_: DataType) -> Node:
+    match type_:
+        case BooleanType():
+            return Cast(node, "STRING")
+        case BinaryType() | VarBinaryType():
+            return call("base64", node)
+        case LocalZonedTimestampType():
+            return call("concat", convert(node, type_, TEXT), "Z")
+        case _:
+            return convert(node, type_, TEXT)
+
+
+def exact(node: Node, type_: DataType) -> Node:
+    """Return a value of a typed file, truncated to the precision of its type."""
+    if isinstance(type_, TimestampType | LocalZonedTimestampType):
+        return datetimes.truncated(node, 9, type_.precision)
+    return node
+
+
+def has_fewer_digits(type_: DataType, digits: int) -> bool:
+    """Return whether a type is a timestamp with fewer fractional digits."""
+    return isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < digits
+
+
+def stored_as(type_: DataType, options: Options) -> DataType:
+    """Return the type as which Spark reads a value of a text format."""
+    return stored_type(type_, syntax_of(options))

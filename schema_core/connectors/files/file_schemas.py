@@ -1,0 +1,467 @@
+"""Schemas of parquet and orc files, compared with the declared columns of a table.
+
+Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
+parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
+the driver, and columns that would not be read exactly are refused. Reading into a wider type is
+allowed; a nullable column that older files do not have is NULL there. The statistics of the footers
+also show which columns hold no NULL. A renamed column has its former name in older files: the names
+that each file has are found here, too. A footer is read again when the status of its file has
+changed, and as long as a change might not be seen in its status.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
+
+from schema_core.base.caching import GenerationalCache
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.connectors.files.stored_names import (
+    StoredNames,
+    repeated_name,
+    stored_names,
+    with_current_names,
+)
+from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
+from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
+from schema_core.spark.jobs import reason
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.session.jvm import java_class
+from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructType
+
+    from schema_core.catalog.changes.former_names import FormerNames, Path
+    from schema_core.types import RowField
+
+#: How many footers are read at once: reading them is bound by the file system.
+PARALLEL = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnGuarantees:
+    """Columns that hold no NULL in any file, and columns that hold whole milliseconds only."""
+
+    without_null: frozenset[str] = frozenset()
+    in_millis: frozenset[str] = frozenset()
+
+    def intersection(self, other: ColumnGuarantees) -> ColumnGuarantees:
+        """Return what two files guarantee together."""
+        without_null = self.without_null & other.without_null
+        return ColumnGuarantees(without_null, self.in_millis & other.in_millis)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFiles:
+    """What the footers of files show, and the files by the former names that they have.
+
+    `repeated` is the path of a column or field that a file has by several of its names, and these.
+    """
+
+    guarantees: ColumnGuarantees
+    by_names: Mapping[StoredNames, Sequence[str]]
+    repeated: tuple[Path, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """The Spark schema of a file, as JSON, and its guarantees about the requested columns."""
+
+    schema: str
+    guarantees: ColumnGuarantees
+
+
+#: The footers of files that have not changed since, bounded by their bytes.
+_KEPT: GenerationalCache[Footer] = GenerationalCache(f"{__name__}.Footer", 16_000_000)
+
+#: The package of the formats in Spark.
+SOURCES = "org.apache.spark.sql.execution.datasources"
+
+#: Reads the footer of a file: its status, and the columns to look for NULL and milliseconds in.
+FooterReader: TypeAlias = Callable[[Any, ColumnGuarantees], Footer]
+
+
+def _parquet(session: SparkSession) -> FooterReader:
+    state = session._jsparkSession.sessionState()  # noqa: SLF001
+    configuration = state.newHadoopConf()
+    files = java_class(session, "org.apache.parquet.hadoop.util.HadoopInputFile")
+    readers = java_class(session, "org.apache.parquet.hadoop.ParquetFileReader")
+    converters = java_class(session, f"{SOURCES}.parquet.ParquetToSparkSchemaConverter")
+    converter = converters(state.conf())
+
+    def is_in_millis(message: Any, name: str) -> bool:
+        if not message.containsField(name):
+            return False
+        annotation = message.getType(message.getFieldIndex(name)).getLogicalTypeAnnotation()
+        return str(annotation).startswith("TIMESTAMP(MILLIS")
+
+    def read(status: Any, requested: ColumnGuarantees) -> Footer:
+        reader = readers.open(files.fromStatus(status, configuration))
+        try:
+            footer = reader.getFooter()
+        finally:
+            reader.close()
+        message = footer.getFileMetaData().getSchema()
+        without = set(requested.without_null)
+        for block in footer.getBlocks():
+            for chunk in block.getColumns() if without and block.getRowCount() else ():
+                # only the first name: a field of a row may be NULL because the row is
+                name = chunk.getPath().toArray()[0]
+                statistics = chunk.getStatistics()
+                if name in without and not (
+                    statistics.isNumNullsSet() and statistics.getNumNulls() == 0
+                ):
+                    without.remove(name)
+        in_millis = frozenset(one for one in requested.in_millis if is_in_millis(message, one))
+        return Footer(
+            str(converter.convert(message).json()), ColumnGuarantees(frozenset(without), in_millis)
+        )
+
+    return read
+
+
+def _orc(session: SparkSession) -> FooterReader:
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    orc = java_class(session, "org.apache.orc.OrcFile")
+    utils = java_class(session, f"{SOURCES}.orc.OrcUtils")
+
+    def read(status: Any, requested: ColumnGuarantees) -> Footer:
+        reader = orc.createReader(status.getPath(), orc.readerOptions(configuration))
+        try:
+            schema, statistics = reader.getSchema(), reader.getStatistics()
+        finally:
+            reader.close()
+        fields = [*zip(schema.getFieldNames(), schema.getChildren(), strict=True)]
+        by_position = all(str(name).startswith("_col") for name, _ in fields)
+        columns = frozenset() if by_position else requested.without_null
+        without = {
+            str(name)
+            for name, field in fields
+            if name in columns and not statistics[field.getId()].hasNull()
+        }
+        return Footer(
+            str(utils.toCatalystSchema(schema).json()), ColumnGuarantees(frozenset(without))
+        )
+
+    return read
+
+
+def _local_footer(
+    session: SparkSession, uri: str, form: str, requested: ColumnGuarantees
+) -> Footer:
+    """Return the footer of a local file, read without a JVM in this process.
+
+    The schema of an orc file is that which Spark infers, since Arrow does not distinguish the two
+    kinds of timestamps in it.
+    """
+    if form == "orc":
+        schema = (
+            session.read.format(form).option("__globPaths__", "false").load(unquote(uri)).schema
+        )
+        return Footer(str(schema.json()), ColumnGuarantees())
+    import pyarrow.parquet as pq
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    with pq.ParquetFile(path_of(uri)) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+    without = set(requested.without_null)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            statistics = chunk.statistics
+            if not (statistics and statistics.has_null_count and statistics.null_count == 0):
+                without.discard(chunk.path_in_schema.partition(".")[0])
+    units = {one.name: getattr(one.type, "unit", None) for one in schema}
+    in_millis = frozenset(one for one in requested.in_millis if units.get(one) == "ms")
+    text = from_arrow_schema(schema, prefer_timestamp_ntz=True).json()
+    return Footer(str(text), ColumnGuarantees(frozenset(without & units.keys()), in_millis))
+
+
+#: Format -> the reader of its footers. Other formats do not store types.
+FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
+
+
+def check_files(
+    session: SparkSession,
+    uris: Sequence[str],
+    form: str,
+    columns: Sequence[RowField],
+    former: FormerNames,
+) -> CheckedFiles:
+    """Refuse files that do not hold the declared columns in types that are read exactly.
+
+    `uris` are the files; `columns` are those that the files must have, NOT NULL where the table
+    declares it, and `former` the names by which older files may have them. Return what the footers
+    of all files show of the NOT NULL columns, and of columns of timestamps.
+
+    Raises:
+        ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
+            is NOT NULL and not in all of them, or that has a type that would be read as other
+            values; and for a file whose footer cannot be read.
+    """
+    from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
+
+    if form not in FOOTERS:
+        return CheckedFiles(ColumnGuarantees(), {})
+    fields = [to_struct_field(one.name, one.data_type, on_loss="note") for one in columns]
+    declared = StructType(fields)
+    required = frozenset(one.name for one in fields if not one.nullable)
+    kinds = (TimestampType, TimestampNTZType)
+    instants = frozenset(one.name for one in fields if isinstance(one.dataType, kinds))
+    requested = ColumnGuarantees(_all_names(required, former), _all_names(instants, former))
+    footers = _read_all(session, uris, form, requested)
+    schemas = _schemas(footers)
+    names: dict[str, StoredNames] = dict.fromkeys(schemas, ())
+    files = dict(schemas.values())
+    repeated = None
+    for text, (uri, schema) in schemas.items():
+        if former.paths and not _is_by_position(schema, form):
+            names[text] = tuple(stored_names(columns, schema, former))
+            repeated = repeated or repeated_name(columns, schema, former)
+        if names[text]:
+            files[uri] = with_current_names(schema, columns, dict(names[text]))
+    found = Gathering()
+    for problem in _problems(files, declared, form):
+        with found.catching():
+            raise problem
+    found.raise_all()
+    guarantees, by_names = ColumnGuarantees(required, instants), dict[StoredNames, list[str]]()
+    for uri, footer in footers.items():
+        stored = names[footer.schema]
+        by_names.setdefault(stored, []).append(uri)
+        guarantees = guarantees.intersection(_of_columns(footer.guarantees, declared, stored))
+    return CheckedFiles(guarantees, by_names, repeated)
+
+
+def _all_names(columns: frozenset[str], former: FormerNames) -> frozenset[str]:
+    return frozenset(name for column in columns for name in former.names_of(column))
+
+
+def _of_columns(
+    guarantees: ColumnGuarantees, declared: StructType, stored: StoredNames
+) -> ColumnGuarantees:
+    """Return the guarantees of a file by the current names of columns."""
+    names = dict(stored)
+    pairs = [(one, names.get((one,), one)) for one in declared.names]
+    return ColumnGuarantees(
+        frozenset(column for column, name in pairs if name in guarantees.without_null),
+        frozenset(column for column, name in pairs if name in guarantees.in_millis),
+    )
+
+
+def _schemas(footers: Mapping[str, Footer]) -> dict[str, tuple[str, StructType]]:
+    """Return the distinct schemas of files by their JSON, with the first file that has each."""
+    from pyspark.sql.types import StructType
+
+    first: dict[str, str] = {}
+    for uri, footer in footers.items():
+        first.setdefault(footer.schema, uri)
+    return {text: (uri, StructType.fromJson(json.loads(text))) for text, uri in first.items()}
+
+
+def _read_all(
+    session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
+) -> dict[str, Footer]:
+    """Return the footers of the files, by URI."""
+    if is_connect(session):
+        return _read_local(session, uris, form, requested)
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    application = session.sparkContext.applicationId
+    path_class = java_class(session, "org.apache.hadoop.fs.Path")
+    uri_class = java_class(session, "java.net.URI")
+
+    @cache
+    def reader() -> FooterReader:
+        return FOOTERS[form](session)
+
+    def read(uri: str) -> Footer:
+        try:
+            path = path_class(uri_class(uri))
+            status = path.getFileSystem(configuration).getFileStatus(path)
+            local = path_of(uri)
+            state = None if local is None else file_state_of(local)
+            version = state or (status.getLen(), status.getModificationTime())
+            key = (application, uri, *version, requested)
+            footer = _KEPT.keep(key, len(uri) + 1000)
+            if footer is None:
+                footer = reader()(status, requested)
+                if state is None or is_file_settled(state):
+                    _KEPT.add(key, footer, len(uri) + len(footer.schema))
+            return footer
+        except Exception as error:
+            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            raise ExternalError(problem, code="file-schema-mismatch") from error
+
+    return _in_threads(uris, read)
+
+
+def _in_threads(uris: Sequence[str], read: Callable[[str], Footer]) -> dict[str, Footer]:
+    if len(uris) == 1:  # a thread would open a connection to the JVM of its own
+        return {uris[0]: read(uris[0])}
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        return dict(zip(uris, pool.map(read, uris), strict=True))
+
+
+def _read_local(
+    session: SparkSession, uris: Sequence[str], form: str, requested: ColumnGuarantees
+) -> dict[str, Footer]:
+    """Return the footers of local files, by URI."""
+
+    def read(uri: str) -> Footer:
+        try:
+            return _local_footer(session, uri, form, requested)
+        except Exception as error:
+            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            raise ExternalError(problem, code="file-schema-mismatch") from error
+
+    return _in_threads(uris, read)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaMismatch:
+    """A declared column or field that a file lacks, or has in an incompatible type."""
+
+    name: str
+    declared: SparkType
+    found: SparkType | None
+    is_nullable: bool = True
+    others: tuple[str, ...] = ()
+
+
+def _problems(
+    files: Mapping[str, StructType], declared: StructType, form: str
+) -> Iterator[ExternalError]:
+    """Yield the problems of the files; a column is reported once, for the first file."""
+    by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
+    reported: set[str] = set()
+    for uri, found in by_file.items():
+        for one in found:
+            if one.name in reported:
+                continue
+            everywhere = all(
+                any(other.name == one.name and other.found is None for other in others)
+                for others in by_file.values()
+            )
+            if one.found is None and one.is_nullable and not everywhere:
+                continue
+            reported.add(one.name)
+            yield _problem(one, _shown(uri), everywhere)
+
+
+def _problem(one: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
+    declared = _type(one.declared)
+    if one.found is not None:
+        found = _type(one.found)
+        problem = f"file {file!r}: column {one.name!r} is {found}, but is declared as {declared}"
+        hint = f"declare the column as {found} and CAST it in the query, or rewrite the file"
+    elif everywhere:
+        problem = f"no file has a column {one.name!r}, for example {file!r}"
+        has = f"the file has {', '.join(one.others)}"
+        hint = similar(one.name.rpartition(".")[2], one.others) or has
+        hint = f"{hint}; rename the column of the table, or rewrite the files"
+    else:
+        problem = f"file {file!r} has no column {one.name!r}, which is NOT NULL"
+        hint = "declare the column as nullable, or rewrite the file"
+    return ExternalError(problem, code="file-schema-mismatch", hint=hint)
+
+
+def _shown(uri: str) -> str:
+    """Return the path of a local file, or a URI, without escapes."""
+    return unquote(uri).removeprefix("file://")
+
+
+def _type(type_: SparkType) -> str:
+    try:
+        return from_spark(type_).as_summary_string()
+    except UnsupportedError:
+        return str(type_.simpleString())
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+def differences(
+    declared: StructType, found: StructType, form: str, prefix: str = ""
+) -> Iterator[SchemaMismatch]:
+    """Yield every declared field that is missing or has an incompatible type, at any depth."""
+    from pyspark.sql.types import StructField, StructType
+
+    if not prefix and _is_by_position(found, form):
+        # orc files of old versions of Hive have no names, and Spark matches them by position
+        pairs = zip(declared.fields, found.fields, strict=False)
+        found = StructType([StructField(one.name, other.dataType) for one, other in pairs])
+    types = {one.name: one.dataType for one in found.fields}
+    for field in declared.fields:
+        name = f"{prefix}{field.name}"
+        if field.name in types:
+            yield from _compared(field.dataType, types[field.name], form, name)
+        else:
+            yield SchemaMismatch(name, field.dataType, None, field.nullable, tuple(types))
+
+
+def _is_by_position(found: StructType, form: str) -> bool:
+    """Return whether a file has no names of columns."""
+    names = found.names
+    return form == "orc" and bool(names) and all(name.startswith("_col") for name in names)
+
+
+def _compared(
+    declared: SparkType, found: SparkType, form: str, name: str
+) -> Iterator[SchemaMismatch]:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match declared, found:
+        case StructType(), StructType():
+            yield from differences(declared, found, form, f"{name}.")
+        case ArrayType(), ArrayType():
+            yield from _compared(declared.elementType, found.elementType, form, f"{name}.element")
+        case MapType(), MapType():
+            yield from _compared(declared.keyType, found.keyType, form, f"{name}.key")
+            yield from _compared(declared.valueType, found.valueType, form, f"{name}.value")
+        case _ if not is_exact(declared, found, form):
+            yield SchemaMismatch(name, declared, found)
+
+
+#: Spark type of a file -> the types in which every format reads the same values.
+WIDER: Mapping[str, str] = {
+    "ByteType": "ShortType IntegerType LongType DoubleType",
+    "ShortType": "IntegerType LongType DoubleType",
+    "IntegerType": "LongType DoubleType",
+    "FloatType": "DoubleType",
+    "StringType": "BinaryType",
+    "CharType": "StringType",
+    "VarcharType": "StringType",
+    "TimeType": "TimeType",
+    "YearMonthIntervalType": "YearMonthIntervalType",
+    "DayTimeIntervalType": "DayTimeIntervalType",
+}
+
+#: The same, only for parquet: it stores intervals as integers, its strings need no mark, and a
+#: timestamp of either kind is the same number of a unit, as for Flink's reader.
+PARQUET: Mapping[str, str] = {
+    "IntegerType": "YearMonthIntervalType",
+    "LongType": "DayTimeIntervalType",
+    "BinaryType": "StringType",
+    "TimestampType": "TimestampNTZType",
+    "TimestampNTZType": "TimestampType",
+}
+
+
+def is_exact(declared: SparkType, found: SparkType, form: str) -> bool:
+    """Return whether every value of a file's type is read unchanged as the declared one."""
+    from pyspark.sql.types import DecimalType, VariantType
+
+    if declared == found or isinstance(declared, VariantType):
+        return True
+    if isinstance(declared, DecimalType) and isinstance(found, DecimalType):
+        digits = declared.precision - declared.scale >= found.precision - found.scale
+        return bool(digits and declared.scale >= found.scale)
+    name = type(found).__name__
+    others = WIDER.get(name, "") + (f" {PARQUET.get(name, '')}" if form == "parquet" else "")
+    return type(declared).__name__ in others.split()

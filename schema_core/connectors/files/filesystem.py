@@ -1,0 +1,1339 @@
+"""The connector `filesystem`: files of a format such as csv or parquet in a directory.
+
+Options and metadata are those of Flink's filesystem connector. Rows are written to a hidden
+directory and moved when the job has finished, so readers never see a part of them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import unquote
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.paths import join_names
+from schema_core.catalog.changes.former_names import LISTED, FormerNames, Path
+from schema_core.catalog.changes.table_changes import print_path
+from schema_core.connectors.files.csv_files import (
+    CONTENT,
+    EMPTY_IS_NULL,
+    FILE_METADATA,
+    NULL,
+    CsvColumn,
+    CsvDialect,
+    csv_line,
+    csv_value,
+    dialect_of,
+    escaped,
+    header_options,
+    read_csv,
+    with_file_metadata,
+)
+from schema_core.connectors.files.csv_survey import (
+    NativeCsv,
+    Survey,
+    SurveyOptions,
+    survey_files,
+)
+from schema_core.connectors.files.file_formats import (
+    CANNOT_READ,
+    CSV,
+    FORMATS,
+    JSON,
+    JSON_ERRORS,
+    PLACES,
+    Format,
+    exact,
+    has_fewer_digits,
+    is_object,
+    parsed,
+    rendered,
+    stored_as,
+)
+from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
+from schema_core.connectors.files.stored_names import (
+    REWRITE,
+    StoredNames,
+    by_any_name,
+    current_value,
+    every_name,
+    stored_type,
+)
+from schema_core.connectors.files.unreadable_files import (
+    require_readable_files,
+    require_short_lines,
+)
+from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
+from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
+from schema_core.environment.discovery import require
+from schema_core.environment.options import ConfigOption, duration, integer, invalid_value
+from schema_core.environment.planner import fingerprint
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
+from schema_core.mappings.exact_types import TYPE_KEY
+from schema_core.mappings.spark.pyspark_types import (
+    from_struct_field,
+    to_spark_sql,
+    to_struct_field,
+)
+from schema_core.schema.columns import PhysicalColumn
+from schema_core.spark.commit.commit import (
+    Batch,
+    CommitFileKind,
+    Definition,
+    Directory,
+    FileStage,
+    OverwriteScope,
+    PartitionValues,
+    clean,
+    is_uncommitted,
+    last_batch,
+    read_consistently,
+    recover,
+    unescaped,
+)
+from schema_core.spark.commit.file_systems import (
+    COPYING,
+    FileSystem,
+    LocalFiles,
+    absolute,
+    is_hidden,
+    is_relative,
+    located,
+)
+from schema_core.spark.compiler.expression import (
+    from_physical,
+    to_physical,
+)
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import NamedNode, select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sql_type
+from schema_core.spark.connector import metadata_column, raw_column
+from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
+from schema_core.spark.session.api_mode import functions_of, is_connect
+from schema_core.spark.session.jvm import java_class, with_metadata
+from schema_core.spark.streaming.local_state import State, is_settled, state_of
+from schema_core.types import (
+    MAX_LENGTH,
+    AnyTimestampType,
+    BigIntType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+    SmallIntType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import StructField
+
+    from schema_core.base.paths import ObjectIdentifier
+    from schema_core.catalog.objects import CatalogTable
+    from schema_core.schema.resolved import ResolvedSchema
+    from schema_core.spark.commit.transactions import Stage
+    from schema_core.spark.connector import ReadContext, TableContext, WriteContext
+
+TEXT = VarCharType(MAX_LENGTH)
+
+#: How many files and directories a table may have for its list of files to be kept.
+MAX_REUSED = 5_000
+
+#: The digits of a fraction of a second that Spark's types hold.
+MICROSECONDS = 6
+
+#: The time zone of a TIMESTAMP_LTZ in the name of a directory, whatever that of the session.
+PARTITION_ZONE = "UTC"
+#: The name of a directory from which Spark reads NULL.
+SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
+#: Characters by which Spark's source of streams takes a path for a pattern.
+_PATTERN = frozenset("*?[]{}\\")
+#: How much older than the newest file a file may be that a stream reads: Spark skips older ones.
+NO_MAXIMUM = "36500d"
+PATH = ConfigOption(
+    "path",
+    str,
+    None,
+    "the directory, or a file to read; if relative, below the current directory of the process",
+    required=True,
+)
+FORMAT = ConfigOption(
+    "format", str, None, "csv, json, parquet, orc, avro, raw or text", required=True
+)
+
+
+def _directory_name(text: str) -> str:
+    """Parse the name of a directory that readers do not skip."""
+    if not text or text.endswith(COPYING) or "\0" in text:
+        raise invalid_value("the name of a directory that readers do not skip", text)
+    return text
+
+
+DEFAULT_PARTITION = ConfigOption(
+    "partition.default-name",
+    _directory_name,
+    "__DEFAULT_PARTITION__",
+    "the directory of a partition whose column is NULL or empty",
+)
+PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
+MONITOR_INTERVAL = ConfigOption(
+    "source.monitor-interval",
+    duration,
+    None,
+    "reads files that are added later, too: the table is unbounded",
+)
+#: Options of Flink for the layout of files, accepted without effect.
+WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
+    ConfigOption(key, str, None, "no effect on a batch job of Spark")
+    for key in (
+        "source.report-statistics", "auto-compaction",
+        "compaction.file-size", "compaction.parallelism", "sink.shuffle-by-partition.enable",
+        "sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval",
+        "sink.rolling-policy.check-interval", "sink.rolling-policy.inactivity-interval",
+        "sink.partition-commit.trigger", "sink.partition-commit.delay",
+        "sink.partition-commit.watermark-time-zone", "sink.partition-commit.policy.kind",
+        "sink.partition-commit.policy.class", "sink.partition-commit.success-file.name",
+        "partition.time-extractor.kind", "partition.time-extractor.class",
+        "partition.time-extractor.timestamp-pattern",
+    )
+)  # fmt: skip
+
+_SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
+
+
+def _file(field: str) -> Node:
+    return Field(ColumnNode(FILE_METADATA), field)
+
+
+def _decoded(path: Node) -> Node:
+    """Return a path without the escapes of a URI; most have none."""
+    return let(
+        path,
+        lambda value: inline(
+            "if(contains({v}, '%'), url_decode(replace({v}, '+', '%2B')), {v})", v=value
+        ),
+    )
+
+
+#: Metadata key -> its type and its value in Spark.
+METADATA: dict[str, tuple[DataType, Node]] = {
+    "file.path": (
+        VarCharType(MAX_LENGTH, nullable=False),
+        _decoded(call("regexp_replace", _file("file_path"), _SCHEME, "")),
+    ),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_file("file_name"))),
+    "file.size": (BigIntType(nullable=False), _file("file_size")),
+    "file.modification-time": (
+        LocalZonedTimestampType(3, nullable=False),
+        _file("file_modification_time"),
+    ),
+}
+
+
+class FilesystemConnector:
+    """Files in a directory; partitions are directories ``key=value`` below it."""
+
+    identifier: Final = "filesystem"
+    requires: Final = ("pyspark",)
+    can_read: Final = True
+    can_write: Final = True
+    abilities: Final = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING})
+    metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
+    writable_metadata: frozenset[str] = frozenset()
+
+    def __init__(self) -> None:
+        #: What `read` found to hold no NULL.
+        self._without_null: frozenset[str] = frozenset()
+        #: The local directory that `read` listed, and its state; None if they cannot be compared.
+        self._listed: tuple[str, State] | None = None
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """The options of the connector and those of the format that the table names."""
+        own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
+        own = (*own, MONITOR_INTERVAL, *WITHOUT_EFFECT)
+        if "format" not in options:
+            return own
+        return (*own, *format_of(options).options)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the columns of the files and the metadata of a table.
+
+        Raises:
+            ExternalError: with code `files-not-found` where there is no such directory, with code
+                `unreadable-file` as `require_readable_files`.
+        """
+        self._listed = None
+        layout = FileLayout(context)
+        system, root = located(context.session, layout.path)
+        if isinstance(system, LocalFiles):
+            _require_readable(context.session, root, layout.form.identifier)
+        # a relative path may be another one for the next query
+        reused = isinstance(system, LocalFiles) and not is_relative(PATH.of(layout.options) or "")
+        state = state_of(root) if reused else None
+        if state is not None and (len(state) > MAX_REUSED or not is_settled(state)):
+            state = None
+        frame = self._frame(context, layout, system, root)
+        if state is None or state_of(root) != state:
+            return frame
+        if not any(Directory(system, root).named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+            self._listed = root, state
+        return frame
+
+    def unchanged(self) -> bool:
+        """Return whether the files are those that `read` listed."""
+        return self._listed is not None and state_of(self._listed[0]) == self._listed[1]
+
+    def _frame(
+        self, context: ReadContext, layout: FileLayout, system: FileSystem, root: str
+    ) -> DataFrame:
+        session = context.session
+        _require_directory(layout.path, system, root)
+        with _one_depth(layout.path):
+            frame = read_consistently(
+                Directory(system, root),
+                definition_of(context.identifier, context.table),
+                lambda: layout.load(session, metadata=bool(context.metadata)),
+            )
+        uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
+        inner = layout.inner()
+        checked = check_files(session, uris, layout.form.identifier, inner, layout.former)
+        frame = layout.by_names(session, frame, checked.by_names)
+        guarantees = checked.guarantees
+        self._without_null = guarantees.without_null
+        if layout.native is not None:
+            types = {one.name: context.physical_columns[one.name] for one in inner}
+            self._without_null |= layout.native.columns_without_null(types)
+        values = layout.partition_values(uris, root)
+        partitions = layout.read_partitions(context, values)
+        names = {one.name for one in context.table.resolved_schema.columns}
+        physical: list[NamedNode] = []
+        for name, type_ in context.columns.items():
+            if name in partitions:
+                physical.append((partitions[name], name))
+            elif name in guarantees.in_millis and not has_fewer_digits(type_, 3):
+                physical.append((ColumnNode(name), name))
+            else:
+                physical.append((layout.value(name, type_), name))
+                is_compared = isinstance(type_, TimestampType) and type_.precision < MICROSECONDS
+                is_free = raw_column(name) not in names
+                if layout.form.is_typed and is_compared and is_free:
+                    physical.append((ColumnNode(name), raw_column(name)))
+        default = DEFAULT_PARTITION.of(layout.options)
+        self._without_null |= {key for key, found in values.items() if default not in found}
+        metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
+        return select(frame, [*physical, *metadata])
+
+    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
+        """Return the columns in which the last `read` found no NULL.
+
+        The footers of parquet and orc files count NULLs, the names of directories have the values
+        of partition columns, and surveys of csv files show whether fields are empty.
+        """
+        return self._without_null
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return that a table with ``source.monitor-interval`` is unbounded."""
+        is_monitored = MONITOR_INTERVAL.of(options) is not None
+        return Boundedness.CONTINUOUS_UNBOUNDED if is_monitored else Boundedness.BOUNDED
+
+    def monitor_interval(self, options: Mapping[str, str]) -> dt.timedelta | None:
+        """Return how often a streaming job looks for new files."""
+        return MONITOR_INTERVAL.of(options)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the columns of all files, also of those that are added later.
+
+        The schemas of the files that are there already are checked as those of a batch job.
+
+        Raises:
+            ExternalError: with code `files-not-found` where there is no such directory, with code
+                `file-schema-mismatch`.
+            UnsupportedError: with code `streaming-not-supported` for a path with characters that
+                Spark's source takes for a pattern, and for a file that has a column by two names.
+        """
+        layout = FileLayout(context, streams=True)
+        session = context.session
+        system, root = located(session, layout.path)
+        _require_directory(layout.path, system, root)
+        if isinstance(system, LocalFiles):
+            _require_readable(context.session, root, layout.form.identifier)
+        recover(Directory(system, root), definition_of(context.identifier, context.table))
+        if layout.form.identifier in FOOTERS:
+            present = FileLayout(context).reader(session).load(layout.path).inputFiles()
+            form = layout.form.identifier
+            checked = check_files(session, present, form, layout.inner(), layout.former)
+            _require_one_name(layout, checked)
+        # Spark reads all metadata of a stream for each row, also those that nothing reads
+        has_metadata = bool(context.metadata or layout.partitions)
+        frame = layout.load(session, metadata=has_metadata)
+        partitions = {key: layout.partition_of_file(key) for key in layout.partitions}
+        physical = [
+            (partitions[name] if name in partitions else layout.value(name, type_), name)
+            for name, type_ in context.columns.items()
+        ]
+        metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
+        return select(frame, [*physical, *metadata])
+
+    def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
+        """Return the error of the first invalid record of csv files that Spark's reader refused."""
+        layout = FileLayout(context, is_exact=True)
+        if layout.form is not CSV or not _is_of_a_record(error):
+            return None
+        try:
+            with spark_errors():
+                frame = self._frame(context, layout, *located(context.session, layout.path))
+                frame.write.format("noop").mode("overwrite").save()
+        except ExternalError as found:
+            return found
+        return None
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def stage(self, context: WriteContext) -> Stage:
+        """Return a hidden directory within that of the table, whose files the commit moves.
+
+        INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
+        ``PartitionLoader`` of Flink 2.3): all files of a table without partitions; else those of
+        each partition that gets rows and, where a PARTITION clause gives a value for every
+        partition key, those of this partition, even if it gets none.
+
+        Raises:
+            SchemaError: with code `path-not-empty` if the directory of a new table contains
+                files, with code `not-a-directory` for a path that is a file, with code
+                `type-not-in-file-format`.
+            ExternalError: with code `file-system-failed`.
+        """
+        session, replaced = context.session, context.replaced
+        layout = FileLayout(context)
+        layout.require_types()
+        if context.batch is not None:
+            _refuse_ignored_by_streams(context.options)
+        system, root = located(session, layout.path)
+        new = definition_of(context.identifier, context.table)
+        old = definition_of(context.identifier, replaced) if replaced else None
+        held = old if context.creates else new
+        if context.creates:
+            owns = replaced is not None and _path_of(session, replaced) == root
+            scope = OverwriteScope(everything=owns, empty=not owns)
+        else:
+            scope = _scope(context, layout)
+        changed = new if old not in (None, new) else None
+        part = context.batch
+        batch = None if part is None else Batch(part.job, part.number)
+        stage = FileStage(
+            Directory(system, root),
+            scope,
+            held=held,
+            definition=changed,
+            id=context.job,
+            batch=batch,
+        )
+        stage.check()
+        return stage
+
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        """Return that the files of a micro-batch are committed once."""
+        return DeliveryGuarantee.EXACTLY_ONCE
+
+    def last_batch(self, context: WriteContext, job: str) -> int | None:
+        """Return the number of the last micro-batch of a job whose files are committed."""
+        directory = Directory(*located(context.session, FileLayout(context).path))
+        recover(directory, definition_of(context.identifier, context.table))
+        return last_batch(directory, job)
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the directory has files, and none of the job that it has not committed."""
+        directory = Directory(*located(context.session, FileLayout(context).path))
+        recover(directory, definition_of(context.identifier, context.table))
+        if is_uncommitted(directory, job):
+            return False
+        return directory.status("") is not None and bool(directory.files())
+
+    def recover(self, context: WriteContext) -> None:
+        """Complete the commits of killed jobs, and remove their uncommitted files."""
+        directory = Directory(*located(context.session, FileLayout(context).path))
+        clean(directory, definition_of(context.identifier, context.table), created=context.creates)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows into the stage of the job."""
+        require_instance(context.stage, FileStage, "the stage of a write")
+        stage = cast("FileStage", context.stage)
+        layout = FileLayout(context)
+        types = context.physical_columns
+        fields = [RowField(name, type_) for name, type_ in types.items()]
+        frame = select(frame, (layout.written(*one) for one in types.items()))
+        form = layout.form
+        written, settings = form.source or form.identifier, form.writing(layout.options)
+        if form.codec is not None:
+            settings = form.codec.writing(layout.inner(), layout.options)
+        if layout.form is CSV:
+            frame, written, settings = layout.lines(frame, fields)
+        if form.is_typed:
+            frame = _with_exact_types(
+                frame, [one for one in fields if one.name not in layout.partitions]
+            )
+        if (tasks := PARALLELISM.of(layout.options)) is not None:
+            frame = frame.repartition(tasks)
+        writer = frame.write.mode("append").options(**settings)
+        if layout.partitions:
+            writer = writer.partitionBy(*layout.partitions)
+        stage.open()
+        place = (
+            f"file://{stage.staging_directory}"
+            if stage.is_beside
+            else f"{layout.path}/{stage.name}"
+        )
+        writer.format(written).save(place)
+
+
+#: Options for which a streaming job of Flink does more than commit files, with values that do not.
+_OF_STREAMS: Mapping[str, frozenset[str]] = {
+    "sink.partition-commit.policy.kind": frozenset(),
+    "auto-compaction": frozenset({"false"}),
+}
+
+
+def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
+    """Refuse options of a table that a streaming job would ignore.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    for key, harmless in _OF_STREAMS.items():
+        if key in options and options[key].strip().lower() not in harmless:
+            raise UnsupportedError(
+                f"streaming jobs do not support the option {key!r} of the connector 'filesystem'",
+                code="streaming-not-supported",
+                hint="remove the option",
+            )
+
+
+def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
+    """Refuse to read files as a stream that have a column or field by several of its names.
+
+    One of these is of another column, which was dropped. A stream reads files by all names at once,
+    since names added later are unavailable.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if checked.repeated is not None:
+        path, names = checked.repeated
+        raise UnsupportedError(
+            f"a streaming job cannot read files of {layout.path!r} that have {print_path(path)} "
+            f"by its former name {names[0]!r} and another, dropped one by the name {names[1]!r}",
+            code="streaming-not-supported",
+            hint=REWRITE,
+        )
+
+
+def _require_directory(path: str, system: FileSystem, root: str) -> None:
+    """Require that there is a directory at a path, or a file that readers do not skip.
+
+    Raises:
+        ExternalError: with code `files-not-found`.
+    """
+    entry = system.status(root)
+    if entry is None:
+        problem = f"there is no file or directory at {path!r}"
+        raise ExternalError(problem, code="files-not-found")
+    if not entry.is_directory and is_hidden(entry.name, is_directory=False):
+        raise ExternalError(
+            f"{path!r} is a hidden file, which readers skip",
+            code="files-not-found",
+            hint="rename it: its name must not begin with '_' or '.'",
+        )
+
+
+def _require_readable(session: SparkSession, root: str, form: str) -> None:
+    """Require that Spark reads the local files of a table.
+
+    Raises:
+        ExternalError: with code `unreadable-file`.
+    """
+    require_readable_files(root, form)
+    if not is_connect(session):
+        runtime = java_class(session, "java.lang.Runtime")
+        # a line is held several times, and every core reads one
+        require_short_lines(root, form, lambda: int(runtime.getRuntime().maxMemory()) // 16)
+
+
+@contextmanager
+def _one_depth(path: str) -> Iterator[None]:
+    """Convert Spark's error for directories of partitions that are not all equally deep.
+
+    Raises:
+        ExternalError: with code `file-schema-mismatch`.
+    """
+    try:
+        yield
+    except Exception as error:
+        conditions = {condition_of(one) for one in causes(error)}
+        if "CONFLICTING_PARTITION_COLUMN_NAMES" not in conditions:
+            raise
+        names = re.findall(r"list #\d+: (.*)", str(error))
+        listed = " and ".join(f"({one.strip()})" for one in sorted(names)[:2])
+        raise ExternalError(
+            f"the directories of {path!r} have values of different partition columns: {listed}",
+            code="file-schema-mismatch",
+            hint="move the files so that each is in one directory for every partition column",
+        ) from error
+
+
+#: The conditions of Spark's errors if a record of a csv file is invalid.
+REFUSED = ("FAILED_READ_FILE", "MALFORMED_RECORD", "MALFORMED_CSV_RECORD")
+
+
+def _is_of_a_record(error: BaseException) -> bool:
+    """Return whether a job may have failed because a field or record of a file is invalid."""
+    errors = (error, error.__cause__)
+    found = [one for failed in errors if failed is not None for one in causes(failed)]
+    is_refused = any((condition_of(one) or "").startswith(REFUSED) for one in found)
+    return is_refused or CANNOT_READ in str(error)
+
+
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_MINUTES = r"[0-9]{2}:[0-9]{2}"
+_CLOCK = rf"{_MINUTES}:[0-9]{{2}}"
+
+#: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
+_PLAIN: Mapping[type[DataType], str] = {
+    BooleanType: "true|false|TRUE|FALSE",
+    TinyIntType: "[0-9]{1,2}",
+    SmallIntType: "[0-9]{1,4}",
+    IntType: "[0-9]{1,9}",
+    BigIntType: "[0-9]{1,18}",
+    DateType: _DAY,
+    TimeType: _CLOCK,
+    TimestampType: f"{_DAY}[T ]{_CLOCK}",
+    FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
+    DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
+}
+
+
+def is_plain(text: str, type_: DataType) -> bool:
+    """Return whether Spark reads a string as the same value of a type as Flink does.
+
+    >>> is_plain("7", IntType()), is_plain("seven", IntType()), is_plain("2024-02-30", DateType())
+    (True, False, False)
+    >>> is_plain("1.50", DecimalType(3, 2)), is_plain("15.50", DecimalType(3, 2))
+    (True, False)
+    >>> is_plain("2024-02-29T10:00", TimestampType(3)), is_plain("abc", VarCharType(2))
+    (True, True)
+    """
+    digits = 0
+    match type_:
+        case CharType() | VarCharType():
+            return True
+        case TimestampType() if len(text) == len("2024-02-29T10:00"):
+            pattern = f"{_DAY}T{_MINUTES}"
+        case DecimalType():
+            pattern = f"-?[0-9]{{1,{type_.precision - type_.scale}}}"
+            digits = type_.scale
+            if type_.precision == type_.scale:
+                return False
+        case TimeType() | TimestampType():
+            pattern, digits = _PLAIN[type(type_)], min(type_.precision, MICROSECONDS)
+        case _:
+            pattern = _PLAIN.get(type(type_), "(?!)")
+    fraction = rf"(\.[0-9]{{1,{digits}}})?" if digits else ""
+    if re.fullmatch(pattern + fraction, text) is None:
+        return False
+    with suppress(ValueError):
+        match type_:
+            case DateType():
+                dt.date.fromisoformat(text)
+            case TimeType():
+                dt.time.fromisoformat(text.partition(".")[0])
+            case TimestampType():
+                dt.datetime.fromisoformat(text.partition(".")[0])
+        return True
+    return False
+
+
+def partition_value(node: Node, type_: DataType) -> Node:
+    """Return the value of a type that the name of a directory has, or NULL if it has none.
+
+    Flink (``PartitionPathUtils``, ``RowDataPartitionComputer``) writes a timestamp in ISO-8601, the
+    days of a DATE since 1970 and the milliseconds of a TIME, and reads ISO-8601 only; strings keep
+    their length, and any name but ``true`` is FALSE. Dates and times as in a CAST are read, too.
+    Four digits may be a year or days, so they are not a DATE.
+    """
+    match type_:
+        case CharType() | VarCharType():
+            return node
+        case BooleanType():
+            return inline("lower({v}) = 'true'", v=node)
+        case DateType():
+            return inline(
+                "CASE WHEN NOT rlike({v}, '^-?[0-9]+$') THEN {value} WHEN length({v}) = 4 OR"
+                " length({v}) > 7 THEN NULL ELSE date_from_unix_date(CAST({v} AS INT)) END",
+                v=node,
+                value=convert(node, TEXT, type_, try_=True),
+            )
+        case TimeType():
+            clock = inline(
+                "date_format(timestamp_millis(CAST({v} AS BIGINT)), 'HH:mm:ss.SSS')", v=node
+            )
+            text = inline(
+                "if(rlike({v}, '^[0-9]{3,8}$') AND CAST({v} AS BIGINT) < 86400000, {clock}, {v})",
+                v=node,
+                clock=clock,
+            )
+            return convert(text, TEXT, type_, try_=True)
+        case AnyTimestampType():
+            text = call("regexp_replace", node, "^([0-9-]{10})T([0-9]{2}:[0-9]{2})$", "$1 $2:00")
+            plain = call("regexp_replace", text, "^([0-9-]{10})T", "$1 ")
+            return convert(plain, TEXT, type_, PARTITION_ZONE, try_=True)
+        case _:
+            return convert(node, TEXT, type_, PARTITION_ZONE, try_=True)
+
+
+def partition_text(value: Node, type_: DataType) -> Node:
+    """Return a value of a partition column as Flink writes it to the name of a directory.
+
+    A timestamp is printed as by ``LocalDateTime.toString``. For DATE and TIME this is the form that
+    Flink reads or would read, since it cannot read the numbers that it writes.
+    """
+    text = convert(value, type_, TEXT, PARTITION_ZONE)
+    if isinstance(type_, BooleanType):
+        return call("lower", text)
+    if not isinstance(type_, AnyTimestampType):
+        return text
+    return let(
+        text,
+        lambda text: inline(
+            "CASE WHEN {fraction} <> '' THEN concat({day}, 'T', substring({t}, 12, 8), '.',"
+            " {fraction}) WHEN substring({t}, 18, 2) = '00'"
+            " THEN concat({day}, 'T', substring({t}, 12, 5))"
+            " ELSE concat({day}, 'T', substring({t}, 12, 8)) END",
+            t=text,
+            day=call("substring", text, 1, 10),
+            fraction=call(
+                "regexp_replace",
+                call("rpad", call("substring", text, 21), 9, "0"),
+                "(000)+$",
+                "",
+            ),
+        ),
+    )
+
+
+def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
+    """Return the definition of a table for the journal of a commit."""
+    return Definition(join_names(identifier.to_list()), fingerprint(table))
+
+
+def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
+    """Return the absolute path of a table's files, or None for a table of another connector."""
+    if table.options.get("connector") != FilesystemConnector.identifier:
+        return None
+    return located(session, _path(table.options, session))[1]
+
+
+def _path(options: Mapping[str, str], session: SparkSession) -> str:
+    return absolute(session, (PATH.of(options) or "").removeprefix("file://"))
+
+
+def _scope(context: WriteContext, layout: FileLayout) -> OverwriteScope:
+    """Return the files that an INSERT replaces."""
+    overwrite, partition = context.overwrite, context.partition or {}
+    keys = layout.partitions
+    if not overwrite or not keys:
+        return OverwriteScope(everything=overwrite)
+    canonical = partial(_canonical, context, layout)
+    if set(partition) != set(keys):
+        return OverwriteScope(partitions=len(keys), canonical=canonical)
+    types = context.physical_columns
+    given = []
+    for key in keys:  # a literal is cast in the time zone of the session, as in the query
+        literal = convert(Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
+        given.append((to_physical(literal, types[key]), key))
+    stored = [layout.written(key, types[key]) for key in keys]
+    row = select(select(context.session.range(1), given), stored).first()
+    fixed = tuple(map(str, row or ()))
+    return OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
+
+
+def _canonical(
+    context: WriteContext, layout: FileLayout, places: Collection[PartitionValues]
+) -> Mapping[PartitionValues, PartitionValues]:
+    """Return the values in the names of directories as a job writes them.
+
+    Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.
+    """
+    written = [
+        _canonical_of_column(context, layout, key, {one[number] for one in places})
+        for number, key in enumerate(layout.partitions)
+    ]
+    return {
+        place: tuple(known.get(text, text) for known, text in zip(written, place, strict=True))
+        for place in places
+    }
+
+
+def _canonical_of_column(
+    context: WriteContext, layout: FileLayout, key: str, texts: Collection[str]
+) -> Mapping[str, str]:
+    """Return the values of a partition column as they are written, where they may differ.
+
+    A value that is not of the type of the column is left out.
+    """
+    type_ = context.physical_columns[key].nullable()
+    default = DEFAULT_PARTITION.of(layout.options)
+    asked = [(one,) for one in texts if one != default and not is_canonical(one, type_)]
+    if not asked:
+        return {}
+    rows = context.session.createDataFrame(asked, f"{CONTENT} STRING")
+    text = ColumnNode(CONTENT)
+    value = to_physical(partition_value(text, type_), type_)
+    values = select(rows, [(text, CONTENT), (value, key)]).where(f"{quote(key)} IS NOT NULL")
+    return dict(map(tuple, select(values, [(text, CONTENT), layout.written(key, type_)]).collect()))
+
+
+def is_canonical(text: str, type_: DataType) -> bool:
+    """Return whether a partition of a type has a directory with this value, and no other one.
+
+    >>> is_canonical("1", IntType()), is_canonical("01", IntType())
+    (True, False)
+    """
+    if not is_plain(text, type_):
+        return False
+    if isinstance(type_, CharType | VarCharType | DateType):
+        return True
+    return isinstance(type_, INTEGERS) and str(int(text)) == text
+
+
+def field_names(type_: DataType) -> Iterator[str]:
+    """Yield the names of all fields of rows within a type."""
+    if isinstance(type_, RowType | StructuredType):
+        yield from (one.name for one in type_.fields)
+    for child in type_.children():
+        yield from field_names(child)
+
+
+def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
+    """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
+    metadata = {one.name: _column_metadata(one) for one in fields}
+    known = {one.name: one.metadata for one in frame.schema.fields}
+    wanted = {name: metadata.get(name, {}) for name in known}
+    return frame if known == wanted else with_metadata(frame, wanted)
+
+
+def _column_metadata(field: RowField) -> dict[str, Any]:
+    """Return the metadata of a column: its comment, and its type where Spark's type differs.
+
+    Nested types are always kept: files do not store whether an element is NOT NULL.
+    """
+    from pyspark.sql.types import StructField
+
+    exact = to_struct_field(field.name, field.data_type, field.description, on_loss="note")
+    metadata = dict(exact.metadata)
+    stored = from_struct_field(StructField(exact.name, exact.dataType))
+    if stored == field.data_type and not field.data_type.children():
+        del metadata[TYPE_KEY]
+    return metadata
+
+
+def _nullable(type_: DataType) -> DataType:
+    """Return a type that is nullable, and so are the types within it."""
+    return type_.nullable().rebuild(tuple(map(_nullable, type_.children())))
+
+
+def format_of(options: Mapping[str, str]) -> Format:
+    """Return the format that the options of a table name.
+
+    Raises:
+        SchemaError: with code `unknown-format`.
+    """
+    name = FORMAT.of(options) or ""
+    if name in FORMATS:
+        return FORMATS[name]
+    try:
+        offered = require(FORMATS_GROUP, name)
+    except NotFoundError as error:
+        raise SchemaError(
+            error.problem.replace("format", "file format", 1),
+            code="unknown-format",
+            hint=error.hint,
+        ) from None
+    if not isinstance(offered, Format):
+        raise SchemaError(f"the format {name!r} is not a file format", code="unknown-format")
+    return offered
+
+
+class FileLayout:
+    """The layout of a table's files: path, format, options, and partition columns."""
+
+    def __init__(
+        self, context: TableContext, *, is_exact: bool = False, streams: bool = False
+    ) -> None:
+        table = context.table
+        self.options: Mapping[str, str] = table.options
+        #: A stream reads csv files exactly: files that are added later cannot be surveyed.
+        self.is_exact: bool = is_exact or streams
+        self.streams = streams
+        #: How Spark's reader reads the csv files; None if the exact parser does.
+        self.native: NativeCsv | None = None
+        self.schema: ResolvedSchema = table.resolved_schema
+        self.partitions: tuple[str, ...] = tuple(table.partition_keys)
+        self.form: Format = format_of(self.options)
+        #: By which names older files have the columns.
+        self.former: FormerNames = FormerNames.of(self.options)
+        self.path: str = _path(self.options, context.session)
+        self._require_names()
+        if self.form.codec is not None:
+            self.form.codec.require(self.inner(), self.options)
+
+    def _require_names(self) -> None:
+        """Refuse names of columns and fields that the format cannot hold.
+
+        Raises:
+            SchemaError: with code `name-not-in-file-format`.
+        """
+        for name in self.partitions:
+            if name.startswith(".") or "\0" in name:
+                raise SchemaError(
+                    f"the name of the partition column {name!r} is not valid in a directory name",
+                    code="name-not-in-file-format",
+                    hint="rename the column: readers skip directories that begin with a dot",
+                )
+        for column in self.schema.columns:
+            if not isinstance(column, PhysicalColumn) or column.name in self.partitions:
+                continue
+            for name in (column.name, *field_names(column.data_type)):
+                refused = [one for one in self.form.refused_in_names if one in name]
+                if refused:
+                    raise SchemaError(
+                        f"{self.form.identifier} files cannot hold the name {name!r}, "
+                        f"which contains {refused[0]!r}",
+                        code="name-not-in-file-format",
+                        hint="rename it, or use the format 'parquet' or 'json'",
+                    )
+
+    def inner(self) -> list[RowField]:
+        """Return the columns that the files hold."""
+        return [
+            RowField(one.name, one.data_type)
+            for one in self.schema.columns
+            if isinstance(one, PhysicalColumn) and one.name not in self.partitions
+        ]
+
+    def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
+        """The rows of all files, strings where the format holds text.
+
+        With `metadata`, and for formats whose errors name the file, there is also `FILE_METADATA`.
+        """
+        self.require_types()
+        if self.form is JSON and JSON_ERRORS.of(self.options):
+            return self._objects(session)
+        if self.form is not CSV:
+            frame = self.reader(session).load(self.path)
+            named = metadata or self.form.identifier in PLACES
+            return with_file_metadata(frame) if named else frame
+        columns = [one.name for one in self.inner()]
+        names = map(self.former.names_of, columns)
+        dialect = replace(dialect_of(self.options, columns), names=tuple(names))
+        frame = None if self.is_exact else self._native(session, dialect)
+        if frame is not None:
+            return with_file_metadata(frame) if metadata else frame
+        partitions = () if self.streams else self.partitions
+        streaming = self._streaming() if self.streams else None
+        return read_csv(
+            session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
+        )
+
+    def by_names(
+        self,
+        session: SparkSession,
+        frame: DataFrame,
+        groups: Mapping[StoredNames, Sequence[str]],
+    ) -> DataFrame:
+        """Return the rows of files that have columns by former names, under the current ones.
+
+        Args:
+            session: The session.
+            frame: The rows of all files by the current names.
+            groups: The files by the former names that they have.
+        """
+        if not any(groups):
+            return frame
+        inner = self.inner()
+        current = {one.name for one in inner}
+        others = [name for name in frame.columns if name not in current]
+        frames = []
+        for names, uris in groups.items():
+            stored = dict(names)
+            reader = self.reader(session, stored).option("basePath", self.path)
+            part = reader.load([unquote(uri) for uri in uris])
+            if FILE_METADATA in others:
+                part = with_file_metadata(part)
+            columns = [(self._renamed(one, stored), one.name) for one in inner]
+            frames.append(select(part, [*columns, *((ColumnNode(one), one) for one in others)]))
+        return reduce(lambda first, second: first.union(second), frames)
+
+    def _renamed(self, column: RowField, names: Mapping[Path, str]) -> Node:
+        """Return a column of files that have it by other names, with the current ones."""
+        value: Node = ColumnNode(names.get((column.name,), column.name))
+        if not any(path[0] == column.name for path in names if len(path) > 1):
+            return value
+        # Spark casts rows by position; columns of files are nullable at any depth
+        return Cast(
+            value, to_spark_sql(_nullable(self._physical_type(column.name, column.data_type)))
+        )
+
+    def _streaming(self) -> dict[str, str]:
+        """Return the options of Spark's source of files that are added later.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`.
+        """
+        if not _PATTERN.isdisjoint(self.path):
+            raise UnsupportedError(
+                f"a streaming job cannot read the path {self.path!r}: Spark takes it for a pattern",
+                code="streaming-not-supported",
+                hint="name a directory without any of the characters * ? [ ] { } \\",
+            )
+        return {"maxFileAge": NO_MAXIMUM}
+
+    def _source(self, session: SparkSession) -> DataFrameReader:
+        """Return Spark's reader of files: of those that are there, or also of later ones."""
+        if not self.streams:
+            return session.read
+        # both have the methods that are used here
+        return cast("DataFrameReader", session.readStream.options(**self._streaming()))
+
+    def partition_of_file(self, key: str) -> Node:
+        """Return a partition column, from the path of the file of a row."""
+        type_ = next(one.data_type for one in self.schema.columns if one.name == key).nullable()
+        root = re.escape(re.sub(_SCHEME, "", self.path).rstrip("/"))
+        place = f"^{root}/(?:.*/)?{re.escape(key)}=([^/]*)/"
+        problem = f"a file is in no directory of the partition column {key!r}"
+        value = let(
+            METADATA["file.path"][1],
+            lambda path: Case(
+                ((inline("NOT rlike({p}, {place})", p=path, place=place), fail(problem)),),
+                _decoded(call("regexp_extract", path, place, 1)),
+            ),
+        )
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        value = call("nullif", call("nullif", value, default), SPARK_NULL)
+        read = let(value, lambda text: self._required_value(key, text, type_))
+        return to_physical(read, type_)
+
+    def _required_value(self, key: str, text: Node, type_: DataType) -> Node:
+        """Return the value that the name of a directory has; a stream fails if it has none."""
+        return inline(
+            "coalesce({value}, if({t} IS NULL, NULL, raise_error(concat({problem}, {t}))))",
+            value=partition_value(text, type_),
+            t=text,
+            problem=f"the value of {key!r} in the name of a directory is not a "
+            f"{type_.as_summary_string()}: ",
+        )
+
+    def _native(self, session: SparkSession, dialect: CsvDialect) -> DataFrame | None:
+        """The records of csv files in Spark's reader, or None if it would read other values."""
+        null = NULL.of(self.options)
+        if EMPTY_IS_NULL.of(self.options):
+            if null:
+                return None
+            null = ""
+
+        def reader_of(survey: Survey) -> tuple[dict[str, str], list[StructField]]:
+            self.native = NativeCsv(survey, dialect, null)
+            return self.native.options, self._inner()
+
+        def load() -> DataFrame:
+            native = cast("NativeCsv", self.native)  # of `reader_of`, which is called first
+            return self.reader(session).options(**native.options).load(self.path)
+
+        self.native = None
+        expected = reader_of(Survey())
+        frame = load()
+        words = any(isinstance(one.data_type, FLOATS) for one in self.schema.columns)
+        survey = survey_files(session, frame.inputFiles(), SurveyOptions(dialect, null, words))
+        if not survey.is_regular:
+            self.native = None
+            return None
+        return frame if reader_of(survey) == expected else load()
+
+    def _objects(self, session: SparkSession) -> DataFrame:
+        """The lines of json files that hold an object; all others are skipped, as in Flink."""
+        from pyspark.sql.types import StructType
+
+        functions = functions_of(session)
+        col = functions.col
+        partitions = () if self.streams else self.partitions
+        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *partitions)]
+        reader = self._listed(self._source(session).format("text").schema(StructType(fields)))
+        lines = with_file_metadata(reader.load(self.path))
+        lines = lines.where(is_object(functions, col(CONTENT), self.options))
+        stored = StructType(self._inner())
+        record = functions.from_json(col(CONTENT), stored, self.form.reading(self.options))
+        others = [col(quote(name)) for name in (*partitions, FILE_METADATA)]
+        rows = lines.select(record.alias(CONTENT), *others)
+        names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
+        return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
+
+    def lines(
+        self, frame: DataFrame, fields: Sequence[RowField]
+    ) -> tuple[DataFrame, str, dict[str, str]]:
+        """The lines of csv files with the partitions, and Spark's format and options to write them.
+
+        Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
+        """
+        inner = [one for one in fields if one.name not in self.partitions]
+        columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
+        dialect = dialect_of(self.options, [one.name for one in inner])
+        rest = [(ColumnNode(name), name) for name in self.partitions]
+        if not dialect.header:
+            line = csv_line(columns, dialect, self.options)
+            return select(frame, [(line, CONTENT), *rest]), "text", {"lineSep": "\n"}
+        values = [
+            (csv_value(one, dialect, self.options), escaped(one.name, dialect)) for one in columns
+        ]
+        return select(frame, [*values, *rest]), "csv", header_options(dialect)
+
+    def require_types(self) -> None:
+        """Refuse columns that a file of the format cannot hold.
+
+        Raises:
+            SchemaError: with code `type-not-in-file-format`.
+        """
+        for one in self.inner():
+            problem = self.form.why_not(one.data_type)
+            if problem is not None:
+                raise SchemaError(
+                    f"column {one.name!r} cannot be in a file: {problem}",
+                    code="type-not-in-file-format",
+                    hint="use the format 'parquet' or 'orc'",
+                )
+
+    def _inner(self, names: Mapping[Path, str] | None = None) -> list[StructField]:
+        """The fields of the columns in the files, as they are read, also by their former names.
+
+        With `names` they are those of files that have columns and fields by these names.
+        """
+        found = []
+        for one in self.inner():
+            path, type_ = (one.name,), self._physical_type(one.name, one.data_type.nullable())
+            if names is not None:
+                stored = {names.get(path, one.name): stored_type(type_, names, path)}
+            elif self._reads_every_name():
+                every = every_name(type_, self.former, path)
+                stored = dict.fromkeys(self.former.names_of(one.name), every)
+            else:
+                stored = {one.name: type_}
+            found += [to_struct_field(name, kind, on_loss="note") for name, kind in stored.items()]
+        return found
+
+    def _reads_every_name(self) -> bool:
+        """Return whether a reader reads columns by all names that they have had.
+
+        Files that list their columns are read by the names that each has, unless they are read as a
+        stream, to which others are added; csv files are read by position.
+        """
+        is_listed = self.form.identifier in LISTED and not self.streams
+        return bool(self.former.paths) and self.form is not CSV and not is_listed
+
+    def _physical_type(self, name: str, type_: DataType) -> DataType:
+        """The type that Spark's reader parses a column as."""
+        if self.form.codec is not None:
+            return self.form.codec.stored(type_, self.options)
+        if self.native is not None and self.native.is_native(name, type_):
+            return self.native.stored(type_)
+        return stored_as(type_, self.options) if self.form.is_text else type_
+
+    def _listed(self, reader: DataFrameReader) -> DataFrameReader:
+        """A reader that takes the path literally; directories are partitions if there are any.
+
+        Spark's streaming source finds partitions only in directories that are there at its start.
+        """
+        reader = reader.option("__globPaths__", "false")
+        is_flat = self.streams or not self.partitions
+        return reader.option("recursiveFileLookup", "true") if is_flat else reader
+
+    def reader(
+        self, session: SparkSession, names: Mapping[Path, str] | None = None
+    ) -> DataFrameReader:
+        """A reader of the physical columns, strings where the format holds text.
+
+        `names` are those of columns and fields in the files, where they are not the current ones.
+        """
+        from pyspark.sql.types import StructType
+
+        partitions = () if self.streams else self.partitions
+        fields = self._inner(names) + [to_struct_field(name, TEXT) for name in partitions]
+        reader = self._source(session).format(self.form.source or self.form.identifier)
+        settings = (self.form.codec or self.form).reading(self.options)
+        return self._listed(reader.schema(StructType(fields))).options(**settings)
+
+    def partition_values(self, uris: Iterable[str], root: str) -> dict[str, set[str]]:
+        """Return the values of each partition column in the directories of files.
+
+        Raises:
+            ExternalError: with code `file-schema-mismatch` for a file that is not in a directory of
+                each partition column, where Spark would read NULL or a column of the file.
+        """
+        found: dict[str, set[str]] = {key: set() for key in self.partitions}
+        if not found:
+            return {}
+        depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
+        for directory in {uri.rpartition("/")[0] for uri in uris}:
+            parts = [unquote(one) for one in directory.split("://")[-1].split("/")[depth:]]
+            pairs = (one.partition("=") for one in parts)
+            values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
+            missing = [key for key in found if key not in values]
+            if missing:
+                raise ExternalError(
+                    f"directory {'/'.join(parts) or '.'!r} of {self.path!r} holds files, "
+                    f"but its name has no value of the partition column {missing[0]!r}",
+                    code="file-schema-mismatch",
+                    hint=f"move the files into directories '{missing[0]}=...', "
+                    "or declare the table without PARTITIONED BY",
+                )
+            for key, texts in found.items():
+                texts.add(values[key])
+        return found
+
+    def read_partitions(
+        self, context: ReadContext, values: Mapping[str, set[str]]
+    ) -> dict[str, Node]:
+        """Return the partition columns, in expressions by which Spark prunes partitions.
+
+        Values that Spark casts as Flink does are cast; others are computed here, once.
+
+        Raises:
+            ExternalError: with code `file-schema-mismatch` for a directory whose value is not of
+                the type of the partition column.
+        """
+        types = context.physical_columns
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        found = {}
+        for key, texts in values.items():
+            type_ = types[key].nullable()
+            node: Node = ColumnNode(key)
+            # Spark reads NULL from the directory `SPARK_NULL`, and from no other
+            if not {default, SPARK_NULL}.isdisjoint(texts):
+                node = call("nullif", call("coalesce", node, SPARK_NULL), default)
+            asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
+            read = self._read_partitions(context, key, asked) if asked else {}
+            if is_fine(type_):  # a struct, by which Spark does not prune
+                found[key] = to_physical(partition_value(node, type_), type_)
+                continue
+            branches = tuple(
+                (inline("{v} = {text}", v=node, text=text), Literal(literal))
+                for text, literal in read.items()
+                if text != literal
+            )
+            node = Case(branches, node) if branches else node
+            if not isinstance(type_, CharType | VarCharType):
+                node = Cast(node, sql_type(type_), safe=True)
+            found[key] = node
+        return found
+
+    def _read_partitions(
+        self, context: ReadContext, key: str, texts: Sequence[str]
+    ) -> dict[str, str]:
+        """Return strings that Spark casts to the values of directories, by these values."""
+        type_ = context.physical_columns[key].nullable()
+        rows = context.session.createDataFrame([(one,) for one in texts], "v STRING")
+        value = partition_value(ColumnNode("v"), type_)
+        as_text = convert(value, type_, TEXT, PARTITION_ZONE)
+        cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")
+        read = {
+            row[0]: row[1] for row in select(rows, [(ColumnNode("v"), "v"), (cast, "c")]).collect()
+        }
+        for text, literal in read.items():
+            if literal is None:
+                raise ExternalError(
+                    f"directory {f'{key}={text}'!r} of {self.path!r}: "
+                    f"cannot read the value as {type_.as_summary_string()}",
+                    code="file-schema-mismatch",
+                    hint="declare the partition column as STRING and CAST it in the query, "
+                    "or rename the directory",
+                )
+        return read
+
+    def value(self, name: str, type_: DataType) -> Node:
+        """Return a column of the files, computed from the columns of the reader."""
+        node: Node = ColumnNode(name)
+        if self._reads_every_name():
+            values = {one: ColumnNode(one) for one in self.former.names_of(name)}
+            is_checked = self.form.identifier in LISTED
+            node = by_any_name(values, is_checked=is_checked)
+            physical = self._physical_type(name, type_)
+            node = current_value(node, physical, self.former, (name,), is_checked=is_checked)
+        if self.form.codec is not None:
+            return self.form.codec.decode(node, name, type_, self.options)
+        if self.form.is_typed:
+            return exact(node, type_)
+        if self.native is not None:
+            known = self.native.field(name, type_)
+            if self.native.is_native(name, type_):
+                return Cast(known, sql_type(type_)) if isinstance(type_, DecimalType) else known
+            return parsed(known, name, type_, self.options)
+        known = self.form.known(node, type_, self.options)
+        return parsed(known, name, type_, self.options, PLACES.get(self.form.identifier))
+
+    def written(self, name: str, type_: DataType) -> NamedNode:
+        """Return a column as it is written to files."""
+        node: Node = ColumnNode(name)
+        if name in self.partitions:
+            shown = partition_text(from_physical(node, type_), type_)
+            node = let(shown, lambda value: self._directory(name, value, type_))
+        elif self.form.codec is not None:
+            node = self.form.codec.encode(node, name, type_, self.options)
+        elif self.form.identifier == "csv":
+            node = rendered(from_physical(node, type_), name, type_, self.options)
+        return node, name
+
+    def _directory(self, name: str, value: Node, type_: DataType) -> Node:
+        """Return the value of a partition column as in the name of its directory.
+
+        NULL and the empty string share a directory (Flink's filesystem connector,
+        ``partition.default-name``); a value that would be read back as another one fails the job.
+        """
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        invalid = (
+            (
+                inline("{v} = {default}", v=value, default=default),
+                (
+                    f"{default!r} is the directory of NULL"
+                    f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has"
+                ),
+            ),
+            (call("contains", value, "\0"), "the name of a directory cannot contain NUL"),
+            (call("endswith", value, COPYING), f"readers skip names that end in {COPYING!r}"),
+        )
+        empty = inline("coalesce({v}, '') = ''", v=value)
+        branches = (
+            (condition, fail(f"partition column {name!r}: {problem}"))
+            for condition, problem in invalid
+        )
+        null: Node = Literal(default)
+        if not type_.is_nullable:
+            null = fail(f"partition column {name!r} is NOT NULL, but '' is read back as NULL")
+        return Case(((empty, null), *branches), value)

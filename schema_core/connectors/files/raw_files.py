@@ -1,0 +1,305 @@
+"""The format `raw`: the bytes of one column, a value per line.
+
+Semantics are those of Flink's format in its filesystem connector, verified against Flink 2.3 SQL:
+values are separated by line feeds, whatever their bytes, and a carriage return before one is
+dropped. Values that could not be read back are refused when written, where Flink would write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from schema_core.connectors.files.file_formats import PLACES, Format
+from schema_core.environment.options import ConfigOption, choice
+from schema_core.errors import SchemaError
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import (
+    Case,
+    Cast,
+    Literal,
+    Node,
+    call,
+    fail,
+    is_null,
+    let,
+    let_all,
+)
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.types import (
+    MAX_LENGTH,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DoubleType,
+    FloatType,
+    IntType,
+    SmallIntType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.types import RowField
+
+#: The character sets of Spark's ``encode`` and ``decode``, with Java's other names of them.
+CHARSETS: Mapping[str, tuple[str, ...]] = {
+    "UTF-8": ("UTF8",),
+    "US-ASCII": ("ASCII",),
+    "ISO-8859-1": ("ISO8859_1", "LATIN1"),
+    "UTF-16": ("UTF_16", "UTF16"),
+    "UTF-16BE": ("UTF_16BE",),
+    "UTF-16LE": ("UTF_16LE",),
+    "UTF-32": ("UTF_32", "UTF32"),
+}
+_NAMES = {name: charset for charset, others in CHARSETS.items() for name in (charset, *others)}
+
+
+def _charset(text: str) -> str:
+    return _NAMES[choice(*_NAMES)(text)]
+
+
+CHARSET = ConfigOption("raw.charset", _charset, "UTF-8", "how strings are encoded")
+ENDIANNESS = ConfigOption(
+    "raw.endianness",
+    choice("big-endian", "little-endian"),
+    "big-endian",
+    "the order of the bytes of numbers",
+)
+
+#: Type -> how many bytes a value has.
+SIZES: Mapping[type[DataType], int] = {
+    BooleanType: 1, TinyIntType: 1, SmallIntType: 2, IntType: 4, BigIntType: 8,
+    FloatType: 4, DoubleType: 8,
+}  # fmt: skip
+STRINGS = (CharType, VarCharType)
+BINARIES = (BinaryType, VarBinaryType)
+
+
+class Raw:
+    """The lines of raw files, as strings of arbitrary bytes."""
+
+    def require(self, fields: Sequence[RowField], options: Mapping[str, str]) -> None:
+        """Refuse tables that do not have one column of a type that has bytes.
+
+        Raises:
+            SchemaError: with code `type-not-in-file-format`.
+        """
+        require_one(fields, (*STRINGS, *BINARIES, *SIZES), "raw")
+
+    def stored(self, type_: DataType, options: Mapping[str, str]) -> DataType:
+        return VarCharType(MAX_LENGTH)
+
+    def reading(self, options: Mapping[str, str]) -> dict[str, str]:
+        return {"lineSep": "\n"}
+
+    def writing(self, fields: Sequence[RowField], options: Mapping[str, str]) -> dict[str, str]:
+        return {"lineSep": "\n"}
+
+    def decode(self, node: Node, name: str, type_: DataType, options: Mapping[str, str]) -> Node:
+        """Return the value of a line."""
+        line = sql(
+            "if(endswith({v}, X'0D'), substring({v}, 1, octet_length({v}) - 1), {v})",
+            v=Cast(node, "BINARY"),
+        )
+        charset = CHARSET.of(options)
+        match type_:
+            case CharType() | VarCharType() if charset == "UTF-8":
+                return call("make_valid_utf8", Cast(line, "STRING"))
+            case CharType() | VarCharType():
+                return call("decode", line, charset)
+            case BinaryType() | VarBinaryType():
+                return line
+        size = SIZES[type(type_)]
+
+        def body(value: Node) -> Node:
+            is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
+            digits = call("hex", _ordered(value, size, options))
+            return Case(
+                ((is_wrong, _wrong_size(value, name, type_, size)),), _number(digits, type_)
+            )
+
+        return let(line, body)
+
+    def encode(self, node: Node, name: str, type_: DataType, options: Mapping[str, str]) -> Node:
+        """Return a value as a line; one that could not be read back fails the job."""
+        charset = CHARSET.of(options)
+        match type_:
+            case CharType() | VarCharType():
+                value: Node = call("encode", node, charset)
+            case BinaryType() | VarBinaryType():
+                value = node
+            case BooleanType():
+                value = inline("if({v}, X'01', X'00')", v=node)
+            case FloatType() | DoubleType():
+                number = Cast(node, "DOUBLE")
+                is_float = isinstance(type_, FloatType)
+                bits = Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
+                value = _ordered(Cast(bits, "BINARY"), SIZES[type(type_)], options)
+            case _:
+                value = _ordered(Cast(node, "BINARY"), SIZES[type(type_)], options)
+        return let(value, lambda line: Cast(as_line(line, name), "STRING"))
+
+
+def require_one(fields: Sequence[RowField], kinds: tuple[type[DataType], ...], name: str) -> None:
+    """Refuse tables that do not have exactly one column in their files, of one of these types.
+
+    Raises:
+        SchemaError: with code `type-not-in-file-format`.
+    """
+    if len(fields) != 1:
+        names = ", ".join(repr(one.name) for one in fields) or "none"
+        raise SchemaError(
+            f"{name} files hold one column, got {names}",
+            code="type-not-in-file-format",
+            hint="declare one physical column besides those of PARTITIONED BY",
+        )
+    (field,) = fields
+    if not isinstance(field.data_type, kinds):
+        shown = field.data_type.as_summary_string()
+        raise SchemaError(
+            f"{name} files cannot hold column {field.name!r} of type {shown}",
+            code="type-not-in-file-format",
+            hint="declare the column as STRING and CAST it, or use another format",
+        )
+
+
+def as_line(value: Node, name: str) -> Node:
+    """Return bytes that can be read back from a line; others fail the job."""
+    branches = (
+        (is_null(value), f"column {name!r}: NULL cannot be written as a line"),
+        (inline("contains({v}, X'0A')", v=value), f"column {name!r}: a value has a line feed"),
+        (
+            inline("endswith({v}, X'0D')", v=value),
+            f"column {name!r}: a value ends with a carriage return, which readers drop",
+        ),
+    )
+    return Case(tuple((test, fail(problem)) for test, problem in branches), value)
+
+
+def _wrong_size(value: Node, name: str, type_: DataType, size: int) -> Node:
+    return inline(
+        "raise_error(concat({problem}, octet_length({v}), {expected}, coalesce({place}, '')))",
+        v=value,
+        problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
+        expected=f" bytes, expected {size}",
+        place=PLACES["raw"],
+    )
+
+
+def _ordered(value: Node, size: int, options: Mapping[str, str]) -> Node:
+    """Return bytes in the other order where they are little-endian."""
+    if size == 1 or ENDIANNESS.of(options) == "big-endian":
+        return value
+
+    def reversed_(bytes_: Node) -> Node:
+        parts = [call("substring", bytes_, position, 1) for position in range(size, 0, -1)]
+        return call("concat", *parts)
+
+    return let(value, reversed_)
+
+
+def _number(digits: Node, type_: DataType) -> Node:
+    """Return the number, or truth value, of hexadecimal digits."""
+    match type_:
+        case BooleanType():
+            return inline("{v} <> '00'", v=digits)
+        case BigIntType():
+            return Cast(call("conv", digits, 16, -10), "BIGINT")
+        case FloatType():
+            bits = Cast(call("conv", digits, 16, 10), "BIGINT")
+            return Cast(_from_bits(bits, 8, 23), "FLOAT")
+        case DoubleType():
+            return _from_bits(Cast(call("conv", digits, 16, -10), "BIGINT"), 11, 52)
+        case _:  # a cast drops the high bits
+            return Cast(Cast(call("conv", digits, 16, 10), "BIGINT"), sql_type(type_))
+
+
+# Spark has no functions for the bits of floating point numbers. All steps below are exact: they
+# multiply and divide by powers of two.
+
+
+def _from_bits(bits: Node, exponent_bits: int, mantissa_bits: int) -> Node:
+    """Return the floating point number of IEEE 754 bits, as a DOUBLE."""
+    top = 2**exponent_bits - 1
+    bias = top // 2
+    parts = (
+        inline("pmod({b}, {n})", b=bits, n=2**mantissa_bits),
+        inline("pmod(shiftright({b}, {m}), {n})", b=bits, m=mantissa_bits, n=top + 1),
+        inline("pmod(shiftright({b}, {s}), 2)", b=bits, s=exponent_bits + mantissa_bits),
+    )
+    return let_all(
+        parts,
+        lambda mantissa, exponent, sign: inline(
+            "if({sign} = 0, 1.0D, -1.0D) * CASE"
+            " WHEN {exponent} = 0 THEN {mantissa} * power(2.0D, {least})"
+            " WHEN {exponent} < {top} THEN ({mantissa} + {one}) * power(2.0D, {exponent} + {shift})"
+            " WHEN {mantissa} = 0 THEN CAST('Infinity' AS DOUBLE)"
+            " ELSE CAST('NaN' AS DOUBLE) END",
+            mantissa=mantissa,
+            exponent=exponent,
+            sign=sign,
+            top=top,
+            one=2**mantissa_bits,
+            least=1 - bias - mantissa_bits,
+            shift=-bias - mantissa_bits,
+        ),
+    )
+
+
+def _bits(node: Node, exponent_bits: int, mantissa_bits: int) -> Node:
+    """Return the IEEE 754 bits of a DOUBLE, as a BIGINT with the sign of the number."""
+    top = 2**exponent_bits - 1
+    bias = top // 2
+    one = 2**mantissa_bits
+    least = bias - 1 + mantissa_bits
+
+    def normal(value: Node, guess: Node) -> Node:
+        exponent = inline(
+            "CASE WHEN power(2.0D, {e}) > {v} THEN {e} - 1"
+            " WHEN power(2.0D, {e} + 1) <= {v} THEN {e} + 1 ELSE {e} END",
+            e=guess,
+            v=value,
+        )
+        return let(
+            exponent,
+            lambda exact: inline(
+                "CAST({v} / power(2.0D, {e}) * {one} AS BIGINT) + ({e} + {shift}) * {one}",
+                v=value,
+                e=exact,
+                one=Literal(str(one), "L"),
+                shift=bias - 1,
+            ),
+        )
+
+    def magnitude(value: Node) -> Node:
+        guess = inline("CAST(floor(log2({v})) AS INT)", v=value)
+        return inline(
+            "CASE WHEN {v} = CAST('Infinity' AS DOUBLE) THEN {infinity} WHEN {v} < power(2.0D, {m})"
+            " THEN CAST({v} * power(2.0D, {half}) * power(2.0D, {rest}) AS BIGINT)"
+            " ELSE {normal} END",
+            v=value,
+            infinity=Literal(str(top * one), "L"),
+            m=1 - bias,
+            half=least // 2,
+            rest=least - least // 2,
+            normal=let(guess, lambda exponent: normal(value, exponent)),
+        )
+
+    def signed(value: Node) -> Node:
+        return inline(
+            "if(isnan({v}), {nan},"
+            " {magnitude} + if(startswith(CAST({v} AS STRING), '-'), {sign}, 0))",
+            v=value,
+            nan=Literal(str(top * one + one // 2), "L"),
+            magnitude=let(call("abs", value), magnitude),
+            sign=Cast(Literal(str(-(2 ** (exponent_bits + mantissa_bits)))), "BIGINT"),
+        )
+
+    return let(node, signed)
+
+
+RAW = Format("raw", (CHARSET, ENDIANNESS), source="text", codec=Raw())

@@ -1,0 +1,258 @@
+"""The names by which files have the columns and fields of a table, where these were renamed.
+
+A parquet or orc file lists its names: `stored_names` finds those that are not current, and
+`stored_type` is the type by which Spark reads the file. Other rows have a column or field by one of
+its names: `every_name` is the type that reads all of them, and `current_value` the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Field, Lambda, Node, Variable, call, fail
+from schema_core.spark.jobs import HINT
+from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowField, RowType
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructType
+
+    from schema_core.catalog.changes.former_names import FormerNames, Path
+
+#: The names in a file that are not the current ones, by the current paths, in their order.
+StoredNames: TypeAlias = "tuple[tuple[Path, str], ...]"
+
+#: What removes the former names of a table.
+REWRITE: Final = "rewrite the table, which replaces its older files"
+
+
+# --- files that list their names -----------------------------------------------------------------
+
+
+def stored_names(
+    fields: Sequence[RowField], found: StructType, former: FormerNames, path: Path = ()
+) -> Iterator[tuple[Path, str]]:
+    """Yield the columns and fields that a file has by a former name, with this name.
+
+    Args:
+        fields: The columns of the table, or the fields of the row at the path.
+        found: What the file has there.
+        former: The former names of the table.
+        path: The path of the row, empty for the columns.
+    """
+    types = {one.name: one.dataType for one in found.fields}
+    for field in fields:
+        where = (*path, field.name)
+        name = next((one for one in former.names_of(*where) if one in types), field.name)
+        if name != field.name:
+            yield where, name
+        if name in types and former.has_fields(*where):
+            for row, inner, rest in _rows(field.data_type, types[name], where):
+                yield from stored_names(row.fields, inner, former, rest)
+
+
+def _rows(
+    type_: DataType, found: SparkType, path: Path
+) -> Iterator[tuple[RowType, StructType, Path]]:
+    """Yield the outermost rows of a type with what a file has there, and their paths."""
+    from pyspark.sql.types import ArrayType as SparkArray
+    from pyspark.sql.types import MapType as SparkMap
+    from pyspark.sql.types import StructType
+
+    match type_, found:
+        case RowType(), StructType():
+            yield type_, found, path
+        case ArrayType(element_type=element), SparkArray():
+            yield from _rows(element, found.elementType, (*path, "element"))
+        case MultisetType(element_type=element), SparkMap():
+            yield from _rows(element, found.keyType, (*path, "element"))
+        case MapType(key_type=key, value_type=value), SparkMap():
+            yield from _rows(key, found.keyType, (*path, "key"))
+            yield from _rows(value, found.valueType, (*path, "value"))
+        case _:
+            pass
+
+
+def repeated_name(
+    fields: Sequence[RowField], found: StructType, former: FormerNames, path: Path = ()
+) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the path of a column or field that a file may have by several names, and these."""
+    types = {one.name: one.dataType for one in found.fields}
+    for field in fields:
+        where = (*path, field.name)
+        names = tuple(one for one in former.names_of(*where) if one in types)
+        if len(names) > 1:
+            return where, names
+        if names and former.has_fields(*where):
+            for row, inner, rest in _rows(field.data_type, types[names[0]], where):
+                if (twice := repeated_name(row.fields, inner, former, rest)) is not None:
+                    return twice
+    return None
+
+
+def with_current_names(
+    found: StructType, fields: Sequence[RowField], names: Mapping[Path, str], path: Path = ()
+) -> StructType:
+    """Return the schema of a file with the current names of its columns and fields.
+
+    What a file has by the current name of a column that it also has by a former one belongs to a
+    column that was dropped before.
+    """
+    from pyspark.sql.types import StructField, StructType
+
+    current = {names.get((*path, one.name), one.name): one for one in fields}
+    others = {one.name for one in fields}
+    kept = []
+    for one in found.fields:
+        if one.name in current:
+            field = current[one.name]
+            type_ = _current_type(one.dataType, field.data_type, names, (*path, field.name))
+            kept.append(StructField(field.name, type_, one.nullable))
+        elif one.name not in others:
+            kept.append(one)
+    return StructType(kept)
+
+
+def _current_type(
+    found: SparkType, type_: DataType, names: Mapping[Path, str], path: Path
+) -> SparkType:
+    from pyspark.sql.types import ArrayType as SparkArray
+    from pyspark.sql.types import MapType as SparkMap
+    from pyspark.sql.types import StructType
+
+    match type_, found:
+        case RowType(fields=fields), StructType():
+            return with_current_names(found, fields, names, path)
+        case ArrayType(element_type=element), SparkArray():
+            inner = _current_type(found.elementType, element, names, (*path, "element"))
+            return SparkArray(inner, found.containsNull)
+        case MultisetType(element_type=element), SparkMap():
+            key = _current_type(found.keyType, element, names, (*path, "element"))
+            return SparkMap(key, found.valueType, found.valueContainsNull)
+        case MapType(key_type=key_type, value_type=value_type), SparkMap():
+            key = _current_type(found.keyType, key_type, names, (*path, "key"))
+            value = _current_type(found.valueType, value_type, names, (*path, "value"))
+            return SparkMap(key, value, found.valueContainsNull)
+        case _:
+            return found
+
+
+def stored_type(type_: DataType, names: Mapping[Path, str], path: Path) -> DataType:
+    """Return a type with the names that a file has of its fields.
+
+    >>> from schema_core.types import parse_type
+    >>> print(stored_type(parse_type("ARRAY<ROW<y INT>>"), {("a", "element", "y"): "x"}, ("a",)))
+    ARRAY<ROW<`x` INT>>
+    """
+
+    def child(step: str, inner: DataType) -> DataType:
+        return stored_type(inner, names, (*path, step))
+
+    if isinstance(type_, RowType):
+        fields = [
+            RowField(names.get((*path, one.name), one.name), child(one.name, one.data_type))
+            for one in type_.fields
+        ]
+        return RowType(fields, type_.is_nullable)
+    return _rebuilt(type_, child)
+
+
+def _rebuilt(type_: DataType, child: Callable[[str, DataType], DataType]) -> DataType:
+    """Return a collection with other types of its children, any other type as it is."""
+    match type_:
+        case ArrayType() | MultisetType():
+            return type_.rebuild((child("element", type_.element_type),))
+        case MapType():
+            return type_.rebuild((child("key", type_.key_type), child("value", type_.value_type)))
+        case _:
+            return type_
+
+
+# --- rows that do not list their names -----------------------------------------------------------
+
+
+def every_name(type_: DataType, former: FormerNames, path: Path) -> DataType:
+    """Return a type with a field for each name of its fields; those with several are nullable.
+
+    >>> from schema_core.catalog.changes.former_names import FormerNames
+    >>> from schema_core.types import parse_type
+    >>> former = FormerNames().after(("r", "x"), ("r", "y"))
+    >>> print(every_name(parse_type("ROW<y INT NOT NULL>"), former, ("r",)))
+    ROW<`x` INT, `y` INT>
+    """
+
+    def child(step: str, inner: DataType) -> DataType:
+        return every_name(inner, former, (*path, step))
+
+    if not former.has_fields(*path):
+        return type_
+    if isinstance(type_, RowType):
+        fields = []
+        for one in type_.fields:
+            names, inner = former.names_of(*path, one.name), child(one.name, one.data_type)
+            inner = inner.nullable() if len(names) > 1 else inner
+            fields += [RowField(name, inner) for name in names]
+        return RowType(fields, type_.is_nullable)
+    return _rebuilt(type_, child)
+
+
+def current_value(
+    node: Node, type_: DataType, former: FormerNames, path: Path, *, is_checked: bool = False
+) -> Node:
+    """Return a value whose fields have their current names, from one of type `every_name`.
+
+    With `is_checked`, a row that has a field by two of its names fails the job.
+    """
+
+    def mapped(function: str, node: Node, inner: DataType, step: str) -> Node:
+        where = (*path, step)
+        if not former.has_fields(*where):
+            return node
+        names = [Variable()] if function == "transform" else [Variable(), Variable()]
+        part = names[-1] if function == "transform_values" else names[0]
+        body = current_value(part, inner, former, where, is_checked=is_checked)
+        return call(function, node, Lambda(tuple(names), body))
+
+    if not former.has_fields(*path):
+        return node
+    match type_:
+        case RowType(fields=fields):
+            parts: list[Node | str] = []
+            for one in fields:
+                where = (*path, one.name)
+                values = {name: Field(node, name) for name in former.names_of(*where)}
+                found = by_any_name(values, is_checked=is_checked)
+                found = current_value(found, one.data_type, former, where, is_checked=is_checked)
+                parts += [one.name, found]
+            row = call("named_struct", *parts)
+            return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
+        case ArrayType(element_type=element):
+            return mapped("transform", node, element, "element")
+        case MultisetType(element_type=element):
+            return mapped("transform_keys", node, element, "element")
+        case MapType(key_type=key, value_type=value):
+            node = mapped("transform_keys", node, key, "key")
+            return mapped("transform_values", node, value, "value")
+        case _:
+            return node
+
+
+def by_any_name(values: Mapping[str, Node], *, is_checked: bool = False) -> Node:
+    """Return the value of a column or field from those by each of its names, the oldest first.
+
+    A row has it by one of them. With `is_checked`, one that has two fails the job.
+    """
+    nodes = [*values.values()]
+    if len(nodes) == 1:
+        return nodes[0]
+    value = call("coalesce", *nodes)
+    if not is_checked:
+        return value
+    present = [inline("int({v} IS NOT NULL)", v=one) for one in nodes]
+    count = reduce(lambda first, second: inline("{a} + {b}", a=first, b=second), present)
+    names = " and ".join(map(repr, values))
+    problem = f"a file has {names}, of which one is the former name of the other{HINT}{REWRITE}"
+    return Case(((inline("{n} > 1", n=count), fail(problem)),), value)

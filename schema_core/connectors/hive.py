@@ -1,0 +1,277 @@
+"""The connector `hive`: tables of a Hive catalog, queried and written by Spark's own Hive support.
+
+The catalog and the session use one metastore. Hive's timestamps have no time zone, while Spark
+reads and writes them as instants in the time zone of the JVM; they are converted in that zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from schema_core.connectors.shared_tables import exclusive, name_of, shares_source
+from schema_core.environment.connector import Visibility
+from schema_core.environment.jobs.atomicity import is_atomic
+from schema_core.environment.options import ATOMICITY, ConfigOption
+from schema_core.errors import NotFoundError, UnsupportedError, at
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.projection import NamedNode, select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import Literal, Node, fail, let
+from schema_core.spark.connector import (
+    ConnectorBase,
+    ReadContext,
+    SupportsOverwrite,
+    SupportsPartitioning,
+    SupportsProjectionPushDown,
+    TableContext,
+    WriteContext,
+)
+from schema_core.spark.session.api_mode import checkpointed, require_classic
+from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.session import TemporaryNames
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    LocalZonedTimestampType,
+    MapType,
+    RowField,
+    RowType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType as SparkType
+
+#: Settings of a session while it writes: partitions follow from the rows, and only those with
+#: rows are replaced, as by Flink.
+WRITING: Mapping[str, str] = {
+    "hive.exec.dynamic.partition.mode": "nonstrict",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+}
+
+
+#: The options of tables whose files a drop of the table may not remove, or not only those.
+OWN_STORAGE: Final = ("hive.location-uri", "hive.is-external")
+
+
+class HiveConnector(
+    ConnectorBase, SupportsOverwrite, SupportsPartitioning, SupportsProjectionPushDown
+):
+    """Tables of a `HiveCatalog` with ``'connector' = 'hive'``."""
+
+    identifier = "hive"
+    requires: Final = ("pyspark",)
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """The options of a Hive table are its properties, of any name."""
+        return [ConfigOption(key, str) for key in options if key != "connector"]
+
+    def clean_up(self, context: WriteContext) -> None:
+        """Do nothing: dropping a table of a metastore deletes its files."""
+
+    def visibility(self, options: Mapping[str, str]) -> Visibility:
+        """Return `Visibility.INCREMENTAL`: Spark moves the files of a finished job one by one."""
+        return Visibility.INCREMENTAL
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of a table of the metastore.
+
+        Raises:
+            NotFoundError: with code `hive-table-not-found`.
+            UnsupportedError: with code `hive-table-not-found` for a temporary table.
+        """
+        name = hive_table(context)
+        session = context.session
+        session.catalog.refreshTable(name)  # others may have added files
+        frame = session.table(name)
+        stored = {field.name: field.dataType for field in frame.schema.fields}
+        zone = jvm_zone(session)
+        known = {one: type_ for one, type_ in context.columns.items() if one in stored}
+        return select(frame, (_read(one, type_, stored[one], zone) for one, type_ in known.items()))
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse what could not be replaced or rolled back.
+
+        A table with partitions is not replaced: those that get no rows would stay. CREATE TABLE AS
+        is not rolled back where it writes into a given directory or an external table: dropping
+        the table would delete the files that others have there, or keep its own.
+
+        Raises:
+            UnsupportedError: with code `unsupported-ability`.
+        """
+        given = [one for one in OWN_STORAGE if context.options.get(one, "false") != "false"]
+        if context.creates and given and is_atomic(context.configuration):
+            raise UnsupportedError(
+                f"CREATE TABLE AS into a Hive table with {given[0]!r} cannot be rolled back: "
+                "its directory may have files of other tables",
+                code="unsupported-ability",
+                hint=f"omit {given[0]!r}, or SET '{ATOMICITY.key}' = 'false'",
+            )
+        if context.overwrite and context.creates and context.table.partition_keys:
+            raise UnsupportedError(
+                "REPLACE TABLE AS would keep partitions of a Hive table that get no rows",
+                code="unsupported-ability",
+                hint="drop the table, and create it again",
+            )
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Insert rows, with Spark's INSERT: partition columns follow the other columns.
+
+        INSERT OVERWRITE replaces all rows of a table without partitions; else those of each
+        partition that gets rows and, where a PARTITION clause gives a value for every partition
+        key, those of this partition, even if it gets none. The rows of a query that reads the
+        table are computed before.
+
+        Raises:
+            NotFoundError, UnsupportedError: as `read`.
+        """
+        name = hive_table(context)
+        session = context.session
+        table = session.table(name)
+        reads_itself = context.overwrite and shares_source(frame, table)
+        stored = {field.name: field.dataType for field in table.schema.fields}
+        zone, types = jvm_zone(session), context.physical_columns
+        written = [_written(one, types[one], stored[one], zone) for one in stored]
+        fixed = _fixed_partition(context)
+        clause = f" PARTITION ({', '.join(map(_assignment, fixed.items()))})" if fixed else ""
+        columns = ", ".join(quote(one) for one in stored if one not in fixed)
+        verb = "OVERWRITE" if context.overwrite else "INTO"
+        with (
+            checkpointed(frame, when=reads_itself) as rows,
+            exclusive(name_of(session, name)),
+            TemporaryNames(session) as names,
+            _settings(session),
+        ):
+            view = names.view(select(rows, written))
+            session.sql(f"INSERT {verb} TABLE {name}{clause} SELECT {columns} FROM {view}")
+
+
+def hive_table(context: TableContext) -> str:
+    """Return the name of a table in Spark's catalog.
+
+    Raises:
+        NotFoundError: with code `hive-table-not-found` if the metastore of the session does not
+            have it.
+        UnsupportedError: with the same code for a temporary table; with code `not-over-connect`.
+    """
+    require_classic(context.session, "the connector 'hive'")
+    hint = "create the table in a catalog of the type 'hive'"
+    if context.is_temporary():
+        raise UnsupportedError(
+            "a temporary table is not a table of a Hive metastore",
+            code="hive-table-not-found",
+            hint=hint,
+        )
+    path = (context.identifier.database_name, context.identifier.object_name)
+    name = ".".join(map(quote, ("spark_catalog", *path)))
+    session = context.session
+    uses_hive = session.conf.get("spark.sql.catalogImplementation", "in-memory") == "hive"
+    if not uses_hive or not session.catalog.tableExists(name):
+        raise NotFoundError(
+            f"the Hive metastore of Spark has no table {'.'.join(path)!r}",
+            code="hive-table-not-found",
+            hint=hint,
+        )
+    return name
+
+
+def _fixed_partition(context: WriteContext) -> Mapping[str, str]:
+    """Return the partition that INSERT OVERWRITE replaces even if it gets no rows."""
+    given = context.partition or {}
+    every = set(given) == set(context.table.partition_keys)
+    return given if context.overwrite and every else {}
+
+
+def _assignment(pair: tuple[str, str]) -> str:
+    return f"{quote(pair[0])} = {to_sql(Literal(pair[1]))}"
+
+
+@contextmanager
+def _settings(session: SparkSession) -> Iterator[None]:
+    """Apply the settings `WRITING` within a block, which one job at a time enters."""
+    with exclusive(f"settings of session {id(session)}"):
+        before = {key: session.conf.get(key, None) for key in WRITING}
+        for key, value in WRITING.items():
+            session.conf.set(key, value)
+        try:
+            yield
+        finally:
+            for key, old in before.items():
+                if old is None:
+                    session.conf.unset(key)
+                else:
+                    session.conf.set(key, old)
+
+
+# --- timestamps ----------------------------------------------------------------------------------
+
+
+def jvm_zone(session: SparkSession) -> str:
+    """Return the time zone of the JVM."""
+    return str(java_class(session, "java.util.TimeZone").getDefault().toZoneId().getId())
+
+
+def with_timestamps(type_: DataType, spark: SparkType, timestamp: DataType) -> DataType:
+    """Return a type with another one for each local timestamp that Spark stores as an instant."""
+    from pyspark.sql import types
+
+    def inner(part: DataType, own: SparkType) -> DataType:
+        return with_timestamps(part, own, timestamp)
+
+    nullable = type_.is_nullable
+    match type_, spark:
+        case TimestampType(), types.TimestampType():
+            return timestamp if nullable else timestamp.not_null()
+        case ArrayType(), types.ArrayType():
+            return ArrayType(inner(type_.element_type, spark.elementType), nullable=nullable)
+        case MapType(), types.MapType():
+            key, value = (
+                inner(type_.key_type, spark.keyType),
+                inner(type_.value_type, spark.valueType),
+            )
+            return MapType(key, value, nullable=nullable)
+        case RowType(), types.StructType():
+            pairs = zip(type_.fields, spark.fields, strict=True)
+            fields = [RowField(one.name, inner(one.data_type, own.dataType)) for one, own in pairs]
+            return RowType(fields, nullable=nullable)
+        case _:
+            return type_
+
+
+#: A local timestamp of Hive as Spark reads it, and as the column declares it, in microseconds.
+INSTANT, LOCAL = LocalZonedTimestampType(6), TimestampType(6)
+
+
+def _read(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
+    with at(f"column {name!r}"):
+        node: Node = ColumnNode(name)
+        given = with_timestamps(type_, spark, INSTANT)
+        if given == type_:
+            return node, name
+        return convert(node, given, with_timestamps(type_, spark, LOCAL), zone), name
+
+
+def _written(name: str, type_: DataType, spark: SparkType, zone: str) -> NamedNode:
+    """Return a column as Hive stores it; a time of day that the zone skips fails the job."""
+    with at(f"column {name!r}"):
+        node: Node = ColumnNode(name)
+        stored = with_timestamps(type_, spark, INSTANT)
+        if stored == type_:
+            return node, name
+        type_ = with_timestamps(type_, spark, LOCAL)
+        problem = f"column {name!r}: the time zone {zone} of the JVM has no such time of day"
+        return let(
+            convert(node, type_, stored, zone),
+            lambda value: inline(
+                "if({back} <=> {given}, {value}, {problem})",
+                back=convert(value, stored, type_, zone),
+                given=node,
+                value=value,
+                problem=fail(problem),
+            ),
+        ), name

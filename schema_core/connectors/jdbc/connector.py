@@ -1,0 +1,1005 @@
+"""The connector `jdbc`: tables of databases, read by Spark's JDBC source and upserted by key.
+
+Options are those of Flink's JDBC connector. Columns stay plain attributes, so that Spark sends
+predicates to the database, except strings of SQLite, which compares them differently. Rows of a job
+are first written into a table of their own, and inserted or upserted into the target in one
+transaction.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.paths import join_names
+from schema_core.connectors.jdbc.connection import (
+    Connection,
+    DatabaseError,
+    has_mark,
+    is_transient,
+)
+from schema_core.connectors.jdbc.database import Database
+from schema_core.connectors.jdbc.dialects import (
+    CHECK,
+    ORDINAL,
+    STRINGS,
+    TIMES,
+    DatabaseColumn,
+    JdbcDialect,
+    Merge,
+    Selected,
+    accepts,
+    dialect_of,
+    rounds,
+    type_name,
+)
+from schema_core.connectors.jdbc.tables import (
+    PREFIX,
+    StageName,
+    abandoned,
+    create_statement,
+)
+from schema_core.environment.options import (
+    ConfigOption,
+    boolean,
+    choice,
+    integer,
+    invalid_value,
+    long,
+    nanoseconds,
+)
+from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
+from schema_core.mappings.spark.pyspark_types import to_spark
+from schema_core.spark.compiler.expression import from_physical, to_physical
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.projection import NamedNode, select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Cast, Literal, Node, call, function, let
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.connector import (
+    ConnectorBase,
+    ReadContext,
+    SupportsLimitPushDown,
+    SupportsProjectionPushDown,
+    SupportsReplacement,
+    SupportsStaging,
+    SupportsStatisticReport,
+    SupportsUpsert,
+    TableContext,
+    WriteContext,
+)
+from schema_core.spark.filters import Filter
+from schema_core.spark.jobs import HINT
+from schema_core.spark.session.api_mode import checkpointed, is_connect
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    CharType,
+    DataType,
+    DoubleType,
+    LocalZonedTimestampType,
+    TimestampType,
+    TimeType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader
+
+STRING = VarCharType(MAX_LENGTH)
+
+#: The default of `scan.fetch-size`, in rows.
+FETCH_SIZE = 1000
+#: What the alias of a column with the value of another one as a string begins with.
+TEXT_PREFIX = "schema_core_text_"
+
+
+def _at_least(lowest: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = integer(text)
+        if value < lowest:
+            raise invalid_value(f"an integer of at least {lowest}", text)
+        return value
+
+    return parse
+
+
+def _seconds(text: str) -> int:
+    """Parse a duration of at least a second, in seconds."""
+    length = nanoseconds(text)
+    if length < 10**9:
+        raise invalid_value("a duration of at least 1 s", text)
+    return length // 10**9
+
+
+URL = ConfigOption("url", str, None, "the JDBC URL of the database", required=True)
+TABLE = ConfigOption("table-name", str, None, "the name of the table", required=True)
+DRIVER = ConfigOption("driver", str, None, "the class of the JDBC driver, else by the URL")
+USERNAME = ConfigOption("username", str, None, "the user")
+PASSWORD = ConfigOption("password", str, None, "the password", secret=True)
+TIMEOUT = ConfigOption(
+    "connection.max-retry-timeout", _seconds, 60, "how long the check of a connection may take"
+)
+PROPERTIES = ConfigOption("properties", str, None, "properties of the driver", is_map=True)
+COLUMN = ConfigOption("scan.partition.column", str, None, "a numeric column, to read in parallel")
+PARTITIONS = ConfigOption("scan.partition.num", _at_least(1), None, "the number of partitions")
+LOWER = ConfigOption("scan.partition.lower-bound", long, None, "the lowest value that is read")
+UPPER = ConfigOption("scan.partition.upper-bound", long, None, "the highest value that is read")
+FETCH = ConfigOption("scan.fetch-size", _at_least(0), None, "how many rows are fetched at once")
+AUTO_COMMIT = ConfigOption(
+    "scan.auto-commit", boolean, None, "true: PostgreSQL returns all rows at once"
+)
+MAX_ROWS = ConfigOption("sink.buffer-flush.max-rows", _at_least(0), None, "the rows of a batch")
+RETRIES = ConfigOption(
+    "sink.max-retries", _at_least(0), 3, "how often an aborted transaction is retried"
+)
+PARALLELISM = ConfigOption("sink.parallelism", _at_least(1), None, "how many tasks write")
+#: Options of streaming jobs and lookup caches, validated and without effect in a batch job.
+WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = (
+    ConfigOption("sink.buffer-flush.interval", nanoseconds, None, "no effect: batches are full"),
+    ConfigOption("filter.handling.policy", choice("always", "never"), None, "no effect"),
+    ConfigOption("lookup.cache", choice("NONE", "PARTIAL"), None, "no effect: joins scan"),
+    ConfigOption("lookup.partial-cache.max-rows", long, None, "no effect"),
+    ConfigOption("lookup.partial-cache.expire-after-write", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.partial-cache.expire-after-access", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.partial-cache.cache-missing-key", boolean, None, "no effect"),
+    ConfigOption("lookup.max-retries", _at_least(0), None, "no effect"),
+    ConfigOption("lookup.cache.max-rows", long, None, "no effect"),
+    ConfigOption("lookup.cache.ttl", nanoseconds, None, "no effect"),
+    ConfigOption("lookup.cache.caching-missing-key", boolean, None, "no effect"),
+)
+
+
+class JdbcConnector(
+    ConnectorBase,
+    SupportsStaging,
+    SupportsStatisticReport,
+    SupportsUpsert,
+    SupportsProjectionPushDown,
+    SupportsLimitPushDown,
+    SupportsReplacement,
+):
+    """Tables of databases with a JDBC driver."""
+
+    identifier = "jdbc"
+    requires: Final = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (
+        URL, TABLE, DRIVER, USERNAME, PASSWORD, TIMEOUT, PROPERTIES, COLUMN, PARTITIONS, LOWER,
+        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, *WITHOUT_EFFECT,
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        #: What `read` selects.
+        self._scan: JdbcScan | None = None
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the columns of a table, as Spark's JDBC source reads them.
+
+        Raises:
+            SchemaError: with code `incomplete-jdbc-options`, `column-not-in-database` or
+                `jdbc-type-mismatch`.
+            UnsupportedError: with code `unknown-jdbc-url` or `type-not-in-database`.
+            NotFoundError: with code `missing-jdbc-driver`.
+            DatabaseError: with code `jdbc-failed`.
+        """
+        table = DatabaseTable(context)
+        table.check_types(context.columns)
+        with table.database.connection() as connection:
+            found = table.resolve(connection, context.columns)
+        self._scan = scan = JdbcScan(table, found)
+        return table.load(context, scan)
+
+    def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
+        """Return which conditions Spark sends to the database, or why it sends none.
+
+        Over Spark Connect only Spark's plan shows them.
+        """
+        if is_connect(frame):
+            return "Spark, or the database if it is one of the PushedFilters of Spark's plan"
+        pushed = pushed_filters(frame.where(given.spark_sql)) - pushed_filters(frame)
+        if given.comparison is None or given.comparison.operator != "IS NOT NULL":
+            pushed = {one for one in pushed if not one.startswith("IsNotNull(")}  # Spark adds them
+        if pushed:
+            return f"the database as {', '.join(sorted(pushed))}"
+        scan = self._scan  # of `read`, which returned the frame
+        reasons = [] if scan is None else list(filter(None, map(scan.obstacle, given.columns)))
+        return f"Spark ({'; '.join(reasons) or 'its JDBC source has no such condition'})"
+
+    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
+        """Return the columns declared NOT NULL: `read` has checked what the database allows."""
+        columns = context.columns.items()
+        return frozenset(name for name, type_ in columns if not type_.is_nullable)
+
+    def stage(self, context: WriteContext) -> JdbcStage:
+        """Return a table in the database for the rows of the job.
+
+        Everything that can be refused is refused before the job: types, the key, and privileges,
+        by a first transaction without rows. CREATE TABLE AS writes into a table of the database
+        without rows, or creates it. REPLACE TABLE AS replaces the rows of the table, and the table
+        itself if its columns or its key change.
+
+        Raises:
+            SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
+                `table-not-empty` for CREATE TABLE AS on a table of the database that has rows.
+        """
+        table = DatabaseTable(context)
+        table.check_types(context.physical_columns)
+        connection = table.database.connect()
+        try:
+            table.remove_abandoned(connection, unmarked=context.creates)
+            stage = JdbcStage(table, connection, context)
+            if context.creates:
+                stage.create_with_table()
+            else:
+                stage.create()
+        except BaseException:
+            connection.close()
+            raise
+        return stage
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the database has the table and the stage of the job is gone.
+
+        One transaction drops the stage and makes the rows visible. Where DDL is not transactional
+        the stage is dropped after that: while it exists, a table with rows counts as committed,
+        since it had none, or has the old ones.
+        """
+        table = DatabaseTable(context)
+        target = table.sql
+        with table.database.connection() as connection:
+            stages = map(StageName.parse, table.stages(connection))
+            if any(one is not None and one.is_of(target) and one.is_job(job) for one in stages):
+                if table.dialect.transactional_ddl:
+                    return False
+                return not connection.is_empty(target)
+            return table.exists(connection)
+
+    def recover(self, context: WriteContext) -> None:
+        """Drop the stages of processes that have ended, and that of the job of the context.
+
+        The catalog has no mark of another job for the table.
+        """
+        table = DatabaseTable(context)
+        with table.database.connection() as connection:
+            table.remove_abandoned(connection, context.job, unmarked=True)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows into the stage of the job."""
+        require_instance(context.stage, JdbcStage, "the stage of a write")
+        cast("JdbcStage", context.stage).write(frame)
+
+
+#: A declared column: its name, its type and the column of the database.
+Found = tuple[str, DataType, DatabaseColumn]
+
+
+class DatabaseTable:
+    """The table of a database that the options of a table name.
+
+    Raises:
+        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
+        UnsupportedError: with code `unknown-jdbc-url`.
+    """
+
+    def __init__(self, context: TableContext) -> None:
+        options = context.options
+        self.options: Mapping[str, str] = options
+        self.catalog_path: str = join_names(context.identifier.to_list())
+        url = URL.of(options) or ""
+        self.dialect: JdbcDialect = dialect_of(url)
+        check_options(options)
+        settings = {
+            key.removeprefix("properties."): value
+            for key, value in options.items()
+            if key.startswith("properties.")
+        }
+        settings |= {"url": url, "driver": DRIVER.of(options) or self.dialect.driver}
+        if (user := USERNAME.of(options)) is not None:
+            settings |= {"user": user, "password": PASSWORD.of(options) or ""}
+        self.database: Database = Database(
+            context.session, self.dialect, settings, TIMEOUT.of(options) or 60
+        )
+        with at(f"option {TABLE.key!r}"):
+            self.path: tuple[tuple[str, bool], ...] = self.dialect.path(TABLE.of(options) or "")
+        self.sql: str = self._path(folded=False)
+        self._columns: dict[str, DatabaseColumn] = {}
+
+    def _path(self, *, folded: bool) -> str:
+        fold = self.dialect.fold if folded else str
+        parts = (name if quoted else fold(name) for name, quoted in self.path)
+        return ".".join(map(self.dialect.quote, parts))
+
+    def exists(self, connection: Connection) -> bool:
+        """Return whether the database has the table; if not, it would be created by `self.sql`."""
+        try:
+            self._columns_of(connection)
+        except DatabaseError as error:
+            if not has_mark(error, self.dialect.missing):
+                raise
+            if self.dialect.column_types is None:
+                error.hint = "create the table in the database before"
+                raise
+            self.sql = self._path(folded=True)
+            return False
+        return True
+
+    def is_that_of(self, options: Mapping[str, str]) -> bool:
+        """Return whether the options of another table name the same table of the database."""
+        same = (URL.key, TABLE.key)
+        named = options.get("connector") == self.options.get("connector")
+        return named and all(options.get(key) == self.options.get(key) for key in same)
+
+    def stages(self, connection: Connection) -> list[str]:
+        """Return the names of the tables of this library in the schema of the table."""
+        schema = None
+        if len(self.path) > 1:
+            name, quoted = self.path[-2]
+            schema = name if quoted else self.dialect.fold(name)
+        return connection.table_names(schema, PREFIX)
+
+    def remove_abandoned(
+        self, connection: Connection, job: str = "", *, unmarked: bool = False
+    ) -> None:
+        """Drop the stages of INSERTs into this table whose processes have ended.
+
+        Args:
+            connection: The connection.
+            job: The id of a CREATE or REPLACE TABLE AS whose stage is dropped as well.
+            unmarked: Whether the catalog has no mark of another job for the table: then the stages
+                of ended CREATE and REPLACE TABLE AS at its path are dropped as well.
+        """
+        at_path = self.catalog_path if unmarked else None
+        for one in abandoned(self.stages(connection), self.sql, job, at_path):
+            with suppress(DatabaseError):  # another process drops it at the same time
+                connection.execute(f"DROP TABLE {self.beside(one)}")
+
+    def beside(self, name: str) -> str:
+        """Return the path of a table in the same schema."""
+        schema = self.sql.rpartition(self.dialect.quote(self.path[-1][0]))[0]
+        if not schema and len(self.path) > 1:  # the name was folded
+            last = self.dialect.quote(self.dialect.fold(self.path[-1][0]))
+            schema = self.sql.rpartition(last)[0]
+        return schema + self.dialect.quote(name)
+
+    def check_types(self, columns: Mapping[str, DataType]) -> None:
+        """Refuse columns of types that the dialect does not have."""
+        found = Gathering()
+        for name, type_ in columns.items():
+            with found.catching(), at(f"column {name!r}"):
+                self.dialect.check_type(type_.nullable())
+        found.raise_all()
+
+    def resolve(
+        self, connection: Connection, columns: Mapping[str, DataType], *, writes: bool = False
+    ) -> list[Found]:
+        """Return the columns of the database for the declared ones.
+
+        A name that the database does not have is looked for in the case of its unquoted names,
+        which is how Flink's dialects write it.
+        """
+        self._columns = {one.name: one for one in self._columns_of(connection)}
+        found: list[Found] = []
+        problems = Gathering()
+        for name, type_ in columns.items():
+            with problems.catching(), at(f"column {name!r}"):
+                column = self._column(name)
+                check_column(self.dialect, column, type_, writes=writes)
+                found.append((name, type_, column))
+        problems.raise_all()
+        return found
+
+    def _column(self, name: str) -> DatabaseColumn:
+        return find_column(self.dialect, self.sql, self._columns, name)
+
+    def columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
+        """Return the columns of the table in the database."""
+        return self._columns_of(connection)
+
+    def _columns_of(self, connection: Connection) -> Sequence[DatabaseColumn]:
+        try:
+            return connection.columns(self.sql)
+        except DatabaseError:
+            if (folded := self._path(folded=True)) == self.sql:
+                raise
+            exact, self.sql = self.sql, folded
+            try:
+                return connection.columns(self.sql)
+            except DatabaseError:
+                self.sql = exact
+            raise
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def load(self, context: ReadContext, scan: JdbcScan) -> DataFrame:
+        """Return the rows of the table, each column with the Spark type of its declared type."""
+        reader: DataFrameReader = context.session.read
+        settings = {**self._reading(), "customSchema": scan.schema}
+        if COLUMN.of(self.options) is not None:
+            url = settings.pop("url")
+            query = f"({scan.sql(self._partition_column())}) q"
+            frame = reader.jdbc(url, query, predicates=self._ranges(), properties=settings)
+            return scan.values(frame)
+        query = scan.sql()
+        if context.limit is not None:
+            query += f" {self.dialect.limit.format(n=context.limit)}"
+        return scan.values(reader.format("jdbc").options(**settings, dbtable=f"({query}) q").load())
+
+    def _partition_column(self) -> str:
+        """Return the item of a query that the ranges of a partitioned scan select by.
+
+        Raises:
+            SchemaError: with code `column-not-in-database`, or `jdbc-type-mismatch` if it is not
+                numeric.
+        """
+        name = COLUMN.of(self.options) or ""
+        with at(f"option {COLUMN.key!r}"):
+            column = self._column(name)
+            if self.dialect.typed and column.jdbc_type not in NUMERIC:
+                raise SchemaError(
+                    f"{self.dialect.name}'s {column.type_name} is not a numeric type",
+                    code="jdbc-type-mismatch",
+                    hint="partition by a numeric column",
+                )
+        return f"{self.dialect.quote(column.name)} AS {self.dialect.quote(PARTITION_ALIAS)}"
+
+    def _reading(self) -> dict[str, str]:
+        size = FETCH.of(self.options)
+        if AUTO_COMMIT.of(self.options):
+            size = 0
+        return {
+            **self.database.settings,
+            "fetchsize": str(FETCH_SIZE if size is None else size),
+            "preferTimestampNTZ": "true",
+        }
+
+    def _ranges(self) -> list[str]:
+        """Return the predicates of the partitions, which rows out of the bounds do not satisfy."""
+        lower, upper = LOWER.of(self.options), UPPER.of(self.options)
+        number, column = PARTITIONS.of(self.options), self.dialect.quote(PARTITION_ALIAS)
+        return [
+            f"{column} BETWEEN {first} AND {last}"
+            for first, last in partition_ranges(lower or 0, upper or 0, number or 1)
+        ]
+
+
+def find_column(
+    dialect: JdbcDialect, table: str, columns: Mapping[str, DatabaseColumn], name: str
+) -> DatabaseColumn:
+    """Return the column of the database for a declared name, in its case or that of the database.
+
+    Raises:
+        SchemaError: with code `column-not-in-database`.
+    """
+    column = columns.get(name) or columns.get(dialect.fold(name))
+    if column is None:
+        raise SchemaError(
+            f"the table {table} of the database has no column {name!r}",
+            code="column-not-in-database",
+            hint=similar(name, columns) or f"use one of {', '.join(columns)}",
+        )
+    return column
+
+
+def check_column(
+    dialect: JdbcDialect, column: DatabaseColumn, type_: DataType, *, writes: bool = False
+) -> None:
+    """Refuse a declared type whose values the column of the database does not have or would round.
+
+    Raises:
+        SchemaError: with code `jdbc-type-mismatch`.
+    """
+    shown = type_.nullable().as_summary_string()
+    own = f"{dialect.name}'s {column.type_name}"
+    if not accepts(dialect, column, type_):
+        raise SchemaError(
+            f"cannot read {own} as {shown}",
+            code="jdbc-type-mismatch",
+            hint="declare the column with the type of the database, and CAST in queries",
+        )
+    if writes and rounds(dialect, column, type_):
+        raise SchemaError(
+            f"{own} with {column.scale} fractional digits would round values of {shown}",
+            code="jdbc-type-mismatch",
+            hint="declare the column with the digits of the database",
+        )
+
+
+def require_empty(connection: Connection, table: str) -> None:
+    """Refuse a table with rows, which CREATE TABLE AS would not replace.
+
+    Raises:
+        SchemaError: with code `table-not-empty`.
+    """
+    if not connection.is_empty(table):
+        raise SchemaError(
+            f"the table {table} of the database has rows, which CREATE TABLE AS would not replace",
+            code="table-not-empty",
+            hint="use CREATE TABLE and INSERT INTO, or delete the rows",
+        )
+
+
+#: The codes of numeric types in ``java.sql.Types``.
+NUMERIC = frozenset({-6, 5, 4, -5, 2, 3, 6, 7, 8})
+#: The column that the ranges of a partitioned scan select by.
+PARTITION_ALIAS = "schema_core_partition"
+
+
+def partition_ranges(lower: int, upper: int, number: int) -> list[tuple[int, int]]:
+    """Return ranges of integers that cover those from `lower` to `upper`, of similar length.
+
+    >>> partition_ranges(1, 10, 3)
+    [(1, 4), (5, 7), (8, 10)]
+    >>> partition_ranges(1, 2, 5)
+    [(1, 1), (2, 2)]
+    """
+    total = upper - lower + 1
+    number = min(number, total)
+    size, longer = divmod(total, number)
+    ranges, start = [], lower
+    for position in range(number):
+        end = start + size + (position < longer)
+        ranges.append((start, end - 1))
+        start = end
+    return ranges
+
+
+def check_options(options: Mapping[str, str]) -> None:
+    """Refuse options that belong together and are not.
+
+    Raises:
+        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
+    """
+    for group in ((USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER)):
+        given = [one.key for one in group if one.key in options]
+        missing = [one.key for one in group if one.key not in options]
+        if given and missing:
+            raise SchemaError(
+                f"{', '.join(given)} must be set together with {', '.join(missing)}",
+                code="incomplete-jdbc-options",
+            )
+    if COLUMN.key in options and (LOWER.of(options) or 0) > (UPPER.of(options) or 0):
+        raise SchemaError(
+            f"option {LOWER.key!r} must not be larger than {UPPER.key!r}, "
+            f"got {LOWER.of(options)} and {UPPER.of(options)}",
+            code="invalid-option-value",
+        )
+
+
+# --- the query of a scan -------------------------------------------------------------------------
+
+
+class JdbcScan:
+    """The query of the columns of a table, and the conversion of its rows.
+
+    Args:
+        table: The table.
+        columns: The columns to read.
+    """
+
+    def __init__(self, table: DatabaseTable, columns: Sequence[Found]) -> None:
+        self.table = table
+        self.columns = columns
+        dialect = table.dialect
+        self._quote = dialect.quote
+        self._fixed_zone = not any(
+            isinstance(type_, TimestampType | LocalZonedTimestampType) for _, type_, _ in columns
+        )
+        self._fixed_zone = self._fixed_zone or table.database.has_fixed_zone()
+        self.selected: dict[str, Selected] = {
+            name: dialect.select(column, type_, dialect.quote(column.name))
+            for name, type_, column in columns
+        }
+
+    def sql(self, *extra: str) -> str:
+        """Return the query, with extra items."""
+        items = [f"{one.sql} AS {self._quote(name)}" for name, one in self.selected.items()]
+        if checks := self._checks:
+            branches = (f"WHEN {one} THEN {position}" for position, (one, _) in checks.items())
+            items.append(f"CASE {' '.join(branches)} END AS {self._quote(CHECK)}")
+        items += [
+            f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
+            f"AS {self._quote(TEXT_PREFIX + name)}"
+            for name, column in self._clocks.items()
+        ]
+        return f"SELECT {', '.join([*items, *extra])} FROM {self.table.sql}"
+
+    @property
+    def schema(self) -> str:
+        """The Spark types in which the columns are read."""
+        read = {
+            name: self._read_type(type_, self.selected[name].as_string)
+            for name, type_, _ in self.columns
+        }
+        if self._checks:
+            read[CHECK] = "INT"
+        read |= {TEXT_PREFIX + name: "STRING" for name in self._clocks}
+        return ", ".join(f"{quote(name)} {type_}" for name, type_ in read.items())
+
+    @property
+    def _checks(self) -> dict[int, tuple[str, str]]:
+        """The predicates of rows that cannot be read, with messages, by number."""
+        checks: list[tuple[str, str]] = []
+        for name, type_, column in self.columns:
+            if not type_.is_nullable and column.is_nullable:
+                problem = f"column {name!r} is NOT NULL but received NULL"
+                checks.append((f"{self._quote(column.name)} IS NULL", problem))
+            if invalid := self.selected[name].invalid:
+                problem = f"column {name!r}: a value is not a valid {type_.nullable()}"
+                checks.append((invalid, problem))
+        return dict(enumerate(checks, 1))
+
+    @property
+    def _clocks(self) -> dict[str, DatabaseColumn]:
+        """Columns of local timestamps that the driver may read as others; see `_same_clock`."""
+        if self._fixed_zone or self.table.dialect.text is None:
+            return {}
+        return {
+            name: column
+            for name, type_, column in self.columns
+            if isinstance(type_, TimestampType) and not self.selected[name].as_string
+        }
+
+    def _read_type(self, type_: DataType, as_string: bool) -> str:
+        if as_string:
+            return "ARRAY<STRING>" if isinstance(type_, ArrayType) else "STRING"
+        if isinstance(type_, TimeType):
+            return "TIME(6)"
+        return str(to_spark(type_).simpleString())
+
+    def values(self, frame: DataFrame) -> DataFrame:
+        """Return the columns of the table from the rows of the query.
+
+        Invalid values fail the job in a filter: the columns remain plain attributes, and Spark
+        sends predicates on them to the database.
+        """
+        names = list(self.selected)
+        if self._checks:
+            problems = ", ".join(_string(problem) for _, problem in self._checks.values())
+            check = quote(CHECK)
+            raised = f"CAST(raise_error(element_at(array({problems}), {check})) AS BOOLEAN)"
+            frame = frame.where(f"{check} IS NULL OR {raised}")
+        for name in self._clocks:
+            frame = frame.where(_same_clock(name))
+        types = {name: (type_, column) for name, type_, column in self.columns}
+        return select(frame, ((self._value(name, *types[name]), name) for name in names))
+
+    def obstacle(self, name: str) -> str | None:
+        """Return why no filter on a column is sent to the database; None if it may be."""
+        type_, column = next((one[1], one[2]) for one in self.columns if one[0] == name)
+        if isinstance(self._value(name, type_, column), ColumnNode):
+            return None
+        database, shown = self.table.dialect.name, type_.nullable().as_summary_string()
+        if isinstance(type_, STRINGS):
+            return f"{database} compares strings such as {name!r} by other rules"
+        if self.selected[name].as_string:
+            return f"{database} stores {name!r} as a string"
+        if isinstance(type_, LocalZonedTimestampType) and not self._fixed_zone:
+            return f"the time zone of the JVM has no fixed offset for {name!r}"
+        return f"{name!r} is converted to {shown}"
+
+    def _value(self, name: str, type_: DataType, column: DatabaseColumn) -> Node:
+        node: Node = ColumnNode(name)
+        if self.selected[name].as_string:
+            if isinstance(type_, ArrayType):
+                element = type_.element_type
+                return call("transform", node, function(lambda one: _parsed(one, name, element)))
+            return _parsed(node, name, type_)
+        match type_:
+            case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
+                return call("concat", node, "")  # Spark sends predicates on plain columns only
+            case TimeType(precision=precision) if precision < 6:
+                return Cast(node, sql_type(type_))
+            case TimestampType() if column.scale > type_.precision:
+                return datetimes.truncated(node, 6, type_.precision)
+            case LocalZonedTimestampType():
+                # Spark writes instants into predicates in the zone of the JVM.
+                if not self._fixed_zone:
+                    node = call("timestamp_micros", call("unix_micros", node))
+                return datetimes.truncated(node, 6, type_.precision)
+            case _:
+                return node
+
+
+def pushed_filters(frame: DataFrame) -> set[str]:
+    """Return the conditions that Spark sends to the database for a frame of one scan."""
+    leaf = frame._jdf.queryExecution().sparkPlan().collectLeaves().head()  # noqa: SLF001
+    if leaf.getClass().getSimpleName() != "RowDataSourceScanExec":  # an empty relation
+        return set()
+    found = leaf.handledFilters().iterator()
+    pushed = set()
+    while found.hasNext():
+        pushed.add(str(found.next().toString()))
+    return pushed
+
+
+def _string(text: str) -> str:
+    return to_sql(Literal(text))
+
+
+def _same_clock(name: str) -> str:
+    """Return the check that a local timestamp is the one of the database.
+
+    Drivers read it into a ``java.sql.Timestamp``, which moves a time of day that the time zone of
+    the JVM skips.
+    """
+    text, value = quote(TEXT_PREFIX + name), quote(name)
+    problem = (
+        f"column {name!r}: the time zone of the JVM has no such time of day"
+        f"{HINT}start Spark with 'spark.driver.extraJavaOptions' = '-Duser.timezone=UTC', "
+        "and the executors alike"
+    )
+    raised = f"CAST(raise_error({_string(problem)}) AS BOOLEAN)"
+    return f"{value} IS NULL OR CAST({value} AS STRING) = {text} OR {raised}"
+
+
+def _parsed(node: Node, name: str, type_: DataType) -> Node:
+    """Return a string of the database as a date, time or timestamp."""
+
+    def body(value: Node) -> Node:
+        read = convert(value, STRING, type_.nullable(), try_=True)
+        problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
+        return inline(
+            "coalesce({read}, if({v} IS NULL, NULL, raise_error(concat({problem}, {v}))))",
+            read=to_physical(read, type_),
+            v=value,
+            problem=problem,
+        )
+
+    return let(node, body)
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+class JdbcStage:
+    """A table in the database with the rows of a job, which the commit merges into the target.
+
+    Every row has the number of its partition and position: a task that runs twice adds no row, and
+    of rows with the same key the last one is kept.
+    """
+
+    def __init__(self, table: DatabaseTable, connection: Connection, context: WriteContext) -> None:
+        self.committed: bool | None = False
+        self._table = table
+        self._dialect = table.dialect
+        self._connection = connection
+        self._context = context
+        self._columns: Sequence[Found] = ()
+        self._key = context.upsert_key
+        name = StageName.new(table.sql, table.catalog_path, context.job)
+        self._name = table.beside(str(name))
+        self._exists = False
+        #: the statements before those that insert the rows, in the transaction of the commit
+        self._before: list[str] = []
+
+    def create(self) -> None:
+        """Create the stage of rows for a table that exists, and merge its no rows into it."""
+        types = self._context.physical_columns
+        self._columns = self._table.resolve(self._connection, types, writes=True)
+        self._create_from(self._table.sql)
+        self._exists = True
+        try:
+            self._connection.begin()
+            self._connection.execute(self.merge_sql(self._table.sql))
+            self._connection.rollback()
+        except BaseException:
+            self.abort()
+            raise
+
+    def create_with_table(self) -> None:
+        """Create the stage of CREATE or REPLACE TABLE AS, and decide how the table changes."""
+        table, connection, replaced = self._table, self._connection, self._context.replaced
+        exists = table.exists(connection)
+        owns = replaced is not None and table.is_that_of(replaced.options)
+        if exists and not owns:
+            require_empty(connection, table.sql)
+        if exists and (not owns or self._keeps_columns()):
+            self._before = [f"DELETE FROM {table.sql}"] if owns else []
+            self.create()
+            return
+        self._before = [f"DROP TABLE {table.sql}"] if exists else []
+        self._before.append(self._definition(table.sql))
+        self._create_like_new()
+
+    def _keeps_columns(self) -> bool:
+        """Return whether the columns and the key of the table are those of the new definition."""
+        if self._dialect.column_types is None:
+            return True
+        replaced = getattr(self._context.replaced, "resolved_schema", None)
+        if replaced is None:
+            return False
+        new = self._context.table.resolved_schema
+        keys = [one.primary_key and one.primary_key.columns for one in (replaced, new)]
+        if keys[0] != keys[1]:
+            return False
+        with self._template() as name:
+            wanted = set(self._connection.columns(name))
+            return wanted == set(self._table.columns_of(self._connection))
+
+    def _definition(self, table: str) -> str:
+        columns = self._context.physical_columns
+        schema = self._context.table.resolved_schema
+        return create_statement(self._dialect, table, columns, schema)
+
+    @contextmanager
+    def _template(self) -> Iterator[str]:
+        """Yield a table of the new definition within a transaction that is rolled back."""
+        name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
+        self._connection.begin()
+        try:
+            self._connection.execute(self._definition(name))
+            yield name
+        finally:
+            self._connection.rollback()
+
+    def _create_like_new(self) -> None:
+        """Create the stage of rows for a table that is created by the commit."""
+        name = self._table.beside(f"{PREFIX}{uuid.uuid4().hex}")
+        self._connection.begin()
+        try:
+            self._connection.execute(self._definition(name))
+            found = self._connection.columns(name)
+            columns = {one.name: one for one in found}
+            types = self._context.physical_columns.items()
+            self._columns = [(one, type_, columns[one]) for one, type_ in types]
+            self._create_from(name)
+            self._connection.execute(self.merge_sql(name))
+            self._connection.execute(f"DROP TABLE {name}")
+            self._connection.commit()
+        finally:
+            self._connection.rollback()
+        self._exists = True
+
+    def _create_from(self, table: str) -> None:
+        """Create the stage with the columns of a table of the database."""
+        dialect, quoted = self._dialect, self._dialect.quote
+        if dialect.typed:
+            items = [f"{self._staged(*one)} AS {quoted(one[0])}" for one in self._columns]
+            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
+            query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
+            self._connection.execute(dialect.create.format(table=self._name, query=query))
+        else:  # columns without a type keep every value as it is written
+            names = ", ".join(quoted(one[0]) for one in self._columns)
+            self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
+
+    def _staged(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+        if (array := self._as_text(type_)) is None:
+            return self._dialect.quote(column.name)
+        return f"CAST(NULL AS {array})"
+
+    def _as_text(self, type_: DataType) -> str | None:
+        """Return the type of the stage for values that are written as strings."""
+        text = self._dialect.text
+        if isinstance(type_, ArrayType):
+            element = self._as_text(type_.element_type)
+            return element and f"{element}[]"
+        return text if isinstance(type_, (*STRINGS, *TIMES)) else None
+
+    def merge_sql(self, table: str) -> str:
+        """Return the statement that inserts or upserts the rows of the stage into a table."""
+        quoted = self._dialect.quote
+        found = {name: quoted(column.name) for name, _, column in self._columns}
+        items = ", ".join(self._assigned(*one) for one in self._columns)
+        key = ", ".join(quoted(one) for one in self._key) or quoted(ORDINAL)
+        ranked = (
+            f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"
+            f" AS schema_core_rank FROM {self._name} s"
+        )
+        source = f"SELECT {items} FROM ({ranked}) r WHERE schema_core_rank = 1"
+        names, keys = list(found.values()), [found[one] for one in self._key]
+        merge = Merge(table, names, keys, source)
+        return self._dialect.upsert(merge) if keys else merge.insert
+
+    def _assigned(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
+        value = self._dialect.quote(name)
+        if self._dialect.typed and self._as_text(type_) is not None:
+            own = type_name(self._dialect, column.type_name)
+            value = f"CAST({value} AS {own})"
+        return f"{value} AS {self._dialect.quote(column.name)}"
+
+    def write(self, frame: DataFrame) -> None:
+        """Write rows into the table."""
+        written = [self._written(name, type_) for name, type_, _ in self._columns]
+        tasks = PARALLELISM.of(self._table.options)
+        frame = select(frame, written)
+        frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDINAL)}")
+        settings = dict(self._table.database.settings)
+        if size := MAX_ROWS.of(self._table.options):
+            settings["batchsize"] = str(size)
+        # One task writes where a table that is read at the same time would be locked.
+        with checkpointed(frame, when=not self._dialect.parallel) as rows:
+            if not self._dialect.parallel:
+                divided = rows.coalesce(1)
+            else:
+                divided = rows if tasks is None else rows.repartition(tasks)
+            writer = divided.write.format("jdbc").mode("append")
+            writer.options(**settings, dbtable=self._name).save()
+
+    def _written(self, name: str, type_: DataType) -> NamedNode:
+        node: Node = ColumnNode(name)
+        if isinstance(type_, DoubleType) and not self._dialect.stores_nan:
+            problem = f"column {name!r}: {self._dialect.name} cannot store NaN"
+            refused = "if(isnan({v}), raise_error({problem}), {v})"
+            return inline(refused, v=node, problem=problem), name
+        if self._as_text(type_) is None or isinstance(type_, STRINGS):
+            return node, name
+        if isinstance(type_, ArrayType):
+            return Cast(node, "ARRAY<STRING>"), name
+        text = convert(from_physical(node, type_), type_.nullable(), STRING, "UTC")
+        if isinstance(type_, LocalZonedTimestampType):
+            text = call("concat", text, "+00")
+        return text, name
+
+    # --- the steps of a stage ------------------------------------------------------------------
+
+    @property
+    def _merges_late(self) -> bool:
+        """Whether `commit` merges: the catalog, changed before it, may be in the same file."""
+        return self._context.creates and not self._dialect.parallel
+
+    def prepare(self) -> None:
+        """Merge the rows into the target, in a transaction that `commit` ends.
+
+        A database that permits one writer gets the rows twice: first to find errors.
+        """
+        self._merge()
+        if self._merges_late:
+            self._connection.rollback()
+
+    def _merge(self) -> None:
+        left = RETRIES.of(self._table.options) or 0
+        while True:
+            try:
+                self._connection.begin()
+                for statement in self._before:
+                    self._connection.execute(statement)
+                self._connection.execute(self.merge_sql(self._table.sql))
+                if self._dialect.transactional_ddl:
+                    self._drop()
+            except DatabaseError as error:
+                self._connection.rollback()
+                if self._before and has_mark(error, self._dialect.taken):
+                    raise AlreadyExistsError(
+                        f"the database has a table {self._table.sql} already, which another "
+                        "writer created meanwhile",
+                        code="table-exists",
+                    ) from None
+                if not left or not is_transient(error):
+                    raise
+                left -= 1
+            else:
+                return
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        if self._merges_late:
+            self._merge()
+        self.committed = None
+        self._connection.commit()
+        self.committed = True
+        try:
+            if not self._dialect.transactional_ddl:
+                self._drop()
+        finally:
+            self._connection.close()
+
+    def _drop(self) -> None:
+        self._connection.execute(f"DROP TABLE {self._name}")
+
+    def abort(self) -> None:
+        """Roll the transaction back and drop the table."""
+        if self.committed:
+            return
+        try:
+            self._connection.rollback()
+            if self._exists and self.committed is False:
+                self._drop()
+                self._exists = False
+        finally:
+            self._connection.close()

@@ -1,0 +1,541 @@
+"""SQL dialects of the connector `jdbc`: quoting, types, drivers and statements of each database.
+
+The types are those of Flink's JDBC dialects (flink-connector-jdbc, "Data Type Mapping"). SQLite has
+no dialect in Flink; its values have types of their own, so that each is checked when it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    BigIntType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LengthType,
+    LocalZonedTimestampType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
+
+#: The number of a row of a job, in the table that the job fills before its commit.
+ORDINAL = "schema_core_row"
+#: The number of the column whose value the table cannot hold, or NULL.
+CHECK = "schema_core_check"
+
+STRINGS = (CharType, VarCharType)
+TIMES = (DateType, TimeType, TimestampType, LocalZonedTimestampType)
+#: Type of integers -> its lowest and highest value.
+INTEGERS: Mapping[type[DataType], int] = {
+    TinyIntType: 2**7, SmallIntType: 2**15, IntType: 2**31, BigIntType: 2**63,
+}  # fmt: skip
+
+_COMMON = frozenset(
+    (CharType, VarCharType, BooleanType, VarBinaryType, DecimalType, TinyIntType, SmallIntType,
+     IntType, BigIntType, FloatType, DoubleType, DateType, TimeType, TimestampType)
+)  # fmt: skip
+
+#: The longest VARCHAR of PostgreSQL.
+MAX_CHARACTERS = 10_485_760
+
+#: Type -> the type of a column of PostgreSQL. A CHAR is not padded, as in Flink.
+_PG_COLUMNS: Mapping[type[DataType], str] = {
+    CharType: "varchar({length})", VarCharType: "varchar({length})", BooleanType: "boolean",
+    VarBinaryType: "bytea", DecimalType: "numeric({precision}, {scale})", TinyIntType: "smallint",
+    SmallIntType: "smallint", IntType: "integer", BigIntType: "bigint", FloatType: "real",
+    DoubleType: "double precision", DateType: "date", TimeType: "time({precision})",
+    TimestampType: "timestamp({precision})",
+    LocalZonedTimestampType: "timestamp({precision}) with time zone",
+}  # fmt: skip
+#: Type -> the type of a column of SQLite, which determines how it converts numbers.
+_SQLITE_COLUMNS: Mapping[type[DataType], str] = {
+    CharType: "TEXT", VarCharType: "TEXT", BooleanType: "BOOLEAN", VarBinaryType: "BLOB",
+    DecimalType: "DECIMAL({precision}, {scale})", TinyIntType: "TINYINT",
+    SmallIntType: "SMALLINT", IntType: "INT", BigIntType: "BIGINT", DoubleType: "DOUBLE",
+    DateType: "TEXT", TimeType: "TEXT", TimestampType: "TEXT",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseColumn:
+    """A column of a table of the database, as its driver describes it (``ResultSetMetaData``)."""
+
+    name: str
+    type_name: str
+    jdbc_type: int
+    precision: int
+    scale: int
+    is_nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A column in the query that is sent to the database.
+
+    Attributes:
+        sql: The expression.
+        as_string: Whether the value is a string that the connector converts.
+        invalid: A predicate of the database that is true for values that are not of the type.
+    """
+
+    sql: str
+    as_string: bool = False
+    invalid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The parts of a statement that inserts rows or, with a key, updates those that exist.
+
+    The names are quoted; `source` is a query of the new rows, one for each key.
+    """
+
+    table: str
+    columns: Sequence[str]
+    key: Sequence[str]
+    source: str
+
+    @property
+    def others(self) -> list[str]:
+        """The columns that are not in the key."""
+        return [one for one in self.columns if one not in self.key]
+
+    @property
+    def insert(self) -> str:
+        """INSERT INTO .. SELECT."""
+        names = ", ".join(self.columns)
+        return f"INSERT INTO {self.table} ({names}) {self.source}"
+
+
+def on_conflict(merge: Merge) -> str:
+    """Return the upsert of PostgreSQL and SQLite."""
+    sets = ", ".join(f"{one} = EXCLUDED.{one}" for one in merge.others)
+    action = f"UPDATE SET {sets}" if sets else "NOTHING"
+    return f"{merge.insert} ON CONFLICT ({', '.join(merge.key)}) DO {action}"
+
+
+def on_duplicate_key(merge: Merge) -> str:
+    """Return the upsert of MySQL."""
+    sets = ", ".join(f"{one} = VALUES({one})" for one in merge.others or merge.key)
+    return f"{merge.insert} ON DUPLICATE KEY UPDATE {sets}"
+
+
+def merge_into(merge: Merge) -> str:
+    """Return the upsert of standard SQL, without the semicolon that SQL Server needs."""
+    matches = " AND ".join(f"t.{one} = s.{one}" for one in merge.key)
+    sets = ", ".join(f"t.{one} = s.{one}" for one in merge.others)
+    update = f" WHEN MATCHED THEN UPDATE SET {sets}" if sets else ""
+    names, values = ", ".join(merge.columns), ", ".join(f"s.{one}" for one in merge.columns)
+    return (
+        f"MERGE INTO {merge.table} t USING ({merge.source}) s ON ({matches}){update}"
+        f" WHEN NOT MATCHED THEN INSERT ({names}) VALUES ({values})"
+    )
+
+
+def _plain(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
+    """Select a value as the driver returns it."""
+    return Selected(name)
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDialect:
+    """A dialect of SQL.
+
+    Attributes:
+        name: The name of the database, for messages.
+        prefixes: How the URLs of the database begin.
+        driver: The class of its driver.
+        coordinates: The Maven coordinates of the driver.
+        types: The types that it supports.
+        decimals: The highest precision of DECIMAL.
+        fraction: The highest precision of timestamps.
+        quotes: The quotes of identifiers.
+        fold: The case of identifiers without quotes.
+        long: The type of 64-bit integers in casts.
+        upsert: The statement that inserts or updates rows.
+        select: How a column is selected.
+        limit: The clause that limits the rows of a query.
+        text: The type in which strings and datetimes are staged, or None for their own.
+        create: The statement that creates a table from a query.
+        transactional_ddl: Whether CREATE and DROP TABLE are part of a transaction.
+        column_types: The types of the columns of new tables, None if the connector creates none.
+        missing: How the error of a table that does not exist is recognised, by its SQLSTATE or
+            its message; `taken` is that of one that exists.
+        parallel: Whether several tasks can write at the same time.
+        typed: Whether columns have types, which are then compared with the declared ones.
+        pushes_strings: Whether predicates on strings are sent to the database.
+        stores_nan: Whether a column can store NaN, or the database refuses it by itself.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    driver: str
+    coordinates: str
+    types: frozenset[type[DataType]] = _COMMON
+    decimals: int = 38
+    fraction: int = 6
+    quotes: str = '""'
+    fold: Callable[[str], str] = str
+    long: str = "BIGINT"
+    upsert: Callable[[Merge], str] = merge_into
+    select: Callable[[DatabaseColumn, DataType, str], Selected] = _plain
+    limit: str = "LIMIT {n}"
+    text: str | None = None
+    create: str = "CREATE TABLE {table} AS {query}"
+    transactional_ddl: bool = True
+    parallel: bool = True
+    typed: bool = True
+    pushes_strings: bool = True
+    stores_nan: bool = True
+    column_types: Mapping[type[DataType], str] | None = None
+    missing: str = "42P01"
+    taken: str = "42P07"
+
+    def quote(self, name: str) -> str:
+        """Return an identifier in quotes.
+
+        >>> POSTGRESQL.quote('a"b'), MYSQL.quote("a`b")
+        ('"a""b"', '`a``b`')
+
+        Raises:
+            SchemaError: with code `name-not-in-dialect` for a name with NUL.
+        """
+        start, end = self.quotes[0], self.quotes[1]
+        if "\0" in name:
+            raise SchemaError("a name contains NUL", code="name-not-in-dialect")
+        return f"{start}{name.replace(end, end * 2)}{end}"
+
+    def path(self, text: str) -> tuple[tuple[str, bool], ...]:
+        """Parse the option ``table-name``: names with dots between them, each quoted or not.
+
+        Returns:
+            Each name, and whether it was quoted.
+
+        Raises:
+            SchemaError: with code `invalid-option-value`.
+
+        >>> POSTGRESQL.path('public."my.table"')
+        (('public', False), ('my.table', True))
+        """
+        start, end = map(re.escape, self.quotes)
+        name = rf"{start}(?P<quoted>(?:[^{end}]|{end}{end})+){end}|(?P<plain>[^.{start}{end}]+)"
+        parts: list[tuple[str, bool]] = []
+        position = 0
+        while found := re.compile(rf"(?:{name})(\.|\Z)").match(text, position):
+            quoted = found["quoted"]
+            last = self.quotes[1]
+            parts.append(
+                (found["plain"], False)
+                if quoted is None
+                else (quoted.replace(last * 2, last), True)
+            )
+            position = found.end()
+            if position == len(text) and not found[0].endswith("."):
+                return tuple(parts)
+        raise SchemaError(
+            f"expected the name of a table, such as t or s.t, got {text!r}",
+            code="invalid-option-value",
+            hint=f"write names with special characters as {self.quote('a.b')}",
+        )
+
+    def column_type(self, type_: DataType) -> str:
+        """Return the type of a column of a new table, without NOT NULL.
+
+        >>> POSTGRESQL.column_type(VarCharType(5)), POSTGRESQL.column_type(TimestampType(3))
+        ('varchar(5)', 'timestamp(3)')
+        """
+        if isinstance(type_, ArrayType):
+            return f"{self.column_type(type_.element_type)}[]"
+        if isinstance(type_, LengthType) and type_.length > MAX_CHARACTERS:
+            type_ = VarCharType(MAX_LENGTH) if isinstance(type_, STRINGS) else type_
+        # the caller has checked that the connector creates tables
+        pattern = cast("Mapping[type[DataType], str]", self.column_types)[type(type_)]
+        if isinstance(type_, VarCharType) and type_.length == MAX_LENGTH and self.text:
+            pattern = self.text
+        given = {"length": 0, "precision": 0, "scale": 0}
+        given |= {key: getattr(type_, key) for key in given if hasattr(type_, key)}
+        return pattern.format(**given)
+
+    def check_type(self, type_: DataType, *, element: bool = False) -> None:
+        """Refuse a type that the dialect does not have.
+
+        Raises:
+            UnsupportedError: with code `type-not-in-database`.
+        """
+        supported = type(type_) in self.types and not (element and isinstance(type_, ArrayType))
+        match type_:
+            case DecimalType():
+                supported = supported and type_.precision <= self.decimals
+            case TimestampType() | LocalZonedTimestampType() | TimeType():
+                supported = supported and type_.precision <= self.fraction
+            case ArrayType() if supported:
+                self.check_type(type_.element_type, element=True)
+                supported = not isinstance(type_.element_type, LocalZonedTimestampType)
+        if not supported:
+            raise UnsupportedError(
+                f"{self.name} has no type for {type_.as_summary_string()}",
+                code="type-not-in-database",
+                hint=self._hint(type_),
+            )
+
+    def _hint(self, type_: DataType) -> str:
+        if isinstance(type_, DecimalType):
+            return f"declare a precision of at most {self.decimals}"
+        if isinstance(type_, TIMES) and type(type_) in self.types:
+            return f"declare a precision of at most {self.fraction}"
+        names = sorted({one.keyword for one in self.types})
+        return f"supported types: {', '.join(names)}"
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+#: Types of PostgreSQL that compare as strings do.
+_PG_STRINGS = frozenset({"text", "varchar", "name"})
+
+
+def type_name(dialect: JdbcDialect, name: str) -> str:
+    """Return the name of a type as SQL: drivers do not quote the names of users' types.
+
+    >>> type_name(POSTGRESQL, "uuid"), type_name(POSTGRESQL, "my mood")
+    ('uuid', '"my mood"')
+    """
+    plain = re.fullmatch(r'[a-z_][a-z0-9_]*|"(?:[^"]|"")*"(?:\."(?:[^"]|"")*")?', name)
+    return name if plain else dialect.quote(name)
+
+
+def _select_postgresql(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
+    match type_:
+        case CharType() | VarCharType() if column.type_name == "bpchar":
+            return Selected(f"textin(bpcharout({name}))")  # a cast would remove blanks at the end
+        case CharType() | VarCharType() if column.type_name not in _PG_STRINGS:
+            return Selected(f"CAST({name} AS text)")
+        case DateType() | TimestampType() | LocalZonedTimestampType():
+            return Selected(name, invalid=f"NOT isfinite({name})")
+        case ArrayType(element_type=element) if isinstance(element, TIMES):
+            return Selected(f"CAST({name} AS text[])", as_string=True)
+        case DecimalType() if not _fits(column, type_):
+            whole = 10 ** (type_.precision - type_.scale)
+            invalid = f"abs({name}) >= {whole} OR round({name}, {type_.scale}) <> {name}"
+            return Selected(name, invalid=invalid)
+        case _:
+            return Selected(name)
+
+
+def _fits(column: DatabaseColumn, type_: DecimalType) -> bool:
+    """Return whether all values of a column are values of a type."""
+    if not 0 < column.precision <= type_.precision:
+        return False
+    whole = column.precision - column.scale
+    return column.scale <= type_.scale and whole <= type_.precision - type_.scale
+
+
+# --- SQLite --------------------------------------------------------------------------------------
+
+
+def _select_sqlite(column: DatabaseColumn, type_: DataType, name: str) -> Selected:
+    """Select a value with the check that it is stored as one of the type."""
+    valid = f"typeof({name}) IN {_SQLITE_STORAGE.get(type(type_), _SQLITE_INTEGER)}"
+    if isinstance(type_, BooleanType):
+        valid += f" AND {name} IN (0, 1)"
+    elif (bound := INTEGERS.get(type(type_), 2**63)) < 2**63:
+        valid += f" AND {name} BETWEEN {-bound} AND {bound - 1}"
+    elif isinstance(type_, DecimalType):
+        whole = 10 ** (type_.precision - type_.scale)
+        valid += f" AND abs({name}) < {whole} AND round({name}, {type_.scale}) = {name}"
+    invalid = f"{name} IS NOT NULL AND NOT ({valid})"
+    return Selected(name, as_string=isinstance(type_, TIMES), invalid=invalid)
+
+
+_SQLITE_INTEGER = "('integer')"
+#: Type -> the storage classes of its values; integers and booleans are integers.
+_SQLITE_STORAGE: Mapping[type[DataType], str] = {
+    **dict.fromkeys((*STRINGS, *TIMES), "('text')"),
+    VarBinaryType: "('blob')",
+    DoubleType: "('real', 'integer')",
+    DecimalType: "('real', 'integer')",
+}
+
+
+# --- the dialects --------------------------------------------------------------------------------
+
+POSTGRESQL = JdbcDialect(
+    "PostgreSQL",
+    ("jdbc:postgresql:",),
+    "org.postgresql.Driver",
+    "org.postgresql:postgresql:42.7.7",
+    types=_COMMON | {ArrayType, LocalZonedTimestampType},
+    fold=str.lower,
+    upsert=on_conflict,
+    select=_select_postgresql,
+    text="text",
+    column_types=_PG_COLUMNS,
+)
+SQLITE = JdbcDialect(
+    "SQLite",
+    ("jdbc:sqlite:",),
+    "org.sqlite.JDBC",
+    "org.xerial:sqlite-jdbc:3.49.1.0",
+    decimals=15,  # SQLite stores decimals as doubles
+    types=_COMMON - {FloatType},
+    upsert=on_conflict,
+    select=_select_sqlite,
+    text="TEXT",
+    parallel=False,
+    typed=False,
+    # LIKE ignores the case of ASCII letters. `PRAGMA case_sensitive_like` would change the rows of
+    # views that use LIKE.
+    pushes_strings=False,
+    stores_nan=False,  # NaN becomes NULL
+    column_types=_SQLITE_COLUMNS,
+    missing="no such table",
+    taken="already exists",
+)
+MYSQL = JdbcDialect(
+    "MySQL",
+    ("jdbc:mysql:",),
+    "com.mysql.cj.jdbc.Driver",
+    "com.mysql:mysql-connector-j:9.3.0",
+    quotes="``",
+    long="SIGNED",
+    upsert=on_duplicate_key,
+    transactional_ddl=False,
+)
+ORACLE = JdbcDialect(
+    "Oracle",
+    ("jdbc:oracle:",),
+    "oracle.jdbc.OracleDriver",
+    "com.oracle.database.jdbc:ojdbc11:23.8.0.25.04",
+    types=_COMMON | {LocalZonedTimestampType},
+    fold=str.upper,
+    long="NUMBER(19)",
+    transactional_ddl=False,
+    limit="FETCH FIRST {n} ROWS ONLY",
+)
+SQL_SERVER = JdbcDialect(
+    "SQL Server",
+    ("jdbc:sqlserver:",),
+    "com.microsoft.sqlserver.jdbc.SQLServerDriver",
+    "com.microsoft.sqlserver:mssql-jdbc:12.10.0.jre11",
+    quotes="[]",
+    upsert=lambda merge: f"{merge_into(merge)};",
+    limit="ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH FIRST {n} ROWS ONLY",
+    create="SELECT * INTO {table} FROM ({query}) q",
+)
+DB2 = JdbcDialect(
+    "Db2",
+    ("jdbc:db2:",),
+    "com.ibm.db2.jcc.DB2Driver",
+    "com.ibm.db2:jcc:12.1.0.0",
+    decimals=31,
+    fold=str.upper,
+    limit="FETCH FIRST {n} ROWS ONLY",
+    create="CREATE TABLE {table} AS ({query}) WITH DATA",
+)
+
+DIALECTS = (POSTGRESQL, SQLITE, MYSQL, ORACLE, SQL_SERVER, DB2)
+
+
+def dialect_of(url: str) -> JdbcDialect:
+    """Return the dialect of a JDBC URL.
+
+    Raises:
+        UnsupportedError: with code `unknown-jdbc-url`.
+    """
+    for dialect in DIALECTS:
+        if url.lower().startswith(dialect.prefixes):
+            return dialect
+    known = [prefix for dialect in DIALECTS for prefix in dialect.prefixes]
+    start = ":".join(url.split(":", 2)[:2]) if url.count(":") > 1 else ""
+    raise UnsupportedError(
+        f"there is no dialect for the URL of option 'url'{start and f', which begins {start!r}'}",
+        code="unknown-jdbc-url",
+        hint=similar(f"{start}:", known) or f"begin the URL with one of {', '.join(known)}",
+    )
+
+
+# --- types of columns ----------------------------------------------------------------------------
+
+_INTEGRAL = frozenset({-6, 5, 4, -5, 2, 3})
+_STRINGS = frozenset({1, 12, -1, -15, -9, -16, 2005, 2011, 1111, 2009, -8, 2012, 2000})
+_INSTANTS = frozenset({2014, -101, -102, -155})
+#: Type -> the codes of ``java.sql.Types`` whose values are values of the type.
+_ACCEPTED: Mapping[type[DataType], frozenset[int]] = {
+    BooleanType: frozenset({-7, 16}),
+    **dict.fromkeys(INTEGERS, _INTEGRAL),
+    FloatType: frozenset({7}),
+    DoubleType: frozenset({7, 6, 8, 100, 101}),
+    DecimalType: _INTEGRAL,
+    CharType: _STRINGS,
+    VarCharType: _STRINGS,
+    VarBinaryType: frozenset({-2, -3, -4, 2004}),
+    DateType: frozenset({91}),
+    TimeType: frozenset({92}),
+    TimestampType: frozenset({93}),
+    LocalZonedTimestampType: _INSTANTS,
+    ArrayType: frozenset({2003}),
+}
+#: Types of PostgreSQL with the code of another type.
+_PG_CODES = {"timestamptz": 2014, "timetz": 2013, "_timestamptz": 0, "_timetz": 0, "money": 0}
+
+
+def accepts(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
+    """Return whether the values of a column can be read as a type without a change.
+
+    >>> big = DatabaseColumn("a", "int8", -5, 19, 0)
+    >>> accepts(POSTGRESQL, big, IntType()), accepts(POSTGRESQL, big, DoubleType())
+    (True, False)
+    """
+    if not dialect.typed:
+        return True
+    code = column.jdbc_type
+    if dialect is POSTGRESQL:
+        code = _PG_CODES.get(column.type_name, code)
+    if type(type_) in INTEGERS and code in {2, 3}:
+        return column.scale == 0 and column.precision > 0
+    if isinstance(type_, ArrayType) and code == 2003:
+        return _accepts_elements(column, type_.element_type)
+    return code in _ACCEPTED[type(type_)]
+
+
+#: Array of PostgreSQL -> the code of its elements.
+_PG_ELEMENTS = {
+    "_bool": -7, "_int2": 5, "_int4": 4, "_int8": -5, "_float4": 7, "_float8": 8, "_numeric": 2,
+    "_text": 12, "_varchar": 12, "_bytea": -2, "_date": 91, "_time": 92, "_timestamp": 93,
+}  # fmt: skip
+
+
+def _accepts_elements(column: DatabaseColumn, type_: DataType) -> bool:
+    """Return whether the elements of an array can be read as a type without a check."""
+    code = _PG_ELEMENTS.get(column.type_name, 0)
+    if code not in _ACCEPTED[type(type_)]:
+        return False
+    return not isinstance(type_, DecimalType) or code != 2 or _fits(column, type_)
+
+
+def rounds(dialect: JdbcDialect, column: DatabaseColumn, type_: DataType) -> bool:
+    """Return whether the database would round values of a type when they are stored in a column."""
+    if not dialect.typed:
+        return False
+    match type_:
+        case DecimalType():
+            return column.precision > 0 and column.scale < type_.scale
+        case TimestampType() | LocalZonedTimestampType() | TimeType():
+            return dialect is POSTGRESQL and column.scale < type_.precision
+        case _:
+            return False

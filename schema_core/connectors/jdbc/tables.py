@@ -1,0 +1,134 @@
+"""Tables that the connector `jdbc` creates: their DDL, and the names of the stages of its jobs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.catalog.unfinished import Owner
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from schema_core.connectors.jdbc.dialects import JdbcDialect
+    from schema_core.schema.resolved import ResolvedSchema
+
+#: What the names of the tables of this library begin with.
+PREFIX: Final = "schema_core_"
+_NAME = regex(
+    rf"{PREFIX}([0-9a-f]{{8}})_(c?)([0-9a-f]{{8}})([0-9a-f]{{4}})_([0-9a-f]{{6}})_(\d+)_(\d+)"
+)
+
+
+def _digest(text: str, length: int) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+@dataclass(frozen=True, slots=True)
+class StageName:
+    """The name of the table with the rows of a job: the target, the job, and its process.
+
+    The stage of a CREATE or REPLACE TABLE AS shows that the job has not committed, so only the
+    recovery of this job drops it, and that of a table with the same path in its catalog, which has
+    no mark of the job: another catalog may have one, wherever another writer comes from. Every
+    database takes the name: it has no more than 63 characters of lower case.
+    """
+
+    target: str
+    id: str
+    path: str
+    host: str
+    pid: int
+    started: int
+    creates: bool = False
+
+    @classmethod
+    def new(cls, target: str, path: str, job: str = "") -> StageName:
+        """Return a name for a job of this process that writes a table.
+
+        Args:
+            target: The table of the database.
+            path: The path of the table in its catalog.
+            job: The id of the job, if it is a CREATE or REPLACE TABLE AS.
+        """
+        owner = Owner.this()
+        host, id_ = _digest(owner.host, 6), (job or uuid.uuid4().hex)[:8]
+        in_catalog = _digest(path, 4)
+        return cls(_digest(target, 8), id_, in_catalog, host, owner.pid, owner.started, bool(job))
+
+    @classmethod
+    def parse(cls, name: str) -> StageName | None:
+        """Parse the name of a table; None if it is not that of a stage."""
+        if not (found := _NAME.fullmatch(name)):
+            return None
+        target, creates, id_, path, host, pid, started = found.groups()
+        return cls(target, id_, path, host, int(pid), int(started), bool(creates))
+
+    def __str__(self) -> str:
+        kind = "c" if self.creates else ""
+        job = f"{kind}{self.id}{self.path}"
+        return f"{PREFIX}{self.target}_{job}_{self.host}_{self.pid}_{self.started}"
+
+    def is_of(self, target: str) -> bool:
+        """Return whether the job writes a table."""
+        return self.target == _digest(target, 8)
+
+    def is_job(self, job: str) -> bool:
+        """Return whether the job has an id."""
+        return self.id == job[:8]
+
+    def is_at(self, path: str) -> bool:
+        """Return whether the table of the job has a path in its catalog."""
+        return self.path == _digest(path, 4)
+
+    def is_abandoned(self) -> bool:
+        """Return whether the process has ended; one of another host never counts as ended."""
+        this = Owner.this()
+        if self.host != _digest(this.host, 6):
+            return False
+        return Owner(this.host, self.pid, self.started).is_dead(0.0)
+
+
+def abandoned(
+    names: Sequence[str], target: str, job: str = "", unmarked: str | None = None
+) -> Iterator[str]:
+    """Yield the stages of jobs that wrote a table and whose processes have ended.
+
+    Args:
+        names: The names of tables.
+        target: The table.
+        job: The id of the CREATE or REPLACE TABLE AS that is recovered, if any.
+        unmarked: The path of a table that has no mark in its catalog, but that of the job.
+    """
+    for name in names:
+        stage = StageName.parse(name)
+        if stage is None or not stage.is_of(target):
+            continue
+        is_recovered = bool(job) and stage.creates and stage.is_job(job)
+        is_unmarked = not stage.creates or (unmarked is not None and stage.is_at(unmarked))
+        if is_recovered or (is_unmarked and stage.is_abandoned()):
+            yield name
+
+
+def create_statement(
+    dialect: JdbcDialect, table: str, columns: dict[str, DataType], schema: ResolvedSchema
+) -> str:
+    """Return CREATE TABLE with the columns and the primary key of a schema.
+
+    Args:
+        dialect: A dialect with `column_types`.
+        table: The quoted path of the table.
+        columns: The physical columns.
+        schema: The schema, which has the key.
+    """
+    items = [
+        f"{dialect.quote(name)} {dialect.column_type(type_)}"
+        f"{'' if type_.is_nullable else ' NOT NULL'}"
+        for name, type_ in columns.items()
+    ]
+    if schema.primary_key is not None:
+        items.append(f"PRIMARY KEY ({', '.join(map(dialect.quote, schema.primary_key.columns))})")
+    return f"CREATE TABLE {table} ({', '.join(items)})"

@@ -1,0 +1,418 @@
+"""The connectors `kafka` and `upsert-kafka`: bounded scans and writes of Kafka's topics.
+
+They map onto Spark's Kafka source and sink, which the package ``spark-sql-kafka`` contains; the
+options are in `schema_core.connectors.kafka.options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.connectors.files.csv_files import FILE, LINE
+from schema_core.connectors.kafka import options as options_of
+from schema_core.connectors.kafka.message_formats import METADATA as FORMAT_METADATA
+from schema_core.connectors.kafka.message_formats import MessageFormat
+from schema_core.connectors.kafka.options import (
+    INCLUDE,
+    KEY_FIELDS,
+    KEY_FORMAT,
+    KEY_PREFIX,
+    PARALLELISM,
+    Options,
+    check_topics,
+    client_settings,
+    invalid,
+    scan_settings,
+    stream_settings,
+    topics,
+)
+from schema_core.connectors.spark_source import source_errors
+from schema_core.environment.connector import Boundedness, DeliveryGuarantee
+from schema_core.environment.options import ConfigOption
+from schema_core.errors import NotFoundError, UnsupportedError
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import NamedNode, select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Cast, Node, call
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.connector import (
+    ConnectorBase,
+    ReadContext,
+    SupportsUpsert,
+    TableContext,
+    WriteContext,
+    metadata_column,
+)
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.session.jvm import has_class
+from schema_core.spark.session.packages import package_of
+from schema_core.types import (
+    MAX_LENGTH,
+    BigIntType,
+    DataType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    VarBinaryType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The class of Spark's Kafka source.
+SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+
+_STRING = VarCharType(MAX_LENGTH, nullable=False)
+_HEADERS = MapType(_STRING, VarBinaryType(MAX_LENGTH), nullable=False)
+
+#: Metadata key -> its type and its value in the columns of Spark's source.
+METADATA: Mapping[str, tuple[DataType, Node]] = {
+    "topic": (_STRING, ColumnNode("topic")),
+    "partition": (IntType(nullable=False), ColumnNode("partition")),
+    "headers": (
+        _HEADERS,
+        inline(
+            "coalesce(map_from_entries({headers}), CAST(map() AS MAP<STRING, BINARY>))",
+            headers=ColumnNode("headers"),
+        ),
+    ),
+    "offset": (BigIntType(nullable=False), ColumnNode("offset")),
+    "timestamp": (LocalZonedTimestampType(3, nullable=False), ColumnNode("timestamp")),
+    "timestamp-type": (
+        _STRING,
+        inline(
+            "coalesce(element_at(array('CreateTime', 'LogAppendTime'), nullif({t}, -1) + 1),"
+            " 'NoTimestampType')",
+            t=ColumnNode("timestampType"),
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLayout:
+    """Which columns the key and the value of a message hold.
+
+    Attributes:
+        key: The columns of the key, by the names that they have in it, with those of the table.
+        value: The columns of the value, by the names of the table.
+        key_format: The format of the key, or None without a key.
+        value_format: The format of the value.
+    """
+
+    key: Mapping[str, str]
+    value: tuple[str, ...]
+    key_format: MessageFormat | None
+    value_format: MessageFormat
+
+    @classmethod
+    def of(cls, context: TableContext, fields: Sequence[str] | None = None) -> MessageLayout:
+        """Return the layout of a table; `fields` are the columns of the key of `upsert-kafka`.
+
+        Raises:
+            SchemaError: with code `invalid-kafka-options`.
+        """
+        options, columns = context.options, context.physical_columns
+        prefix = KEY_PREFIX.of(options) or ""
+        names = list(fields or KEY_FIELDS.of(options) or ())
+        if fields is None and (KEY_FORMAT.key in options) != bool(names):
+            raise invalid("'key.format' and 'key.fields' must be set together")
+        if prefix and INCLUDE.of(options) != "EXCEPT_KEY":
+            raise invalid("'key.fields-prefix' requires 'value.fields-include' = 'EXCEPT_KEY'")
+        for name in names:
+            if name not in columns:
+                raise invalid("'key.fields' must be physical columns", name)
+            if not name.startswith(prefix):
+                raise invalid(f"columns of the key must begin with {prefix!r}", name)
+        value = [name for name in columns if INCLUDE.of(options) == "ALL" or name not in names]
+        return cls(
+            {name.removeprefix(prefix): name for name in names},
+            tuple(value),
+            _format(options, KEY_FORMAT, "key."),
+            value_format(options),
+        )
+
+
+def value_format(options: Options) -> MessageFormat:
+    """Return the format of the values of a table.
+
+    Raises:
+        SchemaError: with code `invalid-kafka-options` unless one of the two options is set.
+    """
+    given = [one for one in options_of.VALUE if one.key in options]
+    if len(given) != 1:
+        raise invalid("either 'format' or 'value.format' must be set", *(one.key for one in given))
+    (option,) = given
+    prefix = "value." if option is options_of.VALUE_FORMAT else ""
+    return MessageFormat(str(option.of(options)), options, prefix)
+
+
+def _format(options: Options, option: ConfigOption[Any], prefix: str) -> MessageFormat | None:
+    name = option.of(options)
+    return None if name is None else MessageFormat(str(name), options, prefix)
+
+
+class KafkaConnector(ConnectorBase):
+    """Topics whose messages are rows."""
+
+    identifier = "kafka"
+    requires: Final = ("pyspark",)
+    #: The data source of Spark that it uses, which is in a package of its own.
+    data_source: Final = "kafka"
+    options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
+    metadata: Mapping[str, DataType] = {
+        **{key: type_ for key, (type_, _) in METADATA.items()},
+        "leader-epoch": IntType(),
+    }
+    writable_metadata: frozenset[str] = frozenset({"headers"})
+
+    def declared(self, options: Options) -> Sequence[ConfigOption[Any]]:
+        """The options of the connector and those of the formats that the table names."""
+        found = list(self.options)
+        for option, prefix in (
+            (options_of.FORMAT, ""),
+            (options_of.VALUE_FORMAT, "value."),
+            (KEY_FORMAT, "key."),
+        ):
+            if option in self.options and (one := _format(options, option, prefix)) is not None:
+                found += one.declared(prefix)
+        return found
+
+    def format_metadata(self, options: Options) -> dict[str, DataType]:
+        """Return the metadata of the format of the values, with Flink's prefix of its keys."""
+        names = [options[one.key] for one in options_of.VALUE if one.key in options]
+        found = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
+        return {f"value.{key}": type_ for key, type_ in found.items()}
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the messages within the bounds; those without a value are skipped.
+
+        Raises:
+            SchemaError: with code `invalid-kafka-options`.
+            UnsupportedError: with code `unbounded-table`, `kafka-option-not-supported` or
+                `type-not-in-message`.
+            NotFoundError: with code `missing-kafka`.
+        """
+        layout = self.layout(context)
+        records = self.records(context.session, _with_headers(self.scan(context), context))
+        return decoded(records, layout, context)
+
+    def boundedness(self, options: Options) -> Boundedness:
+        """Return that a table without ``scan.bounded.mode`` is unbounded."""
+        is_bounded = options_of.BOUNDED.of(options) != "unbounded"
+        return Boundedness.BOUNDED if is_bounded else Boundedness.CONTINUOUS_UNBOUNDED
+
+    def monitor_interval(self, options: Options) -> None:
+        """Return None: brokers are polled continuously."""
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the rows of all messages, also of later ones; errors as of `read`."""
+        layout = self.layout(context)
+        settings = _with_headers(stream_settings(context.options), context)
+        return decoded(self.stream(context.session, settings), layout, context)
+
+    def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        """Return the messages as they arrive, with the columns of Spark's Kafka source."""
+        require_kafka(session)
+        return session.readStream.format("kafka").options(**settings).load()
+
+    def delivery_guarantee(self, options: Options) -> DeliveryGuarantee:
+        """Return the option ``sink.delivery-guarantee``; Spark's sink has no transactions."""
+        given = options_of.GUARANTEE.of(options)
+        return DeliveryGuarantee.NONE if given == "none" else DeliveryGuarantee.AT_LEAST_ONCE
+
+    def layout(self, context: TableContext) -> MessageLayout:
+        """Return the layout of the messages; a key column may not be a PRIMARY KEY."""
+        if context.table.resolved_schema.primary_key is not None:
+            raise invalid("a table of the connector 'kafka' cannot have a PRIMARY KEY")
+        return MessageLayout.of(context)
+
+    def scan(self, context: ReadContext) -> dict[str, str]:
+        """Return the options of Spark's source."""
+        return scan_settings(context.options, context.identifier.object_name)
+
+    def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        """Return the messages, with the columns of Spark's Kafka source."""
+        require_kafka(session)
+        return session.read.format("kafka").options(**settings).load()
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse options and types that cannot be written.
+
+        Raises:
+            SchemaError, UnsupportedError: as `read`.
+        """
+        check_topics(context.options, writes=True)
+        client_settings(context.options)
+        parts_of_messages(self.layout(context), context)
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write each row as a message.
+
+        Raises:
+            SchemaError, UnsupportedError, NotFoundError: as `read`.
+        """
+        check_topics(context.options, writes=True)
+        layout = self.layout(context)
+        settings = client_settings(context.options) | {"topic": topics(context.options)[0]}
+        messages = select(self.rows(frame, context), parts_of_messages(layout, context))
+        if (tasks := PARALLELISM.of(context.options)) is not None:
+            messages = messages.coalesce(tasks)
+        if "headers" in context.metadata:
+            settings["includeHeaders"] = "true"
+        self.send(messages, settings)
+
+    def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
+        """Return the rows to write."""
+        return frame
+
+    def send(self, messages: DataFrame, settings: Mapping[str, str]) -> None:
+        """Write messages, with the columns of Spark's Kafka sink."""
+        require_kafka(messages.sparkSession)
+        messages.write.format("kafka").options(**settings).save()
+
+
+def _with_headers(settings: dict[str, str], context: ReadContext) -> dict[str, str]:
+    return settings | ({"includeHeaders": "true"} if "headers" in context.metadata else {})
+
+
+class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
+    """Topics whose messages update the row with their key, or delete it if they have no value."""
+
+    identifier = "upsert-kafka"
+    options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.UPSERT
+
+    def layout(self, context: TableContext) -> MessageLayout:
+        """Return the layout of the messages; their key has the columns of the PRIMARY KEY.
+
+        Raises:
+            SchemaError: with code `invalid-kafka-options`.
+        """
+        key = context.table.resolved_schema.primary_key
+        if key is None:
+            raise invalid("a table of the connector 'upsert-kafka' requires a PRIMARY KEY")
+        for option in (KEY_FORMAT, options_of.VALUE_FORMAT):
+            if option.key not in context.options:
+                raise invalid(f"{option.key!r} must be set")
+        return MessageLayout.of(context, key.columns)
+
+    def scan(self, context: ReadContext) -> dict[str, str]:
+        """Return the options of Spark's source: all messages up to the bound."""
+        name = context.identifier.object_name
+        return scan_settings(context.options, name, from_earliest=True)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Raise an error: the rows would be updates and deletions of earlier ones.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported`.
+        """
+        raise UnsupportedError(
+            "a streaming job cannot read the updates of an 'upsert-kafka' table",
+            code="streaming-not-supported",
+            hint=f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'",
+        )
+
+    def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        """Return the last message of each key."""
+        return latest(super().records(session, settings))
+
+    def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
+        """Return the last row of each key."""
+        keys = ", ".join(map(quote, context.upsert_key))
+        columns = list(map(quote, frame.columns))
+        numbered = frame.selectExpr("*", "monotonically_increasing_id() AS schema_core_row")
+        rank = f"row_number() OVER (PARTITION BY {keys} ORDER BY schema_core_row DESC)"
+        ranked = numbered.selectExpr(*columns, f"{rank} AS schema_core_rank")
+        return ranked.where("schema_core_rank = 1").selectExpr(*columns)
+
+
+def latest(records: DataFrame) -> DataFrame:
+    """Return the last message of each key, by timestamp and offset."""
+    columns = list(map(quote, records.columns))
+    rank = "row_number() OVER (PARTITION BY key ORDER BY timestamp DESC, offset DESC)"
+    ranked = records.selectExpr(*columns, f"{rank} AS schema_core_rank")
+    return ranked.where("schema_core_rank = 1").selectExpr(*columns)
+
+
+def require_kafka(session: SparkSession) -> None:
+    """Refuse to use Kafka without Spark's package for it.
+
+    Raises:
+        NotFoundError: with code `missing-kafka`.
+    """
+    if not _has_kafka(session):
+        raise NotFoundError(
+            "Spark's package for Kafka is not on its class path",
+            code="missing-kafka",
+            hint=f"start Spark with 'spark.jars.packages' = '{package_of('kafka')}'",
+        )
+
+
+def _has_kafka(session: SparkSession) -> bool:
+    """Return whether Spark has its package for Kafka; over Spark Connect, whether it finds it."""
+    if not is_connect(session):
+        return has_class(session, SOURCE)
+    with suppress(NotFoundError), source_errors("kafka", session.version):
+        # the columns of the source are known without a broker
+        settings = {"kafka.bootstrap.servers": "127.0.0.1:9", "subscribe": "t"}
+        return bool(session.read.format("kafka").options(**settings).load().columns)
+    return False
+
+
+# --- messages ------------------------------------------------------------------------------------
+
+
+def decoded(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
+    """Return the rows of messages with the columns of Spark's Kafka source.
+
+    Raises:
+        UnsupportedError: with code `metadata-not-supported` for metadata that Spark does not have.
+    """
+    types = context.physical_columns
+    place = f"concat(topic, ' partition ', partition) AS {FILE}", f"offset AS {LINE}"
+    frame = records.where("value IS NOT NULL").selectExpr("*", *place)
+    value = {name: types[name] for name in layout.value}
+    frame, nodes = layout.value_format.decode(frame, "value", value, "schema_core_value")
+    if layout.key_format is not None:
+        key = {inner: types[name] for inner, name in layout.key.items()}
+        frame, found = layout.key_format.decode(frame, "key", key, "schema_core_key")
+        nodes = {layout.key[inner]: node for inner, node in found.items()} | nodes
+    columns = [(nodes[name], name) for name in types]
+    return select(frame, [*columns, *map(_metadata, context.metadata)])
+
+
+def _metadata(key: str) -> NamedNode:
+    if key not in METADATA:
+        raise UnsupportedError(
+            f"Spark's Kafka source has no metadata {key!r}",
+            code="metadata-not-supported",
+            hint="remove the column",
+        )
+    return METADATA[key][1], metadata_column(key)
+
+
+def parts_of_messages(layout: MessageLayout, context: WriteContext) -> list[NamedNode]:
+    """Return the columns of Spark's Kafka sink.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-message`.
+    """
+    types = context.physical_columns
+    value = {name: (ColumnNode(name), types[name]) for name in layout.value}
+    parts: list[NamedNode] = [(layout.value_format.encode(value), "value")]
+    if layout.key_format is not None:
+        key = {inner: (ColumnNode(name), types[name]) for inner, name in layout.key.items()}
+        parts.append((layout.key_format.encode(key), "key"))
+    if "headers" in context.metadata:
+        headers = call("map_entries", ColumnNode(metadata_column("headers")))
+        parts.append((Cast(headers, "ARRAY<STRUCT<key: STRING, value: BINARY>>"), "headers"))
+    return parts

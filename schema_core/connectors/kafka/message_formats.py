@@ -1,0 +1,291 @@
+"""Formats of messages: the columns in one binary value, as `json`, `csv` or `raw`.
+
+They share options and rules with the formats of files. A value has the columns of one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from schema_core.connectors.files.csv_files import (
+    CsvColumn,
+    CsvDialect,
+    FileReader,
+    UnreadableRecordError,
+    csv_line,
+    dialect_of,
+)
+from schema_core.connectors.files.file_formats import (
+    CSV,
+    JSON,
+    JSON_ERRORS,
+    is_object,
+    parsed,
+    rendered,
+    stored_as,
+)
+from schema_core.environment.options import ConfigOption, choice
+from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.mappings.spark.pyspark_types import to_struct_field
+from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.tree import Cast, Element, Field, Literal, Node, call
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.session.api_mode import functions_of
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    BinaryType,
+    CharType,
+    DataType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    VarBinaryType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+TEXT = VarCharType(MAX_LENGTH)
+STRINGS, BINARIES = (CharType, VarCharType), (BinaryType, VarBinaryType)
+
+CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are encoded")
+
+#: Format -> its options.
+OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
+    "json": JSON.options,
+    "csv": tuple(one for one in CSV.options if one.key != "csv.header"),
+    "raw": (CHARSET,),
+}
+
+_MILLISECONDS, _MICROSECONDS = LocalZonedTimestampType(3), LocalZonedTimestampType(6)
+_DEBEZIUM: Mapping[str, DataType] = {
+    "schema": TEXT,
+    "ingestion-timestamp": _MILLISECONDS,
+    "source.timestamp": _MILLISECONDS,
+    "source.database": TEXT,
+    "source.schema": TEXT,
+    "source.table": TEXT,
+    "source.properties": MapType(TEXT, TEXT),
+}
+#: Format of Flink -> the metadata that it reads from each message. Tables may be declared with
+#: these formats, as in Flink; Spark cannot read them.
+METADATA: Mapping[str, Mapping[str, DataType]] = {
+    "debezium-json": _DEBEZIUM,
+    "debezium-avro-confluent": _DEBEZIUM,
+    "canal-json": {
+        "database": TEXT,
+        "table": TEXT,
+        "sql-type": MapType(TEXT, IntType()),
+        "pk-names": ArrayType(TEXT),
+        "ingestion-timestamp": _MILLISECONDS,
+        "event-timestamp": _MILLISECONDS,
+    },
+    "maxwell-json": {
+        "database": TEXT,
+        "table": TEXT,
+        "primary-key-columns": ArrayType(TEXT),
+        "ingestion-timestamp": _MILLISECONDS,
+    },
+    "ogg-json": {
+        "table": TEXT,
+        "primary-keys": ArrayType(TEXT),
+        "ingestion-timestamp": _MICROSECONDS,
+        "event-timestamp": _MICROSECONDS,
+    },
+}
+
+
+class MessageFormat:
+    """The format of the keys or of the values of messages.
+
+    Args:
+        name: The name of the format.
+        options: The options of the table.
+        prefix: What the options of the format begin with: ``key.``, ``value.`` or nothing.
+
+    Raises:
+        SchemaError: with code `unknown-format`.
+    """
+
+    def __init__(self, name: str, options: Mapping[str, str], prefix: str = "") -> None:
+        if name not in OPTIONS:
+            raise SchemaError(
+                f"messages cannot have the format {name!r}",
+                code="unknown-format",
+                hint=f"use one of: {', '.join(OPTIONS)}",
+            )
+        self.name = name
+        start = f"{prefix}{name}."
+        self.options: dict[str, str] = {"format": name} | {
+            key.removeprefix(prefix): value
+            for key, value in options.items()
+            if key.startswith(start)
+        }
+
+    def declared(self, prefix: str) -> list[ConfigOption[Any]]:
+        """Return the options of the format with the prefix of the table."""
+        return [
+            ConfigOption(f"{prefix}{one.key}", one.read, one.default, one.description)
+            for one in OPTIONS[self.name]
+        ]
+
+    def require(self, columns: Mapping[str, DataType]) -> None:
+        """Refuse columns that a message of the format cannot hold.
+
+        Raises:
+            UnsupportedError: with code `type-not-in-message`.
+        """
+        if self.name == "raw" and len(columns) != 1:
+            raise _refused(f"a raw message holds one column, got {len(columns)}")
+        for name, type_ in columns.items():
+            with at(f"column {name!r}"):
+                problem = _WHY_NOT[self.name](type_)
+                if problem is not None:
+                    raise _refused(f"a message cannot hold the value: {problem}")
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def decode(
+        self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
+    ) -> tuple[DataFrame, dict[str, Node]]:
+        """Return the frame with a parsed message, and the value of each column.
+
+        Args:
+            frame: The messages.
+            source: The binary column with the message.
+            columns: The columns of the message, by the names that they have in it.
+            target: The name of the column for the parsed message.
+        """
+        self.require(columns)
+        if self.name == "raw":
+            ((name, type_),) = columns.items()
+            node: Node = ColumnNode(source)
+            if isinstance(type_, STRINGS):
+                node = call("make_valid_utf8", Cast(node, "STRING"))
+            return frame, {name: node}
+        if self.name == "json":
+            frame = self._parse_json(frame, source, columns, target)
+            parts: dict[str, Node] = {one: Field(ColumnNode(target), one) for one in columns}
+        else:
+            frame = self._parse_csv(frame, source, columns, target)
+            parts = {
+                name: Element(ColumnNode(target), position) for position, name in enumerate(columns)
+            }
+        return frame, {one: self._value(parts[one], one, columns[one]) for one in columns}
+
+    def _value(self, node: Node, name: str, type_: DataType) -> Node:
+        form = CSV if self.name == "csv" else JSON
+        return parsed(form.known(node, type_, self.options), name, type_, self.options)
+
+    def _parse_json(
+        self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
+    ) -> DataFrame:
+        from pyspark.sql.types import StructType
+
+        functions = functions_of(frame)
+        value = functions.col(quote(source))
+        if JSON_ERRORS.of(self.options):
+            text = value.cast("string")
+            frame = frame.where(value.isNull() | is_object(functions, text, self.options))
+        stored = StructType(
+            [
+                to_struct_field(name, stored_as(type_.nullable(), self.options))
+                for name, type_ in columns.items()
+            ]
+        )
+        record = functions.from_json(
+            functions.col(source).cast("string"), stored, JSON.reading(self.options)
+        )
+        return frame.select("*", record.alias(target))
+
+    def _parse_csv(
+        self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
+    ) -> DataFrame:
+        functions = functions_of(frame)
+        dialect = dialect_of(self.options, list(columns))
+        record = functions.udf(lambda value: csv_record(value, dialect), "array<string>")
+        frame = frame.select("*", record(functions.col(source)).alias(target))
+        if dialect.skip_errors:
+            frame = frame.where(f"{quote(source)} IS NULL OR {quote(target)} IS NOT NULL")
+        return frame
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def encode(self, columns: Mapping[str, tuple[Node, DataType]]) -> Node:
+        """Return the message of values, each a column in physical form with its type."""
+        self.require({name: type_ for name, (_, type_) in columns.items()})
+        return Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
+
+
+def _why_not_raw(type_: DataType) -> str | None:
+    if isinstance(type_, (*STRINGS, *BINARIES)):
+        return None
+    return f"raw cannot hold a value of {type_.nullable().as_summary_string()}"
+
+
+#: Format -> why a message cannot hold a value of a type.
+_WHY_NOT: Mapping[str, Callable[[DataType], str | None]] = {
+    "json": JSON.why_not,
+    "csv": CSV.why_not,
+    "raw": _why_not_raw,
+}
+
+
+def _refused(problem: str) -> UnsupportedError:
+    return UnsupportedError(
+        problem, code="type-not-in-message", hint="use the format 'json', or another type"
+    )
+
+
+def csv_record(value: bytes | None, dialect: CsvDialect) -> list[str | None] | None:
+    """Return the fields of a message in csv, or None for one that is skipped.
+
+    Raises:
+        UnreadableRecordError: for a message that is not one record.
+    """
+    if value is None:
+        return None
+    reader = FileReader(dialect)
+    records = [
+        record
+        for line in bytes(value).removesuffix(b"\n").split(b"\n")
+        for record in reader.read("message", line)
+    ]
+    reader.finish()
+    if len(records) > 1 and not dialect.skip_errors:
+        raise UnreadableRecordError(f"a message has {len(records)} records, expected one")
+    return records[0] if len(records) == 1 else None
+
+
+def _encode_raw(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
+    ((node, _),) = columns.values()
+    return node
+
+
+def _encode_json(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
+    parts = [part for name, (node, _) in columns.items() for part in (Literal(name), node)]
+    settings = [
+        part
+        for key, value in JSON.writing(options).items()
+        for part in (Literal(key), Literal(value))
+    ]
+    return call("to_json", call("named_struct", *parts), call("map", *settings))
+
+
+def _encode_csv(columns: Mapping[str, tuple[Node, DataType]], options: Mapping[str, str]) -> Node:
+    rows = [
+        CsvColumn(name, rendered(from_physical(node, type_), name, type_, options), type_)
+        for name, (node, type_) in columns.items()
+    ]
+    return csv_line(rows, dialect_of(options, list(columns)), options)
+
+
+_ENCODERS: Mapping[str, Callable[..., Node]] = {
+    "raw": _encode_raw,
+    "json": _encode_json,
+    "csv": _encode_csv,
+}

@@ -1,0 +1,256 @@
+"""The connector `print`: rows as lines on the standard output of the driver.
+
+A line is what Flink's connector prints: ``identifier:task> +I[1, abc]``, each value as Java's
+``toString`` of its default conversion class (verified against Flink 2.3 SQL). Spark computes the
+lines; the driver fetches them one partition at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from schema_core.environment.connector import DeliveryGuarantee
+from schema_core.environment.options import ConfigOption, boolean, positive
+from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import Cast, Field, Lambda, Node, Variable, call
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.connector import ConnectorBase, SupportsPartitioning
+from schema_core.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowKind,
+    RowType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    VarBinaryType,
+    VariantType,
+    YearMonthIntervalType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.connector import WriteContext
+    from schema_core.spark.streaming.changelogs import Changelog
+
+
+IDENTIFIER = ConfigOption("print-identifier", str, None, "the prefix of each line")
+STANDARD_ERROR = ConfigOption(
+    "standard-error", boolean, False, "whether lines go to standard error instead of output"
+)
+PARALLELISM = ConfigOption(
+    "sink.parallelism",
+    positive,
+    None,
+    "how many tasks write; from 2 on, lines begin with the number of their task",
+)
+
+#: The column of the lines, that of the number of the task, and those of the key of a row.
+LINE, TASK, KEY = "line", "task", "key"
+#: What the line of a row begins with.
+INSERTED = str(RowKind.INSERT)
+
+
+class PrintConnector(ConnectorBase, SupportsPartitioning):
+    """Lines on the standard output of the driver. Write only."""
+
+    identifier: ClassVar[str] = "print"
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (IDENTIFIER, STANDARD_ERROR, PARALLELISM)
+
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        """Return that nothing is stored, so a streaming job needs no checkpoint."""
+        return DeliveryGuarantee.NONE
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Print the rows, in their order if there is one task."""
+        _print(_lines(frame, context), context)
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Print the changes, each with its kind: an update as the old row and the new one."""
+        columns = context.physical_columns
+        keys = [text_of(ColumnNode(name), columns[name]) for name in key]
+
+        def changes() -> Iterator[tuple[str, int]]:
+            for *values, line, task in _lines(frame, context, keys):
+                for change in changelog.changes([(*values, line)]):
+                    yield f"{change.kind}{change[-1].removeprefix(INSERTED)}", task
+
+        _print(changes(), context)
+
+
+def _lines(frame: DataFrame, context: WriteContext, keys: Sequence[Node] = ()) -> Iterator[Any]:
+    """Yield rows of keys, the line of a row, and the number of its task."""
+    if (tasks := _tasks(context)) > 1:
+        frame = frame.repartition(tasks)
+    columns = context.physical_columns
+    line = _row([(ColumnNode(name), type_) for name, type_ in columns.items()])
+    named = [(node, f"{KEY}{place}") for place, node in enumerate(keys)]
+    rows = select(frame, [*named, (line, LINE), (call("spark_partition_id"), TASK)])
+    yield from rows.toLocalIterator()
+
+
+def _tasks(context: WriteContext) -> int:
+    return PARALLELISM.of(context.options) or 1
+
+
+def _print(lines: Iterable[tuple[str, int]], context: WriteContext) -> None:
+    """Print lines with the identifier of the table and the number of their task."""
+    prefix, has_numbers = _identifier(context), _tasks(context) > 1
+    stream = sys.stderr if STANDARD_ERROR.of(context.options) else sys.stdout
+    for line, task in lines:
+        number = str(task + 1) if has_numbers else ""
+        start = ":".join(one for one in (prefix, number) if one)
+        stream.write(f"{start}> {line}\n" if start else f"{line}\n")
+    stream.flush()
+
+
+def _identifier(context: WriteContext) -> str:
+    """Return the identifier of the lines, with the values of the PARTITION clause."""
+    identifier = IDENTIFIER.of(context.options)
+    given = context.partition or {}
+    for key in context.table.partition_keys:
+        if key in given:
+            identifier = "" if identifier is None else f"{identifier}:"
+            identifier += f"{key}={given[key]}"
+    return identifier or ""
+
+
+# --- values --------------------------------------------------------------------------------
+
+
+def text_of(node: Node, type_: DataType) -> Node:
+    """Return a value as Java's ``toString`` prints it in Flink's rows; NULL remains NULL."""
+    printer = _PRINTERS.get(type(type_))
+    return Cast(node, "STRING") if printer is None else printer(node, type_)
+
+
+def _or_null(node: Node, type_: DataType) -> Node:
+    return call("coalesce", text_of(node, type_), "null")
+
+
+def _row(parts: Sequence[tuple[Node, DataType]]) -> Node:
+    return inline(
+        "concat('+I[', {fields}, ']')",
+        fields=call("concat_ws", ", ", *(_or_null(*one) for one in parts)),
+    )
+
+
+def _struct(node: Node, type_: Any) -> Node:
+    parts = [(Field(node, one.name), one.data_type) for one in type_.fields]
+    return inline("if({v} IS NULL, NULL, {row})", v=node, row=_row(parts))
+
+
+def _joined(elements: Node, body: Callable[[Node], Node], marks: str) -> Node:
+    one = Variable()
+    texts = call("transform", elements, Lambda((one,), body(one)))
+    return call("concat", marks[0], call("array_join", texts, ", "), marks[1])
+
+
+def _array(node: Node, type_: ArrayType) -> Node:
+    return _joined(node, lambda one: _or_null(one, type_.element_type), "[]")
+
+
+def _entries(node: Node, key_type: DataType, value_type: DataType | None) -> Node:
+    def entry(one: Node) -> Node:
+        value = Field(one, "value")
+        shown = Cast(value, "STRING") if value_type is None else _or_null(value, value_type)
+        return call("concat", _or_null(Field(one, "key"), key_type), "=", shown)
+
+    return _joined(call("map_entries", node), entry, "{}")
+
+
+def _bytes(node: Node, _: DataType) -> Node:
+    """Return bytes as an array of Java's signed bytes."""
+
+    def byte(position: Node) -> Node:
+        hexadecimal = call("hex", call("substring", node, position, 1))
+        unsigned = Cast(call("conv", hexadecimal, 16, 10), "INT")
+        return Cast(Cast(unsigned, "TINYINT"), "STRING")
+
+    positions = inline("sequence(1, length({v}))", v=node)
+    return inline(
+        "if(length({v}) = 0, '[]', {joined})", v=node, joined=_joined(positions, byte, "[]")
+    )
+
+
+#: Java prints as many groups of three decimals as a time has, and omits seconds of zero.
+_SECONDS = (
+    "if(contains({t}, '.'), concat(substring_index({t}, '.', 1), '.',"
+    " rpad(substring_index({t}, '.', -1),"
+    " if(length(substring_index({t}, '.', -1)) <= 3, 3, 6), '0')), {t})"
+)
+
+
+def _time(text: Node) -> Node:
+    grouped = sql(_SECONDS, t=text)
+    return sql("if(endswith({t}, ':00') AND length({t}) = 8, left({t}, 5), {t})", t=grouped)
+
+
+def _local_time(node: Node, _: DataType) -> Node:
+    return _time(Cast(node, "STRING"))
+
+
+def _date_and(text: Node, time: Callable[[Node], Node]) -> Node:
+    date = call("substring_index", text, " ", 1)
+    return call("concat", date, "T", time(call("substring_index", text, " ", -1)))
+
+
+def _local_timestamp(node: Node, _: DataType) -> Node:
+    return _date_and(Cast(node, "STRING"), _time)
+
+
+def _instant(node: Node, _: DataType) -> Node:
+    text = Cast(Cast(node, "TIMESTAMP_NTZ"), "STRING")
+    return call("concat", _date_and(text, lambda time: sql(_SECONDS, t=time)), "Z")
+
+
+def _period(node: Node, type_: DataType) -> Node:
+    return sql(
+        "if({m} = 0, 'P0D', concat('P', if({m} DIV 12 = 0, '', concat({m} DIV 12, 'Y')),"
+        " if({m} % 12 = 0, '', concat({m} % 12, 'M'))))",
+        m=from_physical(node, type_),
+    )
+
+
+def _duration(node: Node, type_: DataType) -> Node:
+    seconds = (
+        "concat(if({ms} < 0, '-', ''), abs({ms} % 60000) DIV 1000,"
+        " rtrim('.', rtrim('0', concat('.', lpad(abs({ms} % 1000), 3, '0')))), 'S')"
+    )
+    return sql(
+        "if({ms} = 0, 'PT0S', concat('PT', if({ms} DIV 3600000 = 0, '',"
+        " concat({ms} DIV 3600000, 'H')), if({ms} DIV 60000 % 60 = 0, '',"
+        " concat({ms} DIV 60000 % 60, 'M')), if({ms} % 60000 = 0, '', " + seconds + ")))",
+        ms=from_physical(node, type_),
+    )
+
+
+#: Type -> what prints its values; all others are printed as Spark casts them to strings.
+_PRINTERS: dict[type[DataType], Callable[[Node, Any], Node]] = {
+    BinaryType: _bytes,
+    VarBinaryType: _bytes,
+    TimeType: _local_time,
+    TimestampType: _local_timestamp,
+    LocalZonedTimestampType: _instant,
+    YearMonthIntervalType: _period,
+    DayTimeIntervalType: _duration,
+    ArrayType: _array,
+    MapType: lambda node, type_: _entries(node, type_.key_type, type_.value_type),
+    MultisetType: lambda node, type_: _entries(node, type_.element_type, None),
+    RowType: _struct,
+    StructuredType: _struct,
+    VariantType: lambda node, _: call("to_json", node),
+}

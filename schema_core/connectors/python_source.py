@@ -1,0 +1,143 @@
+"""The connector `python`: a class of `pyspark.sql.datasource.DataSource` by its name.
+
+Importing a module runs its code. Therefore only modules that the configuration of the session
+allows are imported, and none by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from schema_core.base.text import show
+from schema_core.connectors.spark_source import (
+    PASSED_ON,
+    SCHEMA,
+    checked,
+    load,
+    passed_on,
+)
+from schema_core.environment.options import ConfigOption, string_list
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.spark.connector import ConnectorBase, SupportsOverwrite
+from schema_core.spark.session.session import active_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.connector import ReadContext, TableContext, WriteContext
+
+CLASS = ConfigOption("class", str, None, "the class, as `module.Class`", required=True)
+#: An option of the session, not of tables.
+ALLOWED = ConfigOption(
+    "table.connectors.python.allowed-modules",
+    string_list,
+    None,
+    "modules and packages whose classes tables may name; none by default",
+)
+#: Without this setting Spark refuses classes that have `pushFilters`.
+PUSH_FILTERS = "spark.sql.python.filterPushdown.enabled"
+
+
+class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
+    """A data source written in Python."""
+
+    identifier: ClassVar[str] = "python"
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (CLASS, PASSED_ON, SCHEMA)
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
+
+        Raises:
+            UnsupportedError: with code `module-not-allowed`, or `unsupported-direction` for a class
+                without `reader`.
+            NotFoundError: with code `data-source-not-loadable`.
+            ExternalError: with code `source-schema-mismatch`.
+        """
+        name = registered(context, "reader")
+        return checked(load(context.session.read.format(name), context), context)
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Refuse a class that cannot be loaded or has no `writer`.
+
+        Raises:
+            UnsupportedError, NotFoundError: as `read`.
+        """
+        loaded(context, "writer")
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows with the writer of the data source.
+
+        Raises:
+            UnsupportedError, NotFoundError: as `read`.
+        """
+        name = registered(context, "writer")
+        writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
+        with active_session(context.session):
+            writer.options(**passed_on(context.options)).save()
+
+
+def registered(context: TableContext, method: str) -> str:
+    """Register the class of a table with the session; return its name as a data source.
+
+    Raises:
+        UnsupportedError, NotFoundError: as `loaded`.
+    """
+    source = loaded(context, method)
+    context.session.conf.set(PUSH_FILTERS, "true")
+    context.session.dataSource.register(source)
+    return str(source.name())
+
+
+def loaded(context: TableContext, method: str) -> Any:
+    """Return the class of a table, which has a method: ``reader`` or ``writer``.
+
+    Raises:
+        UnsupportedError: with code `module-not-allowed` or `unsupported-direction`.
+        NotFoundError: with code `data-source-not-loadable`.
+    """
+    from pyspark.sql.datasource import DataSource
+
+    path = CLASS.of(context.options) or ""
+    found = _loaded(path, ALLOWED.of(context.configuration) or [])
+    if getattr(found, method) is getattr(DataSource, method):
+        raise UnsupportedError(
+            f"the data source {path!r} has no method {method!r}",
+            code="unsupported-direction",
+            hint=f"define {method!r} in the class, as in pyspark.sql.datasource.DataSource",
+        )
+    return found
+
+
+def _loaded(path: str, allowed: Sequence[str]) -> Any:
+    """Return a class of an allowed module."""
+    module, _, name = path.rpartition(".")
+    if not module:
+        raise SchemaError(
+            f"option {CLASS.key!r} must be `module.Class`, got {show(path)}",
+            code="invalid-option-value",
+        )
+    if not any(module == one or module.startswith(f"{one}.") for one in allowed):
+        raise UnsupportedError(
+            f"the module {module!r} is not among those that tables may import",
+            code="module-not-allowed",
+            hint=f"if you trust it: SET '{ALLOWED.key}' = '{module}'",
+        )
+    from pyspark.sql.datasource import DataSource
+
+    try:
+        loaded = getattr(import_module(module), name)
+    except Exception as error:
+        raise NotFoundError(
+            f"cannot import {path!r}: {type(error).__name__}: {error}",
+            code="data-source-not-loadable",
+            hint="install the module here and on the workers of Spark",
+        ) from error
+    if not (isinstance(loaded, type) and issubclass(loaded, DataSource)):
+        raise NotFoundError(
+            f"{path!r} is not a subclass of pyspark.sql.datasource.DataSource",
+            code="data-source-not-loadable",
+        )
+    return loaded

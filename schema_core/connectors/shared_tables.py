@@ -1,0 +1,110 @@
+"""Writes of Spark into a table that other jobs write, or that the same query reads.
+
+Spark's committer of files has one temporary directory for each table: the first of two jobs that
+commits deletes the files of the other. It also deletes the old files of a table before it computes
+the rows that replace them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+from schema_core.environment.jobs.run import require_running
+from schema_core.spark.session.api_mode import is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class _Lock:
+    """A lock that is kept while a job uses it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+#: The locks of this process, by what jobs write; all environments share one Spark.
+_LOCKS: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+_GUARD = threading.Lock()
+#: After how many seconds a job that waits looks whether it is cancelled.
+PAUSE: Final = 0.1
+
+
+@contextmanager
+def exclusive(target: str) -> Iterator[None]:
+    """Wait until no other job of this process writes into a table or directory.
+
+    Raises:
+        ExternalError: with code `job-canceled` if the job that waits is cancelled.
+    """
+    with _GUARD:
+        held = _LOCKS.setdefault(target, _Lock())
+    while not held.lock.acquire(timeout=PAUSE):
+        require_running()
+    try:
+        yield
+    finally:
+        held.lock.release()
+
+
+def shares_source(frame: DataFrame, target: DataFrame) -> bool:
+    """Return whether a frame, its subqueries included, reads a table or directory of another.
+
+    Over Spark Connect nothing shows what a plan reads: it may always be the same.
+    """
+    if is_connect(frame):
+        return True
+    targets = sources(target)
+    return any(overlap(one, other) for one in sources(frame) for other in targets)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether two names are equal, or one directory is in the other."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def reads_below(frame: DataFrame, root: str) -> bool:
+    """Return whether a frame reads a directory, one above or one in it; see `shares_source`."""
+    if is_connect(frame):
+        return True
+    return any(overlap(one.removeprefix("file:"), root) for one in sources(frame))
+
+
+def name_of(session: SparkSession, table: str) -> str:
+    """Return the name of a table of Spark's catalogs, and its directory, however it is named."""
+    if is_connect(session):
+        found = session.catalog.getTable(table)
+        return ".".join((found.catalog or "", *(found.namespace or ()), found.name))
+    return ", ".join(sorted(sources(session.table(table)))) or f"table {table}"
+
+
+def sources(frame: DataFrame) -> set[str]:
+    """Return the names of the tables and the directories that a frame of this process reads."""
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no access to plans
+    plans = [plan, *_each(plan.subqueriesAll())]
+    return {name for one in plans for leaf in _each(one.collectLeaves()) for name in _names(leaf)}
+
+
+def _names(leaf: Any) -> Iterator[str]:
+    """Yield the name of the table of a relation, and its directories."""
+    kind = leaf.getClass().getSimpleName()
+    if kind == "HiveTableRelation":
+        yield f"table {leaf.tableMeta().identifier().unquotedString()}"
+        yield str(leaf.tableMeta().location().toString())
+    if kind != "LogicalRelation":
+        return
+    if leaf.catalogTable().isDefined():
+        yield f"table {leaf.catalogTable().get().identifier().unquotedString()}"
+    if leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
+        yield from (str(one.toString()) for one in _each(leaf.relation().location().rootPaths()))
+
+
+def _each(found: Any) -> Iterator[Any]:
+    """Yield the elements of a collection of Scala."""
+    iterator = found.iterator()
+    while iterator.hasNext():
+        yield iterator.next()

@@ -1,0 +1,93 @@
+"""The connector `socket`: the lines of text that a server sends over TCP, for tests and examples.
+
+Spark's source of that name connects to the server and decodes UTF-8. It cannot repeat what it has
+read, so rows that have arrived when a job ends are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from schema_core.environment.connector import Boundedness
+from schema_core.environment.options import ConfigOption, integer, invalid_value
+from schema_core.errors import SchemaError
+from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import Node
+from schema_core.spark.connector import ConnectorBase, metadata_column
+from schema_core.types import MAX_LENGTH, DataType, LocalZonedTimestampType, VarCharType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.connector import ReadContext
+
+#: The greatest number of a port.
+MAX_PORT = 65_535
+
+
+def _port(text: str) -> int:
+    number = integer(text)
+    if not 1 <= number <= MAX_PORT:
+        raise invalid_value(f"an integer from 1 to {MAX_PORT}", text)
+    return number
+
+
+HOSTNAME = ConfigOption("hostname", str, None, "the name or address of the server", required=True)
+PORT = ConfigOption("port", _port, None, "the port of the server", required=True)
+
+#: The key of the metadata: when a line arrived.
+ARRIVAL = "timestamp"
+
+
+class SocketConnector(ConnectorBase):
+    """One STRING column with the lines. Read only, in streaming mode only."""
+
+    identifier: ClassVar[str] = "socket"
+    requires: ClassVar[tuple[str, ...]] = ("pyspark",)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (HOSTNAME, PORT)
+    can_replay: ClassVar[bool] = False
+    metadata: Mapping[str, DataType] = {ARRIVAL: LocalZonedTimestampType(3, nullable=False)}
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return that the rows never end."""
+        return Boundedness.CONTINUOUS_UNBOUNDED
+
+    def monitor_interval(self, options: Mapping[str, str]) -> None:
+        """Return None: lines are read when they arrive."""
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Refuse to read the table in a batch job.
+
+        Raises:
+            SchemaError: with code `unbounded-table`.
+        """
+        raise SchemaError(
+            "the rows of the connector 'socket' have no end",
+            code="unbounded-table",
+            hint="read it in streaming mode",
+        )
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the lines, without what ends them.
+
+        Raises:
+            SchemaError: with code `type-not-in-file-format` unless there is one STRING column.
+        """
+        columns = list(context.physical_columns.items())
+        if [type_.nullable() for _, type_ in columns] != [VarCharType(MAX_LENGTH)]:
+            given = ", ".join(f"{name} {type_.as_summary_string()}" for name, type_ in columns)
+            raise SchemaError(
+                f"the connector 'socket' reads lines into one STRING column, got ({given})",
+                code="type-not-in-file-format",
+                hint="declare one column, such as line STRING, and split it in the query",
+            )
+        source = context.session.readStream.format("socket")
+        source = source.option("host", str(HOSTNAME.of(context.options)))
+        source = source.option("port", str(PORT.of(context.options)))
+        frame = source.option("includeTimestamp", "true").load()
+        selected: list[tuple[Node, str]] = [(ColumnNode("value"), columns[0][0])]
+        if ARRIVAL in context.metadata:
+            selected.append((ColumnNode("timestamp"), metadata_column(ARRIVAL)))
+        return select(frame, selected)

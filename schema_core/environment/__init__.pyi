@@ -1,0 +1,15 @@
+from schema_core.environment.jobs.client import JobStatus as JobStatus
+from schema_core.environment.jobs.graph import JobExecution as JobExecution
+from schema_core.environment.jobs.graph import JobGraph as JobGraph
+from schema_core.environment.jobs.graph import JobStatusHook as JobStatusHook
+from schema_core.environment.planner import BoundTable as BoundTable
+from schema_core.environment.planner import Planner as Planner
+from schema_core.environment.planner import PlannerContext as PlannerContext
+from schema_core.environment.planner import Registration as Registration
+from schema_core.environment.planner import Rows as Rows
+from schema_core.environment.plans.dry_run import DryRunPlanner as DryRunPlanner
+from schema_core.expressions import typed as typed
+from schema_core.query import relation as relation
+from schema_core.query.relation import Relation as Relation
+from schema_core.query.relation import Scan as Scan
+from schema_core.query.relation import result_columns as result_columns

@@ -1,0 +1,1 @@
+"""Jobs: prepared, running, and their clients."""

@@ -1,0 +1,321 @@
+"""Clients of submitted jobs: status, cancellation and result, by the names of `pyflink.common`."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.errors import SchemaError, UnsupportedError
+
+if TYPE_CHECKING:
+    from schema_core.environment.jobs.run import JobRun, Locating
+
+T = TypeVar("T")
+
+
+class JobStatus(Enum):
+    """The states of a job, with the numbers of PyFlink.
+
+    A job here is CREATED, RUNNING, and at last FINISHED, FAILED or CANCELED; FAILING and CANCELLING
+    while what it wrote is removed. RESTARTING, SUSPENDED and RECONCILING belong to clusters of
+    Flink.
+    """
+
+    CREATED = 0
+    RUNNING = 1
+    FAILING = 2
+    FAILED = 3
+    CANCELLING = 4
+    CANCELED = 5
+    FINISHED = 6
+    RESTARTING = 7
+    SUSPENDED = 8
+    RECONCILING = 9
+
+    def is_globally_terminal_state(self) -> bool:
+        """Return whether the job has ended: it cannot fail any more and is not run again.
+
+        >>> [one.name for one in JobStatus if one.is_globally_terminal_state()]
+        ['FAILED', 'CANCELED', 'FINISHED']
+        """
+        return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
+
+    def is_terminal_state(self) -> bool:
+        """Return whether nothing runs any more: globally terminal, or SUSPENDED."""
+        return self.is_globally_terminal_state() or self is JobStatus.SUSPENDED
+
+
+class JobID(str):
+    """The identifier of a job: a string of 32 hexadecimal digits."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls) -> JobID:
+        """Return a new identifier."""
+        return cls(uuid4().hex)
+
+
+class CompletableFuture(Future[T]):
+    """A value that another thread computes: a `concurrent.futures.Future`, which can be awaited.
+
+    Of several calls of `set_result`, `set_exception` and `cancel` one succeeds: it returns True,
+    and the others False.
+
+    Args:
+        on_taken: Called when the error of the future is returned or raised.
+        on_wait: Called before a thread waits; it raises for one that must not.
+
+    >>> future = CompletableFuture()
+    >>> future.done(), future.set_result(1), future.set_result(2), future.result()
+    (False, True, False, 1)
+    """
+
+    def __init__(
+        self,
+        on_taken: Callable[[], None] | None = None,
+        on_wait: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._on_taken = on_taken
+        self._on_wait = on_wait
+
+    def result(self, timeout: float | None = None) -> T:
+        """Wait, and return the value or raise the error.
+
+        Args:
+            timeout: After how many seconds `TimeoutError` is raised; None waits until the end.
+
+        Raises:
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
+        """
+        self._before_wait()
+        try:
+            return super().result(timeout)
+        finally:
+            self._taken()
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Wait, and return the error, or None where there is a value.
+
+        Raises:
+            SchemaError: as `result`.
+        """
+        self._before_wait()
+        try:
+            return super().exception(timeout)
+        finally:
+            self._taken()
+
+    def set_result(self, result: T) -> bool:  # type: ignore[override]
+        """Set the value; return False if the future is done already."""
+        try:
+            super().set_result(result)
+        except InvalidStateError:
+            return False
+        return True
+
+    def set_exception(self, exception: BaseException | None) -> bool:  # type: ignore[override]
+        """Set the error; return False if the future is done already."""
+        try:
+            super().set_exception(exception)
+        except InvalidStateError:
+            return False
+        return True
+
+    def __await__(self) -> Generator[Any, None, T]:
+        import asyncio  # not before it is needed: it imports many modules
+
+        self._before_wait()
+        self._taken()
+        return asyncio.wrap_future(self).__await__()
+
+    def _before_wait(self) -> None:
+        if self._on_wait is not None and not self.done():
+            self._on_wait()
+
+    def _taken(self) -> None:
+        if self._on_taken is not None and self.done():
+            self._on_taken()
+
+
+@dataclass(frozen=True, slots=True)
+class JobExecutionResult:
+    """The result of a job that has finished.
+
+    `net_runtime` is in milliseconds, from the start of the job to its end. Accumulators belong to
+    programs of Flink's DataStream API: there are none.
+    """
+
+    job_id: JobID
+    net_runtime: int
+    accumulators: dict[str, Any] = field(default_factory=dict)
+
+    def get_job_id(self) -> JobID:
+        return self.job_id
+
+    def is_job_execution_result(self) -> bool:
+        """Return True."""
+        return True
+
+    def get_job_execution_result(self) -> JobExecutionResult:
+        """Return the object itself."""
+        return self
+
+    def get_net_runtime(self) -> int:
+        """Return how many milliseconds the job ran."""
+        return self.net_runtime
+
+    def get_accumulator_result(self, accumulator_name: str) -> Any:
+        """Return None: there are no accumulators."""
+        require_instance(accumulator_name, str, "accumulator_name")
+        return self.accumulators.get(accumulator_name)
+
+    def get_all_accumulator_results(self) -> dict[str, Any]:
+        """Return an empty dictionary: there are no accumulators."""
+        return dict(self.accumulators)
+
+    def to_string(self) -> str:
+        """Return the identifier and the runtime as a sentence."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return f"Job {self.job_id} has finished in {self.net_runtime} ms"
+
+
+class JobClient:
+    """The client of one job, which runs on a thread of its own.
+
+    `TableResult.get_job_client` returns it. When the last reference to the client is dropped, the
+    job goes on; if it fails, its error is logged (logger ``schema_core.jobs``, level ERROR).
+    """
+
+    def __init__(self, run: JobRun) -> None:
+        self._run = run
+        weakref.finalize(self, run.abandon)
+
+    def __repr__(self) -> str:
+        return f"<JobClient of job {self._run.id}: {self._run.status.name}>"
+
+    def get_job_id(self) -> JobID:
+        """Return the identifier of the job."""
+        return self._run.id
+
+    def get_job_status(self) -> CompletableFuture[JobStatus]:
+        """Return a future with the status of the job as it is now."""
+        future: CompletableFuture[JobStatus] = CompletableFuture()
+        future.set_result(self._run.status)
+        return future
+
+    def cancel(self) -> CompletableFuture[None]:
+        """Cancel the job; the future is done when the job has ended and its rows are removed.
+
+        A job that is committing its rows, or that has ended, is not cancelled: `get_job_status`
+        then returns FINISHED or FAILED.
+        """
+        future: CompletableFuture[None] = CompletableFuture(on_wait=self._run.require_waitable)
+        self._run.cancel()
+        self._run.at_end(lambda _: future.set_result(None))
+        return future
+
+    def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
+        """Return a future with the result of the job, or with its error."""
+        client = self  # the error has not been dropped as long as the future exists
+
+        def taken() -> None:
+            client._run.take()
+
+        future: CompletableFuture[JobExecutionResult] = CompletableFuture(
+            taken, self._run.require_waitable
+        )
+
+        def end(run: JobRun) -> None:
+            if run.error is not None:
+                future.set_exception(run.error)
+            else:
+                future.set_result(JobExecutionResult(run.id, run.net_runtime))
+
+        self._run.at_end(end)
+        return future
+
+    def get_accumulators(self) -> CompletableFuture[dict[str, Any]]:
+        """Return a future with an empty dictionary: there are no accumulators."""
+        future: CompletableFuture[dict[str, Any]] = CompletableFuture()
+        future.set_result({})
+        return future
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str
+    ) -> CompletableFuture[str]:
+        """Raise an error: batch jobs have no savepoints.
+
+        Raises:
+            UnsupportedError: with code `savepoints-not-supported`.
+        """
+        raise _no_savepoints()
+
+    def trigger_savepoint(self, savepoint_directory: str) -> CompletableFuture[str]:
+        """Raise an error, as `stop_with_savepoint`.
+
+        Raises:
+            UnsupportedError: with code `savepoints-not-supported`.
+        """
+        raise _no_savepoints()
+
+    # --- methods of this library ---------------------------------------------------------------
+
+    @property
+    def run(self) -> JobRun:
+        """The run of the job, which does not end when its client is dropped."""
+        return self._run
+
+    def locate(self, locating: Locating) -> None:
+        """Add a location to the error of the job, by a context manager, also if it has failed."""
+        self._run.locate(locating)
+
+    def wait(self, timeout_ms: int | None = None) -> None:
+        """Wait until the job has ended, and raise its error, at every call.
+
+        Ctrl-C cancels the job: `KeyboardInterrupt` is raised when it has ended.
+
+        Args:
+            timeout_ms: After how many milliseconds to give up; None and 0 wait until the end.
+
+        Raises:
+            SchemaError: with code `wait-for-own-job` in a hook of the job.
+            ExternalError: with code `wait-timeout` if the job still runs then; with codes
+                `job-failed`, `job-canceled` and `job-hook-failed` as the job ended.
+            SchemaCoreError: whatever else the job failed with.
+        """
+        if timeout_ms is not None:
+            require_instance(timeout_ms, int, "timeout_ms")
+            if timeout_ms < 0:
+                problem = f"timeout_ms must not be negative, got {timeout_ms}"
+                raise SchemaError(problem, code="wrong-argument")
+        self._run.wait(timeout_ms)
+
+    def get_job_name(self) -> str:
+        """Return the name of the job, such as `insert into` with the path of its table."""
+        return self._run.name
+
+    def get_progress(self) -> tuple[int, int] | None:
+        """Return how many tasks of the engine are done, and how many there are so far.
+
+        None if the job has not started or has ended, or if the engine does not report it.
+        """
+        return self._run.progress()
+
+
+def _no_savepoints() -> UnsupportedError:
+    return UnsupportedError(
+        "jobs on Spark do not have savepoints",
+        code="savepoints-not-supported",
+        hint="cancel the job with JobClient.cancel()",
+    )

@@ -1,0 +1,345 @@
+"""Job graphs: what a planner prepared to run, with its job status hooks (FLIP-218).
+
+Flink's planner registers hooks with the ``StreamGraph``, and its job manager calls them. Here the
+planner returns a `JobGraph`; the environment registers the hooks of users with it and submits it.
+The hook by which Flink creates the table of CREATE TABLE AS, and drops it if the job fails, is the
+transaction of the `JobExecution`: `begin` precedes `on_created`, `abort` precedes `on_failed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import is_blank
+from schema_core.environment.discovery import HOOKS, require
+from schema_core.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaError,
+    UnsupportedError,
+    similar,
+    with_notes,
+)
+
+
+@runtime_checkable
+class JobStatusHook(Protocol):
+    """Called when the status of a job changes (FLIP-218), on the thread of the job.
+
+    Registered for all jobs of an environment, ``TableEnvironment.create(settings, hooks=[...])``,
+    or for those of one statement, `TablePipeline.register_job_status_hook`.
+
+    Each hook is called exactly once for each event, in the order of registration, whatever other
+    hooks raise: `on_created` before any row is written, then one of `on_finished` (the rows are
+    visible), `on_failed` and `on_canceled`. An error in `on_created` keeps the job from starting:
+    it has failed. The first error of a job is the one it raises; errors of hooks after it are
+    attached to it as notes. A statement that is refused before its job is submitted calls no hook.
+    """
+
+    def on_created(self, job_id: str) -> None: ...
+    def on_finished(self, job_id: str) -> None: ...
+    def on_failed(self, job_id: str, error: BaseException) -> None: ...
+    def on_canceled(self, job_id: str) -> None: ...
+
+
+#: Makes a hook: a class without parameters, or a function.
+HookFactory: TypeAlias = Callable[[], JobStatusHook]
+
+
+class JobExecution:
+    """One run of a job by an engine. This class does nothing; engines override what they need.
+
+    The environment calls the methods in this order, each at most once: `begin` on the thread that
+    submits the job, the others on the thread of the job. After any error it calls `abort`.
+    """
+
+    #: whether `run` returns at some time, other than after `cancel`
+    has_end: ClassVar[bool] = True
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if that is unknown after an error."""
+        return False
+
+    def set_name(self, name: str) -> None:
+        """Show another name of the job in the engine; called before `begin`, if at all."""
+
+    def begin(self) -> None:
+        """Do what precedes the job, such as creating its table; its errors are raised at once."""
+
+    def run(self, job_id: str) -> None:
+        """Write the rows."""
+
+    def commit(self) -> None:
+        """Make the rows visible."""
+
+    def abort(self) -> None:
+        """Undo, unless the commit took effect."""
+
+    def cancel(self, job_id: str) -> None:
+        """Make `run` raise an error soon. Called on any thread, while the job runs or before."""
+
+    def progress(self, job_id: str) -> tuple[int, int] | None:
+        """Return how many tasks are done, and how many there are; None if it is unknown."""
+        return None
+
+
+class CompositeExecution(JobExecution):
+    """The run of several prepared jobs as one: all rows are written before any are committed."""
+
+    def __init__(self, graphs: Sequence[JobGraph]) -> None:
+        self._graphs = graphs
+        self._parts = [one.execution for one in graphs]
+
+    @property
+    def committed(self) -> bool | None:
+        """True if every part is committed; None if that is unknown of one."""
+        states = [one.committed for one in self._parts]
+        return None if None in states else all(states)
+
+    def set_name(self, name: str) -> None:
+        for one in self._parts:
+            one.set_name(name)
+
+    def begin(self) -> None:
+        for one in self._parts:
+            one.begin()
+
+    def run(self, job_id: str) -> None:
+        for one in self._parts:
+            one.run(job_id)
+
+    def commit(self) -> None:
+        """Commit the parts in order; an error names those that are committed before it."""
+        for place, one in enumerate(self._parts):
+            try:
+                one.commit()
+            except BaseException as error:
+                for done in self._graphs[:place]:
+                    error.add_note(f"the rows of the job {done.name!r} are committed")
+                raise
+
+    def abort(self) -> None:
+        """Abort every part, the last one first."""
+        errors: list[BaseException] = []
+        for one in reversed(self._parts):
+            try:
+                one.abort()
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise with_notes(errors[0], errors[1:], "while the job was aborted")
+
+    def cancel(self, job_id: str) -> None:
+        for one in self._parts:
+            one.cancel(job_id)
+
+    def progress(self, job_id: str) -> tuple[int, int] | None:
+        return next((one.progress(job_id) for one in self._parts), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredHook:
+    """A hook of a job, with the name by which its factory is registered, or None."""
+
+    hook: JobStatusHook
+    name: str | None = None
+
+
+class JobGraph:
+    """A job that a planner prepared: its name, the tables that it writes, and its hooks.
+
+    Args:
+        name: The name of the job, which the engine shows.
+        execution: What runs the job.
+        sinks: The identifiers of the tables that the job writes.
+        after_commit: Called when the rows are visible, before any hook.
+
+    `before_commit` holds what is called when the rows are written: an error of it aborts the job.
+
+    >>> graph = JobGraph("insert into t", JobExecution(), [ObjectIdentifier.of("c", "d", "t")])
+    >>> graph.to_dict()
+    {'name': 'insert into t', 'sinks': [['c', 'd', 't']], 'hooks': []}
+    """
+
+    def __init__(
+        self,
+        name: str,
+        execution: JobExecution,
+        sinks: Iterable[ObjectIdentifier] = (),
+        *,
+        after_commit: Iterable[Callable[[], None]] = (),
+    ) -> None:
+        self.name: str = name
+        self.execution = execution
+        self.sinks: tuple[ObjectIdentifier, ...] = tuple(sinks)
+        self.before_commit: list[Callable[[], None]] = []
+        self.after_commit: list[Callable[[], None]] = list(after_commit)
+        self._hooks: list[RegisteredHook] = []
+
+    def register_job_status_hook(self, hook: JobStatusHook, name: str | None = None) -> None:
+        """Add a hook, which is called after those that were added before.
+
+        Args:
+            hook: The hook.
+            name: The name by which its factory is registered, if it is.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for an object without the methods of a hook.
+        """
+        require_instance(hook, JobStatusHook, "hook")
+        self._hooks.append(RegisteredHook(hook, name))
+
+    def set_name(self, name: str) -> None:
+        """Give the job another name, also in the engine."""
+        self.name = name
+        self.execution.set_name(name)
+
+    @property
+    def hooks(self) -> tuple[JobStatusHook, ...]:
+        """The hooks, in order."""
+        return tuple(one.hook for one in self._hooks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description of the job as plain data, with its hooks by their names.
+
+        Raises:
+            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
+        """
+        for one in self._hooks:
+            if one.name is None:
+                raise UnsupportedError(
+                    f"the job status hook {type(one.hook).__name__} of the job {self.name!r} "
+                    "has no name, so the job cannot be described as data",
+                    code="unnamed-job-status-hook",
+                    hint="register its factory by a name, and the hook by that name",
+                )
+        return {
+            "name": self.name,
+            "sinks": [one.to_list() for one in self.sinks],
+            "hooks": [one.name for one in self._hooks],
+        }
+
+    @classmethod
+    def of_all(cls, graphs: Sequence[JobGraph]) -> JobGraph:
+        """Return one job for several without hooks, which must not be empty.
+
+        Raises:
+            UnsupportedError: with code `streaming-not-supported` for several jobs of which one has
+                no end: the others would never be committed.
+        """
+        if len(graphs) == 1:
+            return graphs[0]
+        for one in graphs:
+            if not one.execution.has_end:
+                raise UnsupportedError(
+                    f"the job {one.name!r} reads an unbounded table, so it has no end: it cannot "
+                    "be one of several in a statement set",
+                    code="streaming-not-supported",
+                    hint="run each INSERT as a statement of its own",
+                )
+        name = "; ".join(one.name for one in graphs)
+        sinks = [sink for one in graphs for sink in one.sinks]
+        calls = [call for one in graphs for call in one.after_commit]
+        found = cls(name, CompositeExecution(graphs), sinks, after_commit=calls)
+        found.before_commit += [call for one in graphs for call in one.before_commit]
+        return found
+
+
+class HookFactories:
+    """The job status hooks of an environment: those of all its jobs, and factories by name.
+
+    A name that is not registered here is looked up among the installed entry points of the group
+    ``schema_core.job_status_hooks``.
+
+    Args:
+        hooks: The hooks of all jobs: objects, or names, for which each job gets a new object.
+    """
+
+    def __init__(self, hooks: Iterable[JobStatusHook | str] = ()) -> None:
+        self._hooks = tuple(hooks)
+        self._factories: dict[str, HookFactory] = {}
+
+    def without_hooks(self) -> HookFactories:
+        """Return the same factories, for jobs without hooks of their environment."""
+        found = HookFactories()
+        found._factories = self._factories
+        return found
+
+    def register(self, name: str, factory: HookFactory) -> None:
+        """Register a factory by a name.
+
+        Raises:
+            AlreadyExistsError: with code `job-status-hook-exists`.
+            SchemaError: with code `wrong-argument` for an empty name, or what cannot be called.
+        """
+        require_instance(name, str, "name")
+        if is_blank(name) or not callable(factory):
+            problem = "factory must be callable" if not is_blank(name) else "name must not be blank"
+            raise SchemaError(problem, code="wrong-argument")
+        if self._factories.setdefault(name, factory) is not factory:
+            raise AlreadyExistsError(
+                f"there is already a job status hook {name!r}", code="job-status-hook-exists"
+            )
+
+    def names(self, others: Iterable[JobStatusHook | str] = ()) -> list[str]:
+        """Return the names of the hooks of one job.
+
+        Raises:
+            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
+        """
+        return [_name_of(one) for one in (*self._hooks, *others)]
+
+    def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
+        """Return the hooks of one job: those of the environment, then others.
+
+        Raises:
+            NotFoundError: with code `not-discovered` or `not-loadable` for an unknown name.
+            SchemaError: with code `wrong-argument` where a factory does not return a hook.
+        """
+        return [self._registered(one) for one in (*self._hooks, *others)]
+
+    def _registered(self, given: JobStatusHook | str) -> RegisteredHook:
+        if not isinstance(given, str):
+            return RegisteredHook(given)
+        hook = self._factory(given)()
+        require_instance(
+            hook, JobStatusHook, f"the result of the job status hook factory {given!r}"
+        )
+        return RegisteredHook(hook, given)
+
+    def _factory(self, name: str) -> HookFactory:
+        if (found := self._factories.get(name)) is not None:
+            return found
+        try:
+            installed: HookFactory = require(HOOKS, name)
+        except NotFoundError as error:
+            error.hint = similar(name, self._factories) or error.hint
+            raise
+        return installed
+
+
+def _name_of(hook: JobStatusHook | str) -> str:
+    """Return the name of a hook that is registered by its name."""
+    if isinstance(hook, str):
+        return hook
+    raise UnsupportedError(
+        f"the job status hook {type(hook).__name__} has no name, so the job cannot be described "
+        "as data",
+        code="unnamed-job-status-hook",
+        hint="register its factory by a name, and the hook by that name",
+    )
+
+
+def require_hook(given: object, name: str) -> JobStatusHook | str:
+    """Return a hook or the name of one.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for any other object.
+    """
+    require_instance(given, (JobStatusHook, str), name, "a JobStatusHook or the name of one")
+    return cast("JobStatusHook | str", given)

@@ -1,0 +1,1 @@
+"""Compiled plans, plan trees of EXPLAIN, and sessions that run nothing."""

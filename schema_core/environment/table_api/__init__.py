@@ -1,0 +1,1 @@
+"""PyFlink's Table API: tables, windows, descriptors and tables of values."""

@@ -1,0 +1,335 @@
+"""Tables from Python values.
+
+The rows become a VALUES clause, so such a table needs no connector, runs on every engine, and a
+view may be created of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from schema_core.base.text import show
+from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.expressions.fluent import Expression
+from schema_core.expressions.literals import literal
+from schema_core.sql import syntax
+from schema_core.sql.syntax import (
+    Aliased,
+    Call,
+    Derived,
+    Literal,
+    LiteralKind,
+    Name,
+    Query,
+    Select,
+    SelectItem,
+    Values,
+)
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DayTimeIntervalType,
+    DecimalType,
+    LocalZonedTimestampType,
+    MapType,
+    NullType,
+    RowField,
+    RowType,
+    UserDefinedType,
+    parse_type,
+)
+from schema_core.types.python import infer_type
+from schema_core.types.row_value import Row, RowKind
+from schema_core.types.values import named_values, reject_reason
+
+#: More rows belong into a file: engines parse the whole statement before it runs.
+MAX_ROWS = 10_000
+
+#: Digits of a number in SQL, which must fit 64 bits; one with more is a string that is cast.
+MAX_DIGITS = 18
+
+TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
+
+
+def typed_rows(elements: Iterable[object], schema: object) -> tuple[list[object], RowType]:
+    """Return rows with their type; single values become rows of one column.
+
+    Raises:
+        SchemaError: as `row_type`.
+    """
+    rows = list(elements)
+    type_ = parse_type(schema) if isinstance(schema, str) else schema
+    if isinstance(type_, DataType) and not isinstance(type_, RowType):
+        rows = [(one,) for one in rows]
+    return rows, row_type(rows, type_)
+
+
+def row_type(rows: Sequence[object], schema: object) -> RowType:
+    """Return the type of the rows, from a schema or inferred.
+
+    Args:
+        rows: Tuples, lists, dictionaries, `Row`; single values if the schema is not a row type.
+        schema: A type, its text, names of columns, or None.
+
+    Raises:
+        SchemaError: with code `data-type-not-inferred` where the values have no type in common,
+            `column-count-mismatch` for different numbers of names and values, `wrong-argument` for
+            a schema of another kind.
+
+    >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
+    ROW<`id` BIGINT, `name` VARCHAR(2147483647)> NOT NULL
+    """
+    if isinstance(schema, str):
+        schema = parse_type(schema)
+    if isinstance(schema, RowType):
+        return schema.not_null()
+    if isinstance(schema, DataType):
+        return RowType([RowField("value", schema)], nullable=False)
+    if schema is not None and not isinstance(schema, list | tuple):
+        raise SchemaError(
+            f"schema must be a row type or a list of names, got {show(schema)}",
+            code="wrong-argument",
+        )
+    return _inferred(rows, schema)
+
+
+def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
+    keys = list(dict.fromkeys(key for one in rows if isinstance(one, Mapping) for key in one))
+    if not rows:
+        raise SchemaError(
+            "the types of columns cannot be inferred without rows",
+            code="data-type-not-inferred",
+            hint="pass a schema with types",
+        )
+    found = infer_type([_as_row(one, keys) for one in rows])
+    inner = found.element_type if isinstance(found, ArrayType) else found
+    if not isinstance(inner, RowType):
+        raise SchemaError(
+            "rows must be tuples, dictionaries or Row objects",
+            code="data-type-not-inferred",
+            hint='pass a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
+        )
+    if names is not None and len(names) != len(inner.fields):
+        raise SchemaError(
+            f"{len(names)} names given for {len(inner.fields)} columns",
+            code="column-count-mismatch",
+        )
+    given = names or [one.name for one in inner.fields]
+    fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
+    for one in fields:
+        if any(isinstance(part, NullType) for part in one.data_type.walk()):
+            raise SchemaError(
+                f"column {one.name!r} or a part of it has only NULL values, so its type cannot be "
+                "inferred",
+                code="data-type-not-inferred",
+                hint="pass a schema with types",
+            )
+    return RowType(fields, nullable=False)
+
+
+def _as_row(given: object, keys: Sequence[str]) -> object:
+    """Convert a list or a dictionary, which may lack keys, to a row."""
+    if isinstance(given, Mapping):
+        return Row(**{key: given.get(key) for key in keys})
+    return tuple(given) if isinstance(given, list) else given
+
+
+def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True) -> Query:
+    """Return the VALUES query of the rows.
+
+    Raises:
+        SchemaError: with code `not-a-value` for a value that is not of its column's type,
+            `invalid-row-values` for a row of more or fewer values, `too-many-rows`, and
+            `value-not-in-sql` for one that SQL cannot express.
+    """
+    require_few(rows)
+    written = []
+    for place, one in enumerate(rows, 1):
+        with at(f"row {place}"):
+            written.append(_row(one, type_, zone, verify))
+    empty = not written
+    if empty:
+        written = [tuple(_null(one.data_type) for one in type_.fields)]
+    found = _select(written, type_)
+    return replace(found, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else found
+
+
+def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Query:
+    """Return the VALUES query of expressions: ``row(...)``, or values of one column.
+
+    Raises:
+        SchemaError: with code `invalid-row-values` for a row of more or fewer values,
+            `too-many-rows`.
+    """
+    require_few(elements)
+    rows = []
+    for place, one in enumerate(elements, 1):
+        tree = one.syntax
+        is_row = isinstance(tree, Call) and tree.name == "ROW"
+        values = tree.arguments if isinstance(tree, Call) and is_row else (tree,)
+        with at(f"row {place}"):
+            _require_width(values, type_)
+        kinds = zip(values, type_.fields, strict=True)
+        rows.append(tuple(_cast(value, field.data_type) for value, field in kinds))
+    return _select(rows, type_)
+
+
+def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> Select:
+    """Return the query of VALUES with the names of a row type."""
+    names = tuple(one.name for one in type_.fields)
+    values = Values((_nullable(rows[0], type_), *rows[1:]))
+    items = tuple(SelectItem(Name((name,))) for name in names)
+    return Select(items, Aliased(Derived(values), "EXPR$0", names))
+
+
+def require_few(rows: Sequence[object]) -> None:
+    """Refuse more rows than a statement may hold.
+
+    Raises:
+        SchemaError: with code `too-many-rows`.
+    """
+    if len(rows) > MAX_ROWS:
+        raise SchemaError(
+            f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
+            code="too-many-rows",
+            hint="use from_arrow or from_pandas, or write them to a file and create a table of it",
+        )
+
+
+def _require_width(values: Sequence[object], type_: RowType) -> None:
+    if len(values) != len(type_.fields):
+        raise SchemaError(
+            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-row-values"
+        )
+
+
+def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
+    if isinstance(given, Row) and given.get_row_kind() is not RowKind.INSERT:
+        raise SchemaError(
+            f"the kind of the row is {given.get_row_kind().name}, but rows can only be inserted",
+            code="invalid-row-values",
+        )
+    values = values_of(given, type_)
+    _require_width(values, type_)
+    found = []
+    for value, one in zip(values, type_.fields, strict=True):
+        with at(f"column {one.name!r}"):
+            if verify and (reason := reject_reason(one.data_type, value)):
+                raise SchemaError(str(reason), code="not-a-value")
+            found.append(literal_of(value, one.data_type, zone))
+    return tuple(found)
+
+
+def values_of(given: object, type_: RowType) -> Sequence[Any]:
+    """Return the values of a row in the order of its columns."""
+    if isinstance(given, Mapping):
+        return [given.get(one.name) for one in type_.fields]
+    if isinstance(given, tuple | list):
+        return given
+    named = named_values(given)
+    if named is not None:
+        return [named.get(one.name) for one in type_.fields]
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
+        return list(given)
+    return [given]
+
+
+def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
+    """Return an expression with a value of exactly this type, which may then be NOT NULL.
+
+    >>> from schema_core.sql.printer import print_expression
+    >>> print(print_expression(literal_of([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
+    CAST(ARRAY[CAST(1 AS BIGINT), CAST(NULL AS BIGINT)] AS ARRAY< BIGINT >)
+    """
+    match type_:
+        case _ if value is None:
+            return _null(type_)
+        case UserDefinedType():
+            return literal_of(serialized(value, type_), storage_type(type_), zone)
+        case RowType():
+            pairs = zip(values_of(value, type_), type_.fields, strict=True)
+            tree: syntax.Expression = Call(
+                "ROW", tuple(literal_of(one, field.data_type, zone) for one, field in pairs)
+            )
+        case ArrayType() if not value:
+            tree = _empty(type_.element_type)
+        case ArrayType():
+            tree = Call("ARRAY", tuple(literal_of(one, type_.element_type, zone) for one in value))
+        case MapType() if not value:
+            tree = Call("MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type)))
+        case MapType():
+            kinds = (type_.key_type, type_.value_type)
+            parts = (
+                (one, kind) for pair in value.items() for one, kind in zip(pair, kinds, strict=True)
+            )
+            tree = Call("MAP", tuple(literal_of(one, kind, zone) for one, kind in parts))
+        case DayTimeIntervalType():
+            return literal(value)
+        case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
+            tree = literal(value.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+        case DecimalType() if isinstance(value, int | Decimal):
+            text = f"{Decimal(value):f}"
+            fits = sum(map(str.isdigit, text)) <= MAX_DIGITS
+            tree = literal(value if fits else text)
+        case _ if isinstance(value, float) and value - value != 0:
+            tree = literal({1: "Infinity", -1: "-Infinity"}.get((value > 0) - (value < 0), "NaN"))
+        case _:
+            tree = literal(value)
+    return _cast(tree, type_)
+
+
+def serialized(value: Any, type_: UserDefinedType) -> Any:
+    """Return the value that stores an object of a user-defined type.
+
+    Raises:
+        SchemaError: with code `not-a-value` for a value that the type refuses.
+    """
+    try:
+        stored = type_.serialize(value)
+    except SchemaCoreError:
+        raise
+    except Exception as error:  # of the user's method
+        problem = f"{type_.type_name()} cannot serialize {show(value)}: {show(str(error))}"
+        raise SchemaError(problem, code="not-a-value") from error
+    if reason := reject_reason(type_.sql_type(), stored):
+        raise SchemaError(f"{type_.type_name()} serializes to {reason}", code="not-a-value")
+    return stored
+
+
+def storage_type(type_: DataType) -> DataType:
+    """Return a type in which each user-defined type of Python is the type that stores it."""
+    if isinstance(type_, UserDefinedType):
+        stored = storage_type(type_.sql_type())
+        return stored if type_.is_nullable else stored.not_null()
+    return type_.rebuild(tuple(map(storage_type, type_.children())))
+
+
+def _empty(type_: DataType) -> syntax.Expression:
+    """Return an empty array, for which SQL has no literal."""
+    return Call("ARRAY_REMOVE", (Call("ARRAY", (_null(type_),)), _null(type_)))
+
+
+def _null(type_: DataType) -> syntax.Expression:
+    return _cast(Literal(LiteralKind.NULL, "NULL"), type_)
+
+
+def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
+    text = storage_type(type_).nullable().as_serializable_string()
+    return Call("CAST", (tree, cast_target(cursor_over(text))))
+
+
+def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[syntax.Expression, ...]:
+    """Make the values of nullable columns nullable with a CASE."""
+    return tuple(
+        Call("CASE", (TRUE, value, Literal(LiteralKind.NULL, "NULL")))
+        if one.data_type.is_nullable
+        else value
+        for value, one in zip(row, type_.fields, strict=True)
+    )

@@ -1,0 +1,1404 @@
+"""`Table`: a query that is resolved but not run yet; its pipeline, and `StatementSet`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+
+from schema_core.base.arguments import require_instance, validate_arguments
+from schema_core.base.extras import needs
+from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
+from schema_core.catalog.objects import ResolvedCatalogView
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, require_hook
+from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
+from schema_core.environment.operations.create_table_as import (
+    TableCreation,
+    prepare_creation,
+    table_creation,
+)
+from schema_core.environment.operations.create_view import view_of
+from schema_core.environment.operations.data import (
+    Writing,
+    insert_target,
+    prepare_write,
+    result_schema,
+    run_job,
+    run_query,
+    writing_of,
+)
+from schema_core.environment.operations.explain import explained_creation, explained_write
+from schema_core.environment.operations.plan_ctas import plan_creation
+from schema_core.environment.options import ConfigOption, warn_deprecated
+from schema_core.environment.planner import BoundTable
+from schema_core.environment.plans.ctas_plan import CtasPlan
+from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session
+from schema_core.environment.table_api import relational
+from schema_core.environment.table_api.descriptor import CONNECTOR, TableDescriptor, key_of, text_of
+from schema_core.environment.table_api.inline import (
+    DataFramePlanner,
+    InlineRows,
+    data_frame_planner,
+)
+from schema_core.environment.table_api.relational import (
+    NamedExpression,
+    columns_of,
+    expression_of,
+    require_shallow,
+)
+from schema_core.environment.table_api.windows import (
+    GroupWindow,
+    OverWindow,
+    require_windows,
+    select_over,
+    select_windows,
+    windowed,
+    with_bounds,
+)
+from schema_core.environment.views import QueryView, inline_functions, tables_in
+from schema_core.errors import SchemaError, UnsupportedError, similar, within
+from schema_core.expressions.fluent import AliasedExpression, Expression
+from schema_core.expressions.fluent_functions import col, row, selected_columns
+from schema_core.expressions.rewriting import column_scope, rewritten
+from schema_core.expressions.scope import Scope, find_function
+from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.user_functions import UserFunction, as_aggregate
+from schema_core.query.hints import hinted_options
+from schema_core.query.relation import Relation
+from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.table_schema import TableSchema
+from schema_core.schema.unresolved import Schema, unresolve
+from schema_core.sql.parser import parse_statement
+from schema_core.sql.printer import print_query
+from schema_core.sql.statement_syntax import CreateTable, Insert, Option
+from schema_core.sql.syntax import (
+    Call,
+    JoinKind,
+    Name,
+    Query,
+    Select,
+    SelectItem,
+    Source,
+    Star,
+    TableName,
+)
+from schema_core.types import DataType, DataTypes, RowType, StructuredType
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from schema_core.expressions.fluent import SortedExpression
+    from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
+    from schema_core.expressions.signatures import Function
+
+    #: What a list of columns is made of.
+    Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange
+
+
+T = TypeVar("T")
+
+
+class Table:
+    """A resolved query. Created by an environment and by the methods of other tables.
+
+    None of the methods changes the table. Expressions are those of `schema_core.expressions`; they
+    are typed by SQL's rules, and errors are raised when the table is created, not when it runs.
+
+    >>> from schema_core import EnvironmentSettings, TableEnvironment
+    >>> from schema_core.expressions import col
+    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost DECIMAL(10, 2))")
+    >>> orders = environment.from_path("orders")
+    >>> big = orders.where(orders.cost > 10).select(col("id"), (col("cost") * 2).alias("twice"))
+    >>> big
+    (
+      `id` INT,
+      `twice` DECIMAL(21, 2)
+    )
+    >>> print(big.as_sql())
+    SELECT `orders`.`id`, `orders`.`cost` * 2 AS `twice`
+    FROM `default_catalog`.`default_database`.`orders` AS `orders`
+    WHERE `orders`.`cost` > 10
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        query: Query,
+        relation: Relation,
+        schema: ResolvedSchema | None = None,
+        *,
+        expand: Callable[[], Query] | None = None,
+    ) -> None:
+        require_instance(session, Session, "session")
+        require_instance(query, get_args(Query), "query", "a Query")
+        require_instance(relation, get_args(Relation), "relation", "a Relation")
+        self._session = session
+        self._query = query
+        #: qualifies the names of the query; called at first use, since most queries are only run
+        self._expand = expand
+        self._relation = relation
+        self._schema = schema or result_schema(relation)
+        #: the name under which the table is registered when it is used as a string
+        self._name: str | None = None
+
+    def column_names(self) -> list[str]:
+        return self._schema.get_column_names()
+
+    def of_query(self, query: Query) -> Table:
+        require_instance(query, get_args(Query), "query", "a Query")
+        require_shallow(query)
+        return type(self)(self._session, query, self._session.query(query, None))
+
+    @property
+    def query(self) -> Query:
+        if (expand := self._expand) is not None:
+            self._query, self._expand = expand(), None
+        return self._query
+
+    @property
+    def relation(self) -> Relation:
+        """The resolved query."""
+        return self._relation
+
+    def as_sql(self) -> str:
+        """Return the query in SQL, every table by its full path.
+
+        Raises:
+            UnsupportedError: with code `query-not-in-sql` where it reads a table that has no path,
+                `inline-function` where it calls a function that has no name.
+        """
+        return print_query(self._expanded())
+
+    # --- schema --------------------------------------------------------------------------------
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self._schema
+
+    def get_schema(self) -> TableSchema:
+        """Return the names and types of the columns. Deprecated: use `get_resolved_schema`."""
+        warn_deprecated("get_schema", "get_resolved_schema")
+        return TableSchema(self.column_names(), self._schema.get_column_data_types())
+
+    def print_schema(self) -> None:
+        """Print the resolved schema."""
+        print(self._schema)  # noqa: T201
+
+    def __str__(self) -> str:
+        """Register the table as a temporary view and return its name, for use within SQL.
+
+        The view is in the current database, and a table has one name, as in PyFlink.
+
+        Raises:
+            SchemaCoreError: where no view can be created, such as without a current database.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> table = environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"])
+        >>> environment.sql_query(f"SELECT COUNT(*) AS n FROM {table}").print_schema()
+        (
+          `n` BIGINT NOT NULL
+        )
+        """
+        views = self._session.temporary.tables
+        qualify = self._session.registry.qualify
+        while self._name is None:
+            name = f"UnnamedTable${self._session.next_number()}"
+            self._name = None if qualify(UnresolvedPath((name,))) in views else name
+        identifier = qualify(UnresolvedPath((self._name,)))
+        if identifier not in views:
+            self._session.tables.create_temporary(identifier, self.to_temporary_view(), True)
+        return self._name
+
+    def __repr__(self) -> str:
+        return str(self._schema)
+
+    def _repr_html_(self) -> str:
+        """Return the resolved schema as an HTML table for notebooks; the query is not run."""
+        return self._schema._repr_html_()
+
+    def __getattr__(self, name: str) -> Expression:
+        """``table.a`` is the column ``a``, as in PyFlink."""
+        if name.startswith("__") or "_schema" not in self.__dict__:
+            raise AttributeError(name)
+        if name not in self.column_names():
+            hint = similar(name, self.column_names())
+            raise AttributeError(
+                f"the table has no column {name!r}" + (f"; {hint}" if hint else "")
+            )
+        return col(name)
+
+    # --- columns -------------------------------------------------------------------------------
+
+    def select(self, *fields: Item) -> Table:
+        """Select columns, which may be computed; only aggregates give one row.
+
+        Unnamed columns are named as in Flink: ``_c0``, ``EXPR$0`` for an aggregate, ``r$x`` for a
+        field.
+
+        Raises:
+            SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
+        """
+        return self.of_query(self._selected(fields, self.column_names()))
+
+    def _selected(self, fields: Sequence[Item], known: list[str]) -> Query:
+        def build(given: Sequence[Item]) -> Query:
+            return relational.select(self.query, columns_of(given, known))
+
+        return build(_flattened(self, fields, build))
+
+    def alias(self, field: str, *fields: str) -> Table:
+        """Rename the columns by position, beginning with the first.
+
+        Raises:
+            SchemaError: with code `alias-count-mismatch` for more names than columns.
+        """
+        known, new = self.column_names(), [field, *fields]
+        for name in new:
+            require_instance(name, str, "an alias")
+        if len(new) > len(known):
+            raise SchemaError(
+                f"{len(new)} names given for {len(known)} columns", code="alias-count-mismatch"
+            )
+        found = [*new, *known[len(new) :]]
+        relational.require_different(found)
+        columns = [
+            NamedExpression(name, Name((old,))) for name, old in zip(found, known, strict=True)
+        ]
+        return self.of_query(relational.select(self.query, columns))
+
+    def add_columns(self, *fields: Item) -> Table:
+        """Append columns.
+
+        Raises:
+            SchemaError: with code `duplicate-column` for the name of an existing column.
+        """
+        known = self.column_names()
+        return self.of_query(self._selected([*map(col, known), *fields], known))
+
+    def add_or_replace_columns(self, *fields: Item) -> Table:
+        """Replace the columns of the same names and append all others."""
+        known = self.column_names()
+        listed = [*map(col, known), *_prepared(self, fields)]
+        added: list[NamedExpression] = []
+        for place, one in enumerate(listed[len(known) :]):
+            tree = expression_of(one)
+            if isinstance(one, AliasedExpression):
+                name = one.names[0]
+            else:
+                name = relational.name_of(tree, len(known) + place, ())
+            added.append(NamedExpression(name, tree))
+        return self.of_query(relational.select(self.query, relational.add_or_replace(known, added)))
+
+    def rename_columns(self, *fields: AliasedExpression) -> Table:
+        """Rename columns: ``col("old").alias("new")``.
+
+        Raises:
+            SchemaError: with code `unknown-column`, `duplicate-column`, `not-an-expression`.
+        """
+        return self.of_query(
+            relational.select(self.query, relational.renamed(self.column_names(), fields))
+        )
+
+    def drop_columns(self, *fields: Item) -> Table:
+        """Drop columns.
+
+        Raises:
+            SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
+        """
+        known = self.column_names()
+        dropped = {name for one in fields for name in selected_columns(one, known)}
+        kept = [name for name in known if name not in dropped]
+        relational.require_different(kept)
+        columns = [NamedExpression(name, Name((name,))) for name in kept]
+        return self.of_query(relational.select(self.query, columns))
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def filter(self, predicate: Expression) -> Table:
+        """Keep the rows for which the predicate is true.
+
+        Raises:
+            SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
+        """
+        (condition,) = _prepared(self, [predicate])
+        return self.of_query(relational.where(self.query, expression_of(condition)))
+
+    def where(self, predicate: Expression) -> Table:
+        """Keep the rows for which the predicate is true, as `filter`."""
+        return self.filter(predicate)
+
+    def distinct(self) -> Table:
+        """Remove duplicate rows."""
+        return self.of_query(relational.distinct(self.query))
+
+    def group_by(self, *fields: Item) -> GroupedTable:
+        """Group the rows by the values of columns."""
+        keys = _prepared(self, fields)
+        return GroupedTable(self, *relational.grouped(self.query, keys, self.column_names()))
+
+    def window(self, window: GroupWindow) -> GroupWindowedTable:
+        """Group the rows by windows of time, and by what is given to `group_by` afterwards.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> from schema_core.expressions import col, lit
+        >>> from schema_core.pyflink.table.window import Tumble
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE visits (ts TIMESTAMP(3), page STRING)")
+        >>> hours = Tumble.over(lit(1).hours).on(col("ts")).alias("hour")
+        >>> visits = environment.from_path("visits").window(hours)
+        >>> visits.group_by(col("hour"), col("page")).select(
+        ...     col("hour").start.alias("begin"), col("page"), col("page").count.alias("n")
+        ... )
+        (
+          `begin` TIMESTAMP(3) NOT NULL,
+          `page` STRING,
+          `n` BIGINT NOT NULL
+        )
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a window without an alias.
+        """
+        hint = "end it with alias(name)"
+        return GroupWindowedTable(self, require_instance(window, GroupWindow, "window", hint=hint))
+
+    def over_window(self, *over_windows: OverWindow) -> OverWindowedTable:
+        """Define windows over the rows around each row, for ``over`` in `select`.
+
+        >>> from schema_core import EnvironmentSettings, TableEnvironment
+        >>> from schema_core.expressions import col, row_interval
+        >>> from schema_core.pyflink.table.window import Over
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE sales (ts TIMESTAMP(3), cost INT)")
+        >>> last = Over.order_by(col("ts")).preceding(row_interval(2)).alias("last")
+        >>> table = environment.from_path("sales").over_window(last)
+        >>> print(table.select(col("cost").sum.over(col("last")).alias("cost")).as_sql())
+        SELECT SUM(`sales`.`cost`) OVER `last` AS `cost`
+        FROM `default_catalog`.`default_database`.`sales` AS `sales`
+        WINDOW `last` AS (ORDER BY `sales`.`ts` ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a window without an alias, or none.
+        """
+        return OverWindowedTable(self, require_windows(over_windows))
+
+    # --- functions of whole rows ---------------------------------------------------------------
+
+    def map(self, func: Expression | UserFunction) -> Table:
+        """Compute a row of each row: the fields of the result of a function, or ``f0``.
+
+        Args:
+            func: The call of a scalar function, or a function that is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one scalar function.
+        """
+        call = _call_of(self, func, FunctionKind.SCALAR, "map")
+        query = relational.select(self.query, [NamedExpression("f0", call)])
+        table = self.of_query(query)
+        names = field_names(table.get_resolved_schema().columns[0].data_type)
+        columns = [NamedExpression(name, Name(("f0", name))) for name in names]
+        return self.of_query(relational.select(query, columns)) if columns else table
+
+    def flat_map(self, func: Expression | UserFunction) -> Table:
+        """Compute any number of rows of each row, by a table function.
+
+        Args:
+            func: The call of a table function, or a function that is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one table function.
+        """
+        call = _call_of(self, func, FunctionKind.TABLE, "flat_map")
+        found = self.of_query(relational.flat_mapped(self.query, call))
+        return found.alias("f0") if found.column_names() == ["EXPR$0"] else found
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate of all rows; its fields are columns for `select`.
+
+        Args and errors are those of `GroupedTable.aggregate`.
+        """
+        return AggregatedTable(self, self.query, (), func)
+
+    def flat_aggregate(
+        self, func: Expression | AliasedExpression | UserFunction
+    ) -> FlatAggregateTable:
+        """Compute any number of rows of all rows, by a table aggregate function.
+
+        Args and errors are those of `GroupedTable.flat_aggregate`.
+        """
+        return FlatAggregateTable(self, self.query, (), func)
+
+    # --- several tables ------------------------------------------------------------------------
+
+    def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """Join with another table; without a predicate, all pairs of rows.
+
+        Raises:
+            SchemaError: with code `ambiguous-column` for a column name that both tables have.
+        """
+        return self._join(right, JoinKind.INNER, join_predicate)
+
+    def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """Join as `join`, and keep the unmatched rows of this table, padded with NULL."""
+        return self._join(right, JoinKind.LEFT, join_predicate)
+
+    def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """Join as `join`, and keep the unmatched rows of the other table, padded with NULL."""
+        return self._join(right, JoinKind.RIGHT, join_predicate)
+
+    def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """Join as `join`, and keep the unmatched rows of both tables, padded with NULL."""
+        return self._join(right, JoinKind.FULL, join_predicate)
+
+    def _join(self, right: Table, kind: JoinKind, predicate: Expression | None) -> Table:
+        other = require_table(right, self._session, "right")
+        if both := sorted({*self.column_names()} & {*other.column_names()}):
+            raise SchemaError(
+                f"both tables have the columns {', '.join(both)}",
+                code="ambiguous-column",
+                hint="rename the columns of one table: rename_columns(...)",
+            )
+        condition = None
+        if predicate is not None:
+            condition = expression_of(_prepared(self, [predicate], other)[0])
+        source = relational.source_of(other.query)
+        return self.of_query(relational.joined(self.query, source, kind, condition))
+
+    def join_lateral(
+        self,
+        table_function_call: Expression | AliasedExpression | UserFunction,
+        join_predicate: Expression | None = None,
+    ) -> Table:
+        """Join each row with the rows that a table function returns for it.
+
+        Args:
+            table_function_call: The call of a table function, or a function that is called with
+                the whole row; both may have names for their columns (``alias``).
+            join_predicate: Which of the rows are joined; without it, all.
+        """
+        return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
+
+    def left_outer_join_lateral(
+        self,
+        table_function_call: Expression | AliasedExpression | UserFunction,
+        join_predicate: Expression | None = None,
+    ) -> Table:
+        """Join as `join_lateral`, and keep rows without a result, padded with NULL."""
+        return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
+
+    def _lateral(
+        self,
+        func: Expression | AliasedExpression | UserFunction,
+        kind: JoinKind,
+        predicate: Expression | None,
+    ) -> Table:
+        condition = None if predicate is None else expression_of(_prepared(self, [predicate])[0])
+        call = _of_whole_rows(self, func)
+        if isinstance(func, UserFunction) and func.names and isinstance(call, Expression):
+            call = call.alias(*func.names)
+        source: Source = relational.lateral_call(_prepared(self, [call])[0], self.query)
+        return self.of_query(relational.joined(self.query, source, kind, condition))
+
+    def union(self, right: Table) -> Table:
+        """Return the distinct rows of both tables; columns are matched by position."""
+        return self._combined("UNION", False, right)
+
+    def union_all(self, right: Table) -> Table:
+        """Return the rows of both tables; columns are matched by position."""
+        return self._combined("UNION", True, right)
+
+    def intersect(self, right: Table) -> Table:
+        """Return the distinct rows that are in both tables."""
+        return self._combined("INTERSECT", False, right)
+
+    def intersect_all(self, right: Table) -> Table:
+        """Return the rows that are in both tables, with their smaller multiplicity."""
+        return self._combined("INTERSECT", True, right)
+
+    def minus(self, right: Table) -> Table:
+        """Return the distinct rows that are not in the other table."""
+        return self._combined("EXCEPT", False, right)
+
+    def minus_all(self, right: Table) -> Table:
+        """Return the rows with their multiplicity minus that in the other table."""
+        return self._combined("EXCEPT", True, right)
+
+    def _combined(self, operator: str, every: bool, right: Table) -> Table:
+        other = require_table(right, self._session, "right")
+        return self.of_query(relational.set_operation(operator, every, self.query, other.query))
+
+    # --- order ---------------------------------------------------------------------------------
+
+    def order_by(self, *fields: Expression | SortedExpression) -> Table:
+        """Sort the rows: ``col("a").desc``."""
+        return self.of_query(relational.ordered(self.query, _prepared(self, fields)))
+
+    def offset(self, offset: int) -> Table:
+        """Skip the first rows.
+
+        Raises:
+            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
+        """
+        return self.of_query(relational.limited(self.query, offset=offset))
+
+    def fetch(self, fetch: int) -> Table:
+        """Keep only the first rows.
+
+        Raises:
+            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
+        """
+        return self.of_query(relational.limited(self.query, fetch=fetch))
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Keep `fetch` rows after the first `offset` ones."""
+        require_instance(fetch, int, "fetch")
+        require_instance(offset, int, "offset")
+        limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
+        return self.of_query(limited)
+
+    # --- running -------------------------------------------------------------------------------
+
+    def execute(self) -> TableResult:
+        """Run the query; its rows are computed when they are collected."""
+        return run_query(self._session, self._relation)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Run the query and return its rows as a pandas DataFrame.
+
+        Columns have the types of Arrow's conversion. NULL in a column of integers makes it a column
+        of floats, as in PyFlink, or of Python integers where a float would change a value. Nested
+        values are Python's, as `TableResult.collect` returns them.
+
+        Raises:
+            NotFoundError: with code `missing-extra` where pandas is not installed.
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        return self._planner().to_pandas(self._executable(), self._schema)
+
+    def to_spark(self) -> DataFrame:
+        """Return the query as a DataFrame of the Spark session of the environment.
+
+        Nothing runs until the DataFrame does. The metadata of its columns holds the exact types,
+        with which `from_spark` reads it: a CHAR, a precision or a user-defined type is the same
+        type again.
+
+        Raises:
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        return self._planner().to_spark(self._executable(), self._schema)
+
+    def to_arrow(self) -> pa.RecordBatchReader:
+        """Return the rows as record batches of Arrow, which are computed as they are read.
+
+        The schema is that of `schema_core.mappings.arrow.to_schema`. Memory is bounded by the
+        largest partition of the result; a reader that is closed early stops the job.
+
+        Raises:
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        return self._planner().to_arrow(self._executable(), self._schema)
+
+    @needs("polars")
+    def to_polars(self) -> pl.DataFrame:
+        """Run the query and return its rows as a polars DataFrame, by way of Arrow.
+
+        Raises:
+            NotFoundError: with code `missing-extra` where polars is not installed.
+            UnsupportedError: with code `unsupported-engine` where the planner has no DataFrames.
+        """
+        import polars as pl
+
+        # of a table it is a frame, of one column it would be a series
+        return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
+
+    def _planner(self) -> DataFramePlanner:
+        return data_frame_planner(self._session)
+
+    def _executable(self) -> Relation:
+        return self._session.executable(self._relation)
+
+    def execute_insert(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TableResult:
+        """Submit the job that writes the query into a table; `TableResult.wait` waits for it.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            SchemaError: with code `column-count-mismatch` or `not-assignable`.
+        """
+        return self.insert_into(table_path_or_descriptor, overwrite).execute()
+
+    def insert_into(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TablePipeline:
+        """Return the pipeline that writes the query into a table; it is not run yet.
+
+        A descriptor without a schema, or with one of metadata columns, watermarks and keys only,
+        has the columns of the query.
+        """
+        if isinstance(table_path_or_descriptor, TableDescriptor):
+            target = inline(self._session, self._as_target(table_path_or_descriptor))
+        else:
+            path = parse_path(table_path_or_descriptor)
+            target = self._session.bound(self._session.registry.qualify(path))
+        how = Writing(overwrite=overwrite)
+        return _insertion(self._session, self._relation, target, how, self.as_sql)
+
+    def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
+        """Return a descriptor that declares columns: its own, or those of the query."""
+        declared = descriptor.schema or Schema()
+        if any(isinstance(one, UnresolvedPhysicalColumn) for one in declared.columns):
+            return descriptor
+        columns = Schema.new_builder().from_row_data_type(self._schema.to_sink_row_data_type())
+        return descriptor.to_builder().schema(columns.from_schema(declared).build()).build()
+
+    def save_as(self, table_path: str) -> CreateOrReplaceTable:
+        """Return the table that is to be created at a path from this query (FLIP-218).
+
+        Args:
+            table_path: One to three names, separated by dots; a name that is not an identifier is
+                enclosed in backticks.
+
+        Raises:
+            ParseError: for a path outside the grammar.
+        """
+        return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the typed plan and that of the engine, with details."""
+        return self._session.explain(self._relation, require_details(extra_details))
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201
+
+    # --- as a view -----------------------------------------------------------------------------
+
+    def to_view(self) -> ResolvedCatalogView:
+        """Return the view of this query, which stores it in SQL.
+
+        Raises:
+            UnsupportedError: with code `query-not-in-sql` where the query reads a table that has no
+                path, `inline-function` where it calls a function that has no name.
+        """
+        names = [Name((name,)) for name in self._schema.get_column_names()]
+        view = view_of(self._session, self._expanded(), None, names)
+        return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
+
+    def to_temporary_view(self) -> QueryView:
+        """Return the temporary view of this query, which holds the query itself."""
+        query = self._session.expanded(self.query, None)
+        text = print_query(query) if self._obstacle() is None else ""
+        schema = self._schema
+        number = self._session.next_number()
+        return QueryView(
+            unresolve(schema),
+            text,
+            text,
+            resolved_schema=schema,
+            query=query,
+            relation=self._relation,
+            number=number,
+        )
+
+    def _expanded(self) -> Query:
+        if (obstacle := self._obstacle()) is not None:
+            raise obstacle
+        return self._session.expanded(self.query, None)
+
+    def _obstacle(self) -> UnsupportedError | None:
+        """Return the reason why SQL cannot express the query, or None."""
+        if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
+            return UnsupportedError(
+                "a table made from a descriptor or a DataFrame has no path, so SQL cannot express "
+                "a query over it",
+                code="query-not-in-sql",
+                hint="create a temporary table of the descriptor, or a temporary view of the query",
+            )
+        if name := next(inline_functions(self.query), None):
+            return UnsupportedError(
+                f"the function {name} is not registered, so SQL cannot call it",
+                code="inline-function",
+                hint="register it with create_temporary_function and call it by its name, or "
+                "create a temporary view",
+            )
+        return None
+
+
+def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
+    """Return the items of a list of expressions as SQL writes what they mean in PyFlink.
+
+    Args:
+        items: Expressions over the columns of the table.
+        others: Further tables whose columns the expressions may name.
+    """
+
+    def scope() -> Scope:
+        columns = [
+            (one.name, one.data_type)
+            for one_table in (table, *others)
+            for one in one_table.get_resolved_schema().columns
+        ]
+        session = table._session  # noqa: SLF001 - of this module
+        return column_scope(columns, session.functions.function, session.types.look_up)
+
+    return [rewritten(one, scope) for one in items]
+
+
+def _flattened(
+    table: Table, fields: Sequence[Item], build: Callable[[Sequence[Item]], Query]
+) -> Sequence[Item]:
+    """Return the items of a list, those with ``flatten`` as one item for each field.
+
+    Args:
+        fields: The items.
+        build: Returns the query that selects items, for the types of their values.
+    """
+    items = _prepared(table, fields)
+    whole = {
+        place: Expression(one.syntax.arguments[0])
+        for place, one in enumerate(items)
+        if isinstance(one, Expression)
+        and isinstance(one.syntax, Call)
+        and one.syntax.name == "$FLATTEN"
+    }
+    if not whole:
+        return items
+    named = [one.alias(f"_{place}") for place, one in enumerate(whole.values())]
+    columns = table.of_query(build(named)).get_resolved_schema().columns
+    parts = {
+        place: [one.get(name) for name in field_names(column.data_type)] or [one]
+        for (place, one), column in zip(whole.items(), columns, strict=True)
+    }
+    return [item for place, one in enumerate(items) for item in parts.get(place, [one])]
+
+
+def _call_of(
+    table: Table,
+    func: Expression | AliasedExpression | UserFunction,
+    kind: FunctionKind,
+    method: str,
+) -> Call:
+    """Return the call of a function of a kind; a function itself is called with the row.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything else.
+    """
+    is_named = bool(_aliases(func)) and kind in (FunctionKind.SCALAR, FunctionKind.TABLE)
+    (prepared,) = _prepared(table, [_of_whole_rows(table, func)])
+    tree = expression_of(prepared)
+    if isinstance(tree, Call) and not is_named:
+        functions = table._session.functions.function  # noqa: SLF001 - of this module
+        rows = tree.inline or find_function(tree.path or (tree.name,), tree.span, functions)
+        if all(one.kind is kind for one in cast("tuple[Function, ...]", rows)):
+            return tree
+    raise SchemaError(
+        f"{method} requires the call of one {kind.value} function, got {Expression(tree)}",
+        code="wrong-argument",
+        hint=f"omit alias(...), and rename the columns of the result of {method}"
+        if is_named
+        else None,
+    )
+
+
+def _of_whole_rows(
+    table: Table, func: Expression | AliasedExpression | UserFunction
+) -> Expression | AliasedExpression:
+    """Return a call unchanged, and a function as its call with the whole row."""
+    if not isinstance(func, UserFunction):
+        return func
+    columns = table.get_resolved_schema().columns
+    fields = [DataTypes.FIELD(one.name, plain(one.data_type)) for one in columns]
+    return func(row(*map(col, table.column_names())).cast(DataTypes.ROW(fields)))
+
+
+def _aliases(func: Expression | AliasedExpression | UserFunction) -> tuple[str, ...]:
+    """Return the names that a call or a function declares for the columns of its result."""
+    return func.names if isinstance(func, AliasedExpression | UserFunction) else ()
+
+
+def field_names(type_: DataType) -> list[str]:
+    """Return the names of the fields of a row or structured type, of another type none."""
+    return [one.name for one in type_.fields] if isinstance(type_, RowType | StructuredType) else []
+
+
+class GroupedTable:
+    """A table grouped by columns; `select` computes one row for each group."""
+
+    def __init__(self, table: Table, query: Query, keys: Sequence[NamedExpression]) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys and aggregates, one row for each group.
+
+        Raises:
+            SchemaError: with code `not-grouped` for a column that is not constant within a group.
+        """
+        keys = self._keys
+
+        def build(given: Sequence[Item]) -> Query:
+            return relational.group(
+                self._query, keys, columns_of(given, [one.name for one in keys])
+            )
+
+        return self._table.of_query(build(_flattened(self._table, fields, build)))
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate for each group; its fields are columns for `select`.
+
+        Args:
+            func: The call of an aggregate, with aliases for its fields, or a function that is
+                called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one aggregate.
+        """
+        return AggregatedTable(self._table, self._query, self._keys, func)
+
+    def flat_aggregate(
+        self, func: Expression | AliasedExpression | UserFunction
+    ) -> FlatAggregateTable:
+        """Compute any number of rows for each group, by a table aggregate function.
+
+        Args:
+            func: The call of a function of `udtaf`, with aliases for its fields, or the function
+                itself, which is called with the whole row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for anything but one table aggregate.
+        """
+        return FlatAggregateTable(self._table, self._query, self._keys, func)
+
+
+class GroupWindowedTable:
+    """A table with windows of time; `group_by` groups its rows by them."""
+
+    def __init__(self, table: Table, window: GroupWindow) -> None:
+        self._table = table
+        self._window = window
+
+    def group_by(self, *fields: Item) -> WindowGroupedTable:
+        """Group the rows by the window and by the values of columns.
+
+        Raises:
+            SchemaError: with code `misplaced-group-window` unless one of them is the window.
+        """
+        table, window = self._table, self._window
+        found = windowed(table.query, window, _prepared(table, fields), table.column_names())
+        return WindowGroupedTable(table, window, *found)
+
+
+class WindowGroupedTable:
+    """A table grouped by windows of time; `select` computes one row for each group."""
+
+    def __init__(
+        self, table: Table, window: GroupWindow, query: Query, keys: Sequence[NamedExpression]
+    ) -> None:
+        self._table = table
+        self._window = window
+        self._query = query
+        self._keys = keys
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys, aggregates, and the bounds of the window: ``col("w").start``.
+
+        Raises:
+            SchemaError: with code `not-grouped` for a column that is not constant within a group.
+        """
+
+        def build(given: Sequence[Item]) -> Query:
+            return select_windows(self._query, self._window, self._keys, given)
+
+        return self._table.of_query(build(_flattened(self._table, fields, build)))
+
+    def aggregate(self, func: Expression | AliasedExpression | UserFunction) -> AggregatedTable:
+        """Compute an aggregate for each group; its fields are columns for `select`.
+
+        Args and errors are those of `GroupedTable.aggregate`.
+        """
+        return AggregatedTable(self._table, self._query, self._keys, func, self._window)
+
+
+class AggregatedTable:
+    """A table with an aggregate of each group, whose fields are columns; `select` selects them.
+
+    Fields without an alias are ``TMP_0$x``, as in Flink, an aggregate of one value is ``TMP_0``.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        query: Query,
+        keys: Sequence[NamedExpression],
+        func: Expression | AliasedExpression | UserFunction,
+        window: GroupWindow | None = None,
+    ) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+        self._call = _call_of(table, func, FunctionKind.AGGREGATE, "aggregate")
+        self._names = _aliases(func)
+        self._window = window
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys, fields of the aggregate, and the bounds of a window.
+
+        Raises:
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the aggregate has
+                another number of fields than aliases.
+        """
+        table, window = self._table, self._window
+        keys = [one for one in self._keys if window is None or one.expression is not window.call]
+        given: Sequence[Item] = fields
+        bounds: list[NamedExpression] = []
+        if window is not None:
+            given, bounds = with_bounds(window, fields)
+        inner = relational.group(
+            self._query, self._keys, [*keys, NamedExpression("TMP_0", self._call), *bounds]
+        )
+        result = table.of_query(inner)
+        type_ = result.get_resolved_schema().columns[len(keys)].data_type
+        columns = [NamedExpression(one.name, Name((one.name,))) for one in keys]
+        columns += relational.fields_of("TMP_0", field_names(type_), self._names)
+        columns += [NamedExpression(one.name, Name((one.name,))) for one in bounds]
+        return table.of_query(relational.select(inner, columns)).select(*given)
+
+
+class FlatAggregateTable:
+    """A table with a table aggregate of each group, whose fields are columns of `select`."""
+
+    def __init__(
+        self,
+        table: Table,
+        query: Query,
+        keys: Sequence[NamedExpression],
+        func: Expression | AliasedExpression | UserFunction,
+    ) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+        self._call = _call_of(table, func, FunctionKind.TABLE_AGGREGATE, "flat_aggregate")
+        self._names = _aliases(func)
+
+    def select(self, *fields: Item) -> Table:
+        """Select keys and fields of the rows that the function emits for each group.
+
+        Raises:
+            SchemaError: with code `unknown-column`; `alias-count-mismatch` where the function has
+                another number of fields than aliases.
+        """
+        call, type_ = as_aggregate(self._call)
+        keys = [one.name for one in self._keys]
+        inner = relational.group(
+            self._query, self._keys, [*self._keys, NamedExpression("TMP_0", call)]
+        )
+        columns = relational.fields_of("TMP_0", field_names(type_), self._names)
+        names = self._names or [one.name.removeprefix("TMP_0$") for one in columns]
+        names = ["f0"] if names == ["TMP_0"] else names
+        rows = relational.unnest_emitted(inner, keys, names)
+        return self._table.of_query(rows).select(*fields)
+
+
+class OverWindowedTable:
+    """A table with windows over rows; `select` computes one row for each row."""
+
+    def __init__(self, table: Table, windows: Sequence[OverWindow]) -> None:
+        self._table = table
+        self._windows = windows
+
+    def select(self, *fields: Item) -> Table:
+        """Select columns and aggregates over the windows: ``col("a").sum.over(col("w"))``."""
+        table = self._table
+        known = table.column_names()
+        items = _prepared(table, fields)
+        return table.of_query(select_over(table.query, self._windows, items, known))
+
+
+def _require_same(own: Session, session: Session, what: str) -> None:
+    if own is not session:
+        raise SchemaError(f"the {what} belongs to another environment", code="wrong-argument")
+
+
+def require_table(table: object, session: Session, name: str = "table") -> Table:
+    """Return a table of the environment of a session.
+
+    Its query names tables, which another environment would look up in its own catalogs.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    require_instance(table, Table, name, "a Table")
+    found = cast("Table", table)
+    _require_same(found._session, session, "table")  # noqa: SLF001 - of this module
+    return found
+
+
+class TablePipeline:
+    """A query and the table that it is written into, or that is created from it."""
+
+    def __init__(
+        self,
+        session: Session,
+        relation: Relation,
+        sink: ObjectIdentifier,
+        prepare: Callable[[], JobGraph],
+        compile_: Callable[[PlanCompiler], None],
+        creation: TableCreation | None = None,
+        explain: Callable[[Sequence[ExplainDetail]], str] | None = None,
+    ) -> None:
+        self._session = session
+        self._relation = relation
+        self._explain = explain
+        self._sink = sink
+        self._prepare = prepare
+        self._compile = compile_
+        self._creation = creation
+        self._hooks: list[JobStatusHook | str] = []
+
+    def execute(self) -> TableResult:
+        """Submit the job that writes the query into the table; `TableResult.wait` waits for it.
+
+        Raises:
+            SchemaCoreError: what is known before the job starts.
+        """
+        return run_job(self._session, [self._prepare], self._hooks)
+
+    def register_job_status_hook(self, hook: JobStatusHook | str) -> TablePipeline:
+        """Add a hook for the jobs of this pipeline, after those of the environment (FLIP-218).
+
+        Args:
+            hook: The hook, or the name by which its factory is registered: each job gets its own.
+        """
+        self._hooks.append(require_hook(hook, "hook"))
+        return self
+
+    def prepare(self) -> JobGraph:
+        """Return the job of the pipeline, which is not run yet and must be submitted or aborted."""
+        return self._prepare()
+
+    def compile_plan(self) -> CompiledPlan:
+        """Compile the pipeline to a plan; errors are those of `compile_plan_sql`."""
+        compiler = PlanCompiler(self._session, self._hooks)
+        self.compile_into(compiler)
+        return CompiledPlan(self._session, compiler.document())
+
+    def compile_into(self, compiler: PlanCompiler) -> None:
+        """Add the job of the pipeline to a plan."""
+        self._compile(compiler)
+
+    @property
+    def hooks(self) -> tuple[JobStatusHook | str, ...]:
+        """The hooks of the pipeline, in order."""
+        return tuple(self._hooks)
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the plans; for a new table, after `plan_ctas` as text.
+
+        Args:
+            extra_details: What to explain beside the plans.
+        """
+        details = require_details(extra_details)
+        if self._creation is not None:
+            return explained_creation(self._session, self._creation, details)
+        if self._explain is not None:
+            return self._explain(details)
+        return self._session.explain(self._relation, details)
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
+
+    def plan_ctas(self) -> CtasPlan:
+        """Return the effects, guarantees and losses of creating the table; nothing is run.
+
+        Raises:
+            UnsupportedError: with code `not-explainable` for a pipeline into an existing table.
+        """
+        if self._creation is None:
+            raise UnsupportedError(
+                "plan_ctas requires a pipeline that creates a table",
+                code="not-explainable",
+                hint="use explain()",
+            )
+        return plan_creation(self._session, self._creation)
+
+    def get_sink_identifier(self) -> ObjectIdentifier | None:
+        """Return the path of the table, or None if it has none."""
+        return None if self._sink.catalog_name == UNKNOWN else self._sink
+
+
+def _insertion(
+    session: Session,
+    relation: Relation,
+    target: BoundTable,
+    how: Writing,
+    as_sql: Callable[[], str],
+    hints: Mapping[str, str] | None = None,
+) -> TablePipeline:
+    prepare = partial(prepare_write, session, relation, target, how)
+
+    def compile_(compiler: PlanCompiler) -> None:
+        compiler.writing(relation, as_sql(), target.identifier, how, hints or {})
+
+    explain = partial(explained_write, session, relation, target, how)
+    return TablePipeline(session, relation, target.identifier, prepare, compile_, explain=explain)
+
+
+class CreateOrReplaceTable:
+    """A table that is to be created from a query (FLIP-218); `Table.save_as` returns it.
+
+    Its schema is that of the query. The methods `create`, `replace` and `create_or_replace` return
+    the pipeline that writes the rows; nothing is created before the pipeline is executed.
+
+    >>> from schema_core import EnvironmentSettings, TableEnvironment
+    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> table = environment.sql_query("SELECT * FROM (VALUES (1, 'a')) AS v (id, name)")
+    >>> pipeline = table.save_as("copy").option("connector", "blackhole").create()
+    >>> pipeline.get_sink_identifier().as_summary_string()
+    'default_catalog.default_database.copy'
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        table: Table,
+        path: Sequence[str],
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self._session = session
+        self._table = table
+        self._path = Name(tuple(path))
+        self._options = dict(options or {})
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> CreateOrReplaceTable:
+        """Return this table with an option, in place of one with the same key.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a key or value of another type.
+        """
+        options = {**self._options, key_of(key): text_of(value)}
+        return CreateOrReplaceTable(self._session, self._table, self._path.parts, options)
+
+    def create(self, ignore_if_exists: bool = False) -> TablePipeline:
+        """Return the pipeline of CREATE TABLE AS.
+
+        Args:
+            ignore_if_exists: Write the rows into a table that exists, as IF NOT EXISTS does; else
+                executing fails with `AlreadyExistsError`, code `table-exists`.
+
+        Raises:
+            SchemaError: for a query without a schema that can be stored, such as a column that is
+                NULL without a type (code `untyped-null`).
+        """
+        require_instance(ignore_if_exists, bool, "ignore_if_exists")
+        return self._pipeline(if_not_exists=ignore_if_exists)
+
+    def replace(self) -> TablePipeline:
+        """Return the pipeline of REPLACE TABLE AS; the table must exist when it is executed.
+
+        Raises:
+            SchemaError: as `create`.
+        """
+        return self._pipeline(or_replace=True, create=False)
+
+    def create_or_replace(self) -> TablePipeline:
+        """Return the pipeline of CREATE OR REPLACE TABLE AS.
+
+        Raises:
+            SchemaError: as `create`.
+        """
+        return self._pipeline(or_replace=True)
+
+    def _pipeline(
+        self, *, if_not_exists: bool = False, or_replace: bool = False, create: bool = True
+    ) -> TablePipeline:
+        statement = CreateTable(
+            self._path,
+            options=tuple(starmap(Option, self._options.items())),
+            query=self._table.query,
+            if_not_exists=if_not_exists,
+            or_replace=or_replace,
+            create=create,
+        )
+        session, relation = self._session, self._table.relation
+        creation = table_creation(session, statement, relation)
+        prepare = partial(prepare_creation, session, creation)
+        as_sql = self._table.as_sql
+
+        def compile_(compiler: PlanCompiler) -> None:
+            compiler.creation(creation, as_sql())
+
+        return TablePipeline(session, relation, creation.identifier, prepare, compile_, creation)
+
+
+def of_query(session: Session, query: Query, text: str | None) -> Table:
+    """Return the table of a query, with all paths qualified."""
+    relation, expand = session.resolved(query, text)
+    return Table(session, query, relation, expand=expand)
+
+
+def of_path(session: Session, path: str) -> Table:
+    """Return the table or view at a path.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+    """
+    found = session.tables.get(session.registry.qualify(parse_path(path)))
+    return _all_of(session, found.identifier, found.table.resolved_schema)
+
+
+def _all_of(session: Session, identifier: ObjectIdentifier, schema: ResolvedSchema) -> Table:
+    query = Select((SelectItem(Star()),), TableName(Name(tuple(identifier.to_list()))))
+    return Table(session, query, session.query(query, None), schema)
+
+
+def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
+    """Register the table of a descriptor under a name that no path can express.
+
+    Raises:
+        SchemaError: with code `missing-schema` where the descriptor has none.
+    """
+    table = resolve_table(descriptor.to_catalog_table(), session.resolver)
+    if session.checks_metadata:
+        check_declared_metadata(table, "define")
+    connector = descriptor.options.get(CONNECTOR)
+    word = f"anonymous_{connector}" if connector else "anonymous"
+    identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${session.next_number()}*")
+    session.temporary.tables.create(identifier, table, ignore_if_exists=False)
+    return BoundTable(identifier, table, is_temporary=True)
+
+
+def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
+    """Return the table that a descriptor describes."""
+    bound = inline(session, descriptor)
+    return _all_of(session, bound.identifier, bound.table.resolved_schema)
+
+
+def of_rows(session: Session, rows: InlineRows) -> Table:
+    """Return the table of rows that the planner reads directly."""
+    identifier, table = session.add_inline_table(rows)
+    found = _all_of(session, identifier, table.resolved_schema)
+    del table  # the relation of the table refers to it
+    return found
+
+
+def of_values(session: Session, query: Query, type_: DataType) -> Table:
+    """Return the table of a VALUES query whose columns have the types of a row."""
+    fields = type_.fields if isinstance(type_, RowType) else ()
+    schema = ResolvedSchema.physical(
+        [one.name for one in fields], [one.data_type for one in fields]
+    )
+    return Table(session, query, session.query(query, None), schema)
+
+
+class StatementSet:
+    """INSERTs and tables to be created, which run as one job when the set is executed.
+
+    All rows are written, one table after the other, before the first of them are committed.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._pipelines: list[TablePipeline] = []
+        self._hooks: list[JobStatusHook | str] = []
+
+    @validate_arguments(stmt=str)
+    def add_insert_sql(self, stmt: str) -> StatementSet:
+        """Add an INSERT statement.
+
+        Raises:
+            SchemaError: with code `not-an-insert` for any other statement.
+        """
+        statement = parse_statement(stmt)
+        if not isinstance(statement, Insert):
+            raise SchemaError("a statement set accepts only INSERT", code="not-an-insert")
+        with within(stmt):
+            target = insert_target(self._session, statement)
+            relation = self._session.query(statement.query, stmt)
+        session, hints = self._session, hinted_options(statement.hints)
+        return self.add(
+            _insertion(
+                session,
+                relation,
+                target,
+                writing_of(statement),
+                lambda: print_query(session.expanded(statement.query, stmt)),
+                hints,
+            )
+        )
+
+    def add_insert(
+        self,
+        target_path_or_descriptor: str | TableDescriptor,
+        table: Table,
+        overwrite: bool = False,
+    ) -> StatementSet:
+        """Add a table to be written into another one."""
+        require_table(table, self._session)
+        return self.add(table.insert_into(target_path_or_descriptor, overwrite))
+
+    def add(self, table_pipeline: TablePipeline) -> StatementSet:
+        """Add a pipeline, which has its target."""
+        require_instance(table_pipeline, TablePipeline, "table_pipeline")
+        _require_same(table_pipeline._session, self._session, "pipeline")  # noqa: SLF001 - of this module
+        self._pipelines.append(table_pipeline)
+        return self
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return the plans of all statements, with details."""
+        details = require_details(extra_details)
+        return "\n\n".join(pipeline.explain(*details) for pipeline in self._pipelines)
+
+    def print_explain(self, *extra_details: ExplainDetail) -> None:
+        """Print what `explain` returns."""
+        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
+
+    def compile_plan(self) -> CompiledPlan:
+        """Compile the statements to one plan; errors are those of `compile_plan_sql`.
+
+        Raises:
+            SchemaError: with code `empty-statement-set`.
+        """
+        if not self._pipelines:
+            raise SchemaError("the statement set is empty", code="empty-statement-set")
+        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        compiler = PlanCompiler(self._session, [*hooks, *self._hooks])
+        for pipeline in self._pipelines:
+            pipeline.compile_into(compiler)
+        return CompiledPlan(self._session, compiler.document())
+
+    def execute(self) -> TableResult:
+        """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.
+
+        As in Flink the set is cleared also if this raises: with ``table.dml-sync`` the rows may be
+        committed by then.
+
+        Raises:
+            SchemaCoreError: what is known before the job starts, of any of the statements.
+        """
+        if not self._pipelines:
+            return OK
+        jobs = [one.prepare for one in self._pipelines]
+        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        self._pipelines = []
+        return run_job(self._session, jobs, [*hooks, *self._hooks])
+
+    def register_job_status_hook(self, hook: JobStatusHook | str) -> StatementSet:
+        """Add a hook for all jobs of this set, as `TablePipeline.register_job_status_hook`."""
+        self._hooks.append(require_hook(hook, "hook"))
+        return self

@@ -1,0 +1,411 @@
+"""Windows of the Table API: groups of rows by time, and frames of rows around each row.
+
+Each class has one step of the fluent interface, as in PyFlink. A window of time becomes TUMBLE, HOP
+or SESSION in GROUP BY, a window over rows a definition in WINDOW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
+from schema_core.environment.table_api.relational import (
+    NamedExpression,
+    block,
+    columns_of,
+    expression_of,
+    group,
+    grouped,
+    items,
+)
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
+from schema_core.expressions.fluent_functions import (
+    CURRENT_RANGE,
+    CURRENT_ROW,
+    UNBOUNDED_RANGE,
+    UNBOUNDED_ROW,
+)
+from schema_core.schema.rules import repeated
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Call, Frame, Name, Query, SortKey, Symbol, rewrite
+
+# --- windows of time -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWindow:
+    """Groups of the rows whose times fall in the same window, with a name for `group_by`.
+
+    `call` is the function of GROUP BY.
+    """
+
+    call: Call
+    name: str
+
+    def part(self, function: str) -> Call:
+        """Return the call of a function of the window, such as START."""
+        return replace(self.call, name=f"{self.call.name}_{function}")
+
+
+def _call(function: str, time: object, *lengths: syntax.Expression) -> Call:
+    for one in lengths:
+        if isinstance(one, Call) and one.name == "$ROWS":
+            raise UnsupportedError(
+                "SQL has no syntax for a window of a number of rows",
+                code="query-not-in-sql",
+                hint="give a length of time, such as lit(10).minutes",
+            )
+    return Call(function, (expression_of(time), *lengths))
+
+
+def _name(alias: str) -> str:
+    return require_instance(alias, str, "alias")
+
+
+@dataclass(frozen=True, slots=True)
+class _OnTime:
+    """Windows of the times in a column, which have no name yet."""
+
+    call: Call
+
+    def alias(self, alias: str) -> GroupWindow:
+        """Return the window by a name, which `group_by` and `col(name).start` refer to."""
+        return GroupWindow(self.call, _name(alias))
+
+
+class Tumble:
+    """Windows of one length, each of which begins where the one before ends.
+
+    >>> from schema_core.expressions import col, lit
+    >>> Tumble.over(lit(10).minutes).on(col("at")).alias("w").name
+    'w'
+    """
+
+    @classmethod
+    def over(cls, size: Expression) -> TumbleWithSize:
+        """Return windows of a length, such as ``lit(10).minutes``."""
+        return TumbleWithSize(expression_of(size))
+
+
+@dataclass(frozen=True, slots=True)
+class TumbleWithSize:
+    """Tumbling windows of a length."""
+
+    size: syntax.Expression
+
+    def on(self, time_field: Expression) -> TumbleWithSizeOnTime:
+        """Return the windows of the times in a column."""
+        return TumbleWithSizeOnTime(_call("TUMBLE", time_field, self.size))
+
+
+class TumbleWithSizeOnTime(_OnTime):
+    """Tumbling windows of a column."""
+
+
+class Slide:
+    """Windows of one length that begin in equal intervals, so that they may overlap.
+
+    >>> from schema_core.expressions import col, lit
+    >>> Slide.over(lit(1).hours).every(lit(10).minutes).on(col("at")).alias("w").name
+    'w'
+    """
+
+    @classmethod
+    def over(cls, size: Expression) -> SlideWithSize:
+        """Return windows of a length."""
+        return SlideWithSize(expression_of(size))
+
+
+@dataclass(frozen=True, slots=True)
+class SlideWithSize:
+    """Sliding windows of a length."""
+
+    size: syntax.Expression
+
+    def every(self, slide: Expression) -> SlideWithSizeAndSlide:
+        """Return the windows that begin in intervals of this length."""
+        return SlideWithSizeAndSlide(self.size, expression_of(slide))
+
+
+@dataclass(frozen=True, slots=True)
+class SlideWithSizeAndSlide:
+    """Sliding windows of a length and an interval."""
+
+    size: syntax.Expression
+    slide: syntax.Expression
+
+    def on(self, time_field: Expression) -> SlideWithSizeAndSlideOnTime:
+        """Return the windows of the times in a column."""
+        return SlideWithSizeAndSlideOnTime(_call("HOP", time_field, self.slide, self.size))
+
+
+class SlideWithSizeAndSlideOnTime(_OnTime):
+    """Sliding windows of a column."""
+
+
+class Session:
+    """Windows that end where no row follows for some time.
+
+    Spark does not run them in batch jobs, nor does Flink.
+
+    >>> from schema_core.expressions import col, lit
+    >>> Session.with_gap(lit(10).minutes).on(col("at")).alias("w").name
+    'w'
+    """
+
+    @classmethod
+    def with_gap(cls, gap: Expression) -> SessionWithGap:
+        """Return windows between which there are no rows for this time."""
+        return SessionWithGap(expression_of(gap))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWithGap:
+    """Sessions with a gap."""
+
+    gap: syntax.Expression
+
+    def on(self, time_field: Expression) -> SessionWithGapOnTime:
+        """Return the windows of the times in a column."""
+        return SessionWithGapOnTime(_call("SESSION", time_field, self.gap))
+
+
+class SessionWithGapOnTime(_OnTime):
+    """Sessions of a column."""
+
+
+#: Property of a window in an expression -> the suffix of its function in SQL.
+PROPERTIES: Mapping[str, str] = {
+    "$START": "START",
+    "$END": "END",
+    "$ROWTIME": "ROWTIME",
+    "$PROCTIME": "PROCTIME",
+}
+
+
+def windowed(
+    query: Query, window: GroupWindow, keys: Sequence[object], known: list[str]
+) -> tuple[Query, list[NamedExpression]]:
+    """A query grouped by a window and by keys, as `relational.grouped`.
+
+    Raises:
+        SchemaError: with code `misplaced-group-window` unless the window is one of the keys.
+    """
+    others = [one for one in keys if expression_of(one) != Name((window.name,))]
+    if len(others) != len(keys) - 1:
+        raise SchemaError(
+            f"group_by requires the window {window.name!r} once",
+            code="misplaced-group-window",
+            hint=f"write group_by(col({window.name!r}), ...)",
+        )
+    found, columns = grouped(query, others, known)
+    return found, [NamedExpression(window.name, window.call), *columns]
+
+
+def select_windows(
+    query: Query, window: GroupWindow, keys: Sequence[NamedExpression], fields: Iterable[object]
+) -> Query:
+    """Columns of the groups of a window.
+
+    Raises:
+        SchemaError: with code `unknown-column` for a property of another window.
+    """
+
+    def in_sql(node: syntax.Expression) -> syntax.Expression | None:
+        match node:
+            case Call(name=name, arguments=(Name(parts=(given,)),)) if name in PROPERTIES:
+                _require_window(window, given)
+                return window.part(PROPERTIES[name])
+            case _:
+                return None
+
+    named = [one.name for one in keys if one.expression is not window.call]
+    columns = [
+        NamedExpression(name, rewrite(tree, in_sql))
+        for name, tree in columns_of(fields, named, frozenset(PROPERTIES))
+    ]
+    return group(query, keys, columns)
+
+
+def with_bounds(
+    window: GroupWindow, fields: Iterable[object]
+) -> tuple[list[Expression | AliasedExpression], list[NamedExpression]]:
+    """Return expressions with the bounds of a window as columns, and these columns."""
+    bounds: dict[str, NamedExpression] = {}
+
+    def as_column(node: syntax.Expression) -> syntax.Expression | None:
+        match node:
+            case Call(name=name, arguments=(Name(parts=(given,)),)) if name in PROPERTIES:
+                _require_window(window, given)
+                column = NamedExpression(f"EXPR${len(bounds)}", window.part(PROPERTIES[name]))
+                return Name((bounds.setdefault(name, column).name,))
+            case _:
+                return None
+
+    found: list[Expression | AliasedExpression] = []
+    for one in fields:
+        tree = rewrite(expression_of(one), as_column)
+        names = one.names if isinstance(one, AliasedExpression) else ()
+        found.append(AliasedExpression(tree, names) if names else Expression(tree))
+    return found, list(bounds.values())
+
+
+def _require_window(window: GroupWindow, name: str) -> None:
+    if name != window.name:
+        raise SchemaError(
+            f"there is no window {name!r}",
+            code="unknown-column",
+            hint=f"use {window.name!r}",
+        )
+
+
+# --- windows over rows ---------------------------------------------------------------------------
+
+#: Bounds of a frame -> its unit, and the bound before and after the row.
+BOUNDS: Mapping[str, tuple[str, str, str]] = {
+    str(CURRENT_ROW): ("ROWS", "CURRENT ROW", "CURRENT ROW"),
+    str(CURRENT_RANGE): ("RANGE", "CURRENT ROW", "CURRENT ROW"),
+    str(UNBOUNDED_ROW): ("ROWS", "UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"),
+    str(UNBOUNDED_RANGE): ("RANGE", "UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"),
+}
+
+
+_CURRENT = Symbol("CURRENT ROW")
+
+
+@dataclass(frozen=True, slots=True)
+class OverWindow:
+    """The rows around each row that aggregates with ``over`` are computed of, with a name."""
+
+    window: syntax.Window
+    name: str
+
+
+class Over:
+    """Rows around each row, in an order and in partitions.
+
+    >>> from schema_core.expressions import col, row_interval
+    >>> Over.partition_by(col("k")).order_by(col("at")).preceding(row_interval(2)).alias("w").name
+    'w'
+    """
+
+    @classmethod
+    def order_by(cls, order_by: Expression | SortedExpression) -> OverWindowPartitionedOrdered:
+        """Return windows of all rows in an order."""
+        return OverWindowPartitioned(()).order_by(order_by)
+
+    @classmethod
+    def partition_by(cls, *partition_by: Expression) -> OverWindowPartitioned:
+        """Return windows within the rows that have the same values."""
+        return OverWindowPartitioned(tuple(map(expression_of, partition_by)))
+
+
+@dataclass(frozen=True, slots=True)
+class OverWindowPartitioned:
+    """Windows in partitions."""
+
+    keys: tuple[syntax.Expression, ...]
+
+    def order_by(self, order_by: Expression | SortedExpression) -> OverWindowPartitionedOrdered:
+        """Return the windows in an order of the rows."""
+        descending = isinstance(order_by, SortedExpression) and order_by.descending
+        tree = order_by.syntax if isinstance(order_by, SortedExpression) else None
+        key = SortKey(expression_of(order_by) if tree is None else tree, descending)
+        return OverWindowPartitionedOrdered(syntax.Window(None, self.keys, (key,)))
+
+
+@dataclass(frozen=True, slots=True)
+class OverWindowPartitionedOrdered:
+    """Windows in partitions and an order."""
+
+    window: syntax.Window
+
+    def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
+        """Return the windows that begin so many rows, or so much time, before each row.
+
+        Args:
+            preceding: ``row_interval(2)``, ``lit(10).minutes``, or `UNBOUNDED_ROW`,
+                `UNBOUNDED_RANGE`, `CURRENT_ROW` or `CURRENT_RANGE`.
+        """
+        return OverWindowPartitionedOrderedPreceding(self.window, *_bound(preceding, before=True))
+
+    def alias(self, alias: str) -> OverWindow:
+        """Return the windows from the first row to each row, by a name for ``over``.
+
+        Only these are windows of `lag` and `lead`.
+        """
+        return OverWindow(self.window, _name(alias))
+
+
+@dataclass(frozen=True, slots=True)
+class OverWindowPartitionedOrderedPreceding:
+    """Windows with a begin, which end at each row unless `following` is called."""
+
+    window: syntax.Window
+    unit: str
+    lower: Call | Symbol
+    upper: Call | Symbol = _CURRENT
+
+    def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
+        """Return the windows that end so many rows, or so much time, after each row.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for rows after a begin by time, or conversely.
+        """
+        unit, upper = _bound(following, before=False)
+        if unit != self.unit:
+            raise SchemaError(
+                f"window bounds must both be {self.unit}, got {unit} for the end",
+                code="wrong-argument",
+            )
+        return replace(self, upper=upper)
+
+    def alias(self, alias: str) -> OverWindow:
+        """Return the windows by a name for ``over``."""
+        frame = Frame(self.unit, self.lower, self.upper)
+        return OverWindow(replace(self.window, frame=frame), _name(alias))
+
+
+def _bound(given: Expression, *, before: bool) -> tuple[str, Call | Symbol]:
+    """Return the unit of a bound of a frame, ROWS or RANGE, and the bound."""
+    match tree := expression_of(given):
+        case Symbol(word=word) if word in BOUNDS:
+            unit, lower, upper = BOUNDS[word]
+            return unit, Symbol(lower if before else upper)
+        case Call(name="$ROWS", arguments=(rows,)):
+            return "ROWS", Call("PRECEDING" if before else "FOLLOWING", (rows,))
+        case _:
+            return "RANGE", Call("PRECEDING" if before else "FOLLOWING", (tree,))
+
+
+def select_over(
+    query: Query, windows: Sequence[OverWindow], fields: Iterable[object], known: list[str]
+) -> Query:
+    """Columns of a query that may be aggregates over windows."""
+    return replace(
+        block(query),
+        items=items(columns_of(fields, known)),
+        windows=tuple((one.name, one.window) for one in windows),
+    )
+
+
+def require_windows(given: Sequence[object]) -> tuple[OverWindow, ...]:
+    """Return windows over rows.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything else, or none.
+    """
+    found = tuple(one for one in given if isinstance(one, OverWindow))
+    if not given or len(found) < len(given):
+        shown = ", ".join(map(show, given)) or "none"
+        raise SchemaError(
+            f"over_window requires windows of Over with an alias, got {shown}",
+            code="wrong-argument",
+        )
+    if twice := repeated([one.name for one in found]):
+        raise SchemaError(f"two windows have the name {twice[0]!r}", code="wrong-argument")
+    return found

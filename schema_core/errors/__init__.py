@@ -1,0 +1,524 @@
+"""Errors, classified by how a caller would handle them, and their representation as diagnostics.
+
+The code that detects an error states the *problem*; callers add its location as the error
+propagates: `at` prepends a step of the path ("column 'total'"), `within` adds the source text, so
+that a span becomes a line, a column and a caret.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import field
+from functools import lru_cache, partial
+from heapq import nlargest
+from itertools import islice, pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import mask_text
+from schema_core.base.text import Span, line_starts, position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+
+#: Maximum length of a problem or a hint, and of one step of a path; longer ones are truncated.
+MAX_PROBLEM = 4_000
+MAX_PLACE = 200
+
+
+def cut(message: str, length: int = MAX_PROBLEM) -> str:
+    """Return the start of a message, which may quote input of any length.
+
+    >>> cut("there is no column 'abcdefgh'", 24)
+    "there is no column 'a..."
+    """
+    return message if len(message) <= length else message[: length - 3] + "..."
+
+
+def caret(text: str, span: Span, width: int = 96) -> list[str]:
+    r"""Return the line of a span and a line of carets under its characters, both truncated.
+
+    The values of secret options are masked.
+
+    >>> print("\n".join(caret("a + b", Span(4, 5))))
+    a + b
+        ^
+    """
+    text = mask_text(text)
+    starts = line_starts(text)
+    line = bisect_right(starts, span.start)
+    start_of_line = starts[line - 1]
+    end_of_line = starts[line] - 1 if line < len(starts) else len(text)
+    left = span.start - start_of_line
+    shift = max(0, left - width // 2)
+    start = start_of_line + shift
+    shown = text[start : min(start + width, end_of_line)].replace("\t", " ")
+    marks = max(1, min(span.stop - span.start, len(shown) - (left - shift)))
+    return [shown, " " * (left - shift) + "^" * marks]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error as data, from which messages, the command line and reports are rendered.
+
+    `line` and `column` count from 1, and are 0 without a position in a source text.
+    """
+
+    code: str
+    message: str
+    path: tuple[str, ...] = ()
+    hint: str | None = None
+    span: Span | None = None
+    text: str | None = field(default=None, repr=False)
+
+    @property
+    def line(self) -> int:
+        return position(self.text, self.span.start)[0] if self.text and self.span else 0
+
+    @property
+    def column(self) -> int:
+        return position(self.text, self.span.start)[1] if self.text and self.span else 0
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.path:
+            lines.append(f"  in {', '.join(self.path)}")
+        if self.text is not None and self.span is not None:
+            lines += [f"    {line}" for line in caret(self.text, self.span)]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SchemaCoreError(Exception):
+    """Base class of all errors of the library.
+
+    An error with a code of `BY_CODE` has the class of that code, a subclass of the one that is
+    raised. `problem` is the message without its location, `code` a stable name in kebab-case,
+    `hint` a suggestion, `path` the steps to the location, `span` the range of characters of `text`.
+    `diagnostics` contains this error and, if several were reported at once, the others after it.
+    """
+
+    default_code = "unclassified-error"
+
+    def __new__(cls, *_: Any, code: str | None = None, **__: Any) -> Self:
+        found = BY_CODE.get(code or cls.default_code, cls)
+        return super().__new__(found if issubclass(found, cls) else cls)
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        span: Span | None = None,
+        text: str | None = None,
+        path: tuple[str, ...] = (),
+    ) -> None:
+        problem = cut(problem)
+        super().__init__(problem)
+        self.problem = problem
+        self.code: str = code or self.default_code
+        self.hint: str | None = None if hint is None else cut(hint)
+        self.span = span
+        self.text = text
+        self.path = path
+        self.others: tuple[SchemaCoreError, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        own = Diagnostic(self.code, self.problem, self.path, self.hint, self.span, self.text)
+        return (own, *(d for other in self.others for d in other.diagnostics))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (type(self), self.problem, self.__dict__.copy()))
+
+
+def _restore(kind: type[SchemaCoreError], problem: str, state: dict[str, Any]) -> SchemaCoreError:
+    """Unpickle an error, which worker processes send to the driver."""
+    error = kind(problem)
+    error.__dict__.update(state)
+    return error
+
+
+class SchemaError(SchemaCoreError):
+    """A type, expression, schema, statement or argument is invalid.
+
+    >>> with at("column 'total'"), at("argument 2 of SUBSTRING"):
+    ...     raise SchemaError("expected an integer, got STRING", hint="add a CAST")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: expected an integer, got STRING
+      in column 'total', argument 2 of SUBSTRING
+      hint: add a CAST
+    """
+
+    default_code = "invalid-value"
+
+
+class ParseError(SchemaError):
+    """The input does not follow its grammar; `span` is the position."""
+
+    default_code = "syntax"
+
+
+class NotFoundError(SchemaCoreError):
+    """An object does not exist: a catalog, database, table, view, function or column.
+
+    `names` is the full path of the missing object, starting with its catalog, if known.
+    """
+
+    default_code = "not-found"
+    names: tuple[str, ...] = ()
+
+    def of(self, *names: str) -> Self:
+        """Set the full path of the missing object, and return the error."""
+        self.names = names
+        return self
+
+
+class AlreadyExistsError(SchemaCoreError):
+    """An object of that name already exists."""
+
+    default_code = "already-exists"
+
+
+class ConflictError(SchemaCoreError):
+    """A concurrent modification: `expected` is the state that was read, `found` the current one.
+
+    Read the object again, and repeat the change.
+    """
+
+    default_code = "concurrent-modification"
+    expected: object = None
+    found: object = None
+
+
+class UnsupportedError(SchemaCoreError):
+    """The request is valid, but not supported by a format, a connector or an engine."""
+
+    default_code = "unsupported"
+
+
+class ExternalError(SchemaCoreError):
+    """An external system failed: a file, a store, a Spark job."""
+
+    default_code = "external-failure"
+
+
+# --- classes with the names of PyFlink, by code --------------------------------------------------
+
+
+class CatalogException(SchemaCoreError):
+    """A catalog or its store failed, or does not exist."""
+
+    default_code = "catalog-store-failed"
+
+
+class CatalogStoreException(ExternalError, CatalogException):
+    """The store of a catalog failed, or its content is malformed."""
+
+    default_code = "catalog-store-failed"
+
+
+class CatalogNotExistException(NotFoundError, CatalogException):
+    """A catalog does not exist."""
+
+    default_code = "catalog-not-found"
+
+
+class CatalogAlreadyExistException(AlreadyExistsError, CatalogException):
+    """A catalog of that name already exists."""
+
+    default_code = "catalog-exists"
+
+
+class CatalogInUseException(SchemaError, CatalogException):
+    """The current catalog cannot be dropped."""
+
+    default_code = "catalog-in-use"
+
+
+class DatabaseNotExistException(NotFoundError, CatalogException):
+    """A database does not exist. Flink raises `CatalogException` where it is selected."""
+
+    default_code = "database-not-found"
+
+
+class DatabaseAlreadyExistException(AlreadyExistsError):
+    """A database of that name already exists."""
+
+    default_code = "database-exists"
+
+
+class DatabaseNotEmptyException(SchemaError):
+    """A database that holds objects is dropped without CASCADE."""
+
+    default_code = "database-not-empty"
+
+
+class TableNotExistException(NotFoundError):
+    """A table or view does not exist."""
+
+    default_code = "table-not-found"
+
+
+class TableAlreadyExistException(AlreadyExistsError):
+    """A table or view of that name already exists."""
+
+    default_code = "table-exists"
+
+
+class TableNotPartitionedException(SchemaError):
+    """A table has no partitions."""
+
+    default_code = "not-partitioned"
+
+
+class PartitionNotExistException(NotFoundError):
+    """A partition does not exist."""
+
+    default_code = "partition-not-found"
+
+
+class PartitionAlreadyExistsException(AlreadyExistsError):
+    """A partition of that specification already exists."""
+
+    default_code = "partition-exists"
+
+
+class PartitionSpecInvalidException(SchemaError):
+    """The keys of a partition are not those of its table."""
+
+    default_code = "invalid-partition-spec"
+
+
+class FunctionNotExistException(NotFoundError):
+    """A function does not exist."""
+
+    default_code = "function-not-found"
+
+
+class FunctionAlreadyExistException(AlreadyExistsError):
+    """A function of that name already exists."""
+
+    default_code = "function-exists"
+
+
+class ModelNotExistException(NotFoundError):
+    """A model does not exist."""
+
+    default_code = "model-not-found"
+
+
+class ModelAlreadyExistException(AlreadyExistsError):
+    """A model of that name already exists."""
+
+    default_code = "model-exists"
+
+
+#: Error code -> the class of errors with that code. No class is raised by its own name.
+BY_CODE: Mapping[str, type[SchemaCoreError]] = MappingProxyType({
+    "catalog-store-failed":               CatalogStoreException,
+    "corrupt-catalog-file":               CatalogStoreException,
+    "corrupt-entry":                      CatalogStoreException,
+    "hive-metastore-failed":              CatalogStoreException,
+    "catalog-not-found":                  CatalogNotExistException,
+    "catalog-exists":                     CatalogAlreadyExistException,
+    "catalog-in-use":                     CatalogInUseException,
+    "database-not-found":                 DatabaseNotExistException,
+    "database-exists":                    DatabaseAlreadyExistException,
+    "database-not-empty":                 DatabaseNotEmptyException,
+    "table-not-found":                    TableNotExistException,
+    "view-not-found":                     TableNotExistException,
+    "materialized-table-not-found":       TableNotExistException,
+    "temporary-table-not-found":          TableNotExistException,
+    "temporary-view-not-found":           TableNotExistException,
+    "table-exists":                       TableAlreadyExistException,
+    "view-exists":                        TableAlreadyExistException,
+    "materialized-table-exists":          TableAlreadyExistException,
+    "not-partitioned":                    TableNotPartitionedException,
+    "partition-not-found":                PartitionNotExistException,
+    "partition-exists":                   PartitionAlreadyExistsException,
+    "invalid-partition-spec":             PartitionSpecInvalidException,
+    "function-not-found":                 FunctionNotExistException,
+    "temporary-function-not-found":       FunctionNotExistException,
+    "temporary-system-function-not-found": FunctionNotExistException,
+    "function-exists":                    FunctionAlreadyExistException,
+    "temporary-function-exists":          FunctionAlreadyExistException,
+    "temporary-system-function-exists":   FunctionAlreadyExistException,
+    "model-not-found":                    ModelNotExistException,
+    "temporary-model-not-found":          ModelNotExistException,
+    "model-exists":                       ModelAlreadyExistException,
+    "temporary-model-exists":             ModelAlreadyExistException,
+})  # fmt: skip
+
+
+def with_notes(
+    error: BaseException, others: Iterable[BaseException], occasion: str
+) -> BaseException:
+    """Attach later errors to an error as notes, which its traceback shows (PEP 678)."""
+    for other in others:
+        error.add_note(f"{occasion}: {type(other).__name__}: {other}")
+    return error
+
+
+class OnError:
+    """A context that calls a function with an error of its block; True suppresses the error.
+
+    A class, since each step of resolution has such contexts, and those of
+    `contextlib.contextmanager` take several times as long.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Callable[[SchemaCoreError], bool]) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool | None:
+        return isinstance(error, SchemaCoreError) and self._handle(error)
+
+
+def at(place: str, span: Span | None = None) -> OnError:
+    """Prepend `place` to the path of any error that propagates, and set `span` if it has none."""
+    return OnError(partial(_locate, cut(place, MAX_PLACE), span))
+
+
+def _locate(place: str, span: Span | None, error: SchemaCoreError) -> bool:
+    for one in (error, *error.others):
+        one.path = (place, *one.path)
+        if one.span is None:
+            one.span = span
+    return False
+
+
+def within(text: str | None) -> OnError:
+    """Set the source text of any error that propagates, unless it has one."""
+    return OnError(partial(_set_text, text))
+
+
+def _set_text(text: str | None, error: SchemaCoreError) -> bool:
+    for one in (error, *error.others):
+        if one.text is None:
+            one.text = text
+    return False
+
+
+def raise_all(errors: Iterable[SchemaCoreError]) -> None:
+    """Raise the first error, which carries all others; do nothing if there is none."""
+    found = tuple(errors)
+    if found:
+        found[0].others = found[1:]
+        raise found[0]
+
+
+#: Maximum number of errors that are reported at once; the others are counted.
+MAX_ERRORS = 1_000
+
+
+class Gathering:
+    """Collects the errors of many steps, so that all are reported at once.
+
+    Beyond `MAX_ERRORS` the last error reports the number of the others.
+
+    >>> found = Gathering()
+    >>> for text in ("a", "b"):
+    ...     with found.catching():
+    ...         raise SchemaError(f"bad {text}")
+    >>> [error.problem for error in found.errors]
+    ['bad a', 'bad b']
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[SchemaCoreError] = []
+        self.omitted: int = 0
+
+    def catching(self) -> OnError:
+        """Return a context that collects an error of its block."""
+        return OnError(self._catch)
+
+    def _catch(self, error: SchemaCoreError) -> bool:
+        self.add(error)
+        return True
+
+    def add(self, error: SchemaCoreError) -> None:
+        """Collect an error and those that it carries."""
+        found = (error, *error.others)
+        room = max(0, MAX_ERRORS - len(self.errors))
+        self.errors += found[:room]
+        self.omitted += len(found[room:])
+        error.others = ()
+
+    def raise_all(self) -> None:
+        """Raise the first error, which carries all others; do nothing if there is none."""
+        if self.omitted:
+            problem = f"and {self.omitted:,} more errors"
+            self.errors.append(SchemaError(problem, code="too-many-errors"))
+        raise_all(self.errors)
+
+
+#: Maximum number of names that are searched for similar ones, which is slow.
+MAX_SIMILAR = 1_000
+#: Maximum number of names that are listed if none of them is similar.
+MAX_LISTED = 8
+
+
+#: Maximum number of names that are compared; more are preselected by common letters.
+MAX_COMPARED = 24
+
+
+@lru_cache(maxsize=2_048)
+def _pairs(name: str) -> frozenset[str]:
+    """Return the letters and pairs of adjacent letters of a name."""
+    return frozenset((*name, *map("".join, pairwise(name))))
+
+
+def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:
+    """Return the names most similar to a name, best first.
+
+    Equal to `difflib.get_close_matches`, which would dominate the run time for hundreds of names
+    and hundreds of errors.
+
+    >>> close_matches("TABELS", ["TABLE", "TABLES", "VIEWS"], 0.75)
+    ['TABLES']
+    """
+    length = len(name)
+    names = [
+        one
+        for one in known
+        if 2 * min(length, len(one)) >= likeness * (length + len(one)) and len(one) <= MAX_PLACE
+    ]
+    if len(names) > MAX_COMPARED:
+        own = _pairs(name)
+        names = nlargest(MAX_COMPARED, names, key=lambda one: len(own & _pairs(one)))
+    from difflib import get_close_matches
+
+    return get_close_matches(name, names, n=count, cutoff=likeness)
+
+
+def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """Return a hint with the most similar name, or with all names, or None.
+
+    `likeness` is the minimum similarity, from 0 to 1.
+
+    >>> similar("amuont", ["amount", "id"])
+    "did you mean 'amount'?"
+    >>> similar("price", ["amount", "id"])
+    "there are 'amount', 'id'"
+    """
+    names = list(islice(known, MAX_SIMILAR + 1))
+    if len(names) > MAX_SIMILAR or len(name) > MAX_PLACE:
+        return None
+    if match := close_matches(name, names, likeness, count=1):
+        return f"did you mean {match[0]!r}?"
+    if len(names) == 1:
+        return f"there is only {names[0]!r}"
+    return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None

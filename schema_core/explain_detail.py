@@ -1,7 +1,0 @@
-"""Details of EXPLAIN, by the name of `pyflink.table.explain_detail`."""
-
-from __future__ import annotations
-
-from schema_core.environment.explain_detail import ExplainDetail
-
-__all__ = ["ExplainDetail"]

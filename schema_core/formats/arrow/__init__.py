@@ -1,1 +1,0 @@
-"""Map Flink's types and schemas to Arrow's, and back."""

@@ -1,1 +1,0 @@
-"""CREATE TABLE statements of other SQL engines, converted to schemas and back."""

@@ -1,1 +1,0 @@
-"""Encode tables, views and models as Flink's property maps, and decode them."""

@@ -1,0 +1,9 @@
+from schema_core.mappings.arrow.schemas import from_arrow as from_arrow
+from schema_core.mappings.arrow.schemas import from_field as from_field
+from schema_core.mappings.arrow.schemas import from_schema as from_schema
+from schema_core.mappings.arrow.schemas import layout_of as layout_of
+from schema_core.mappings.arrow.schemas import read_schema as read_schema
+from schema_core.mappings.arrow.schemas import to_arrow as to_arrow
+from schema_core.mappings.arrow.schemas import to_field as to_field
+from schema_core.mappings.arrow.schemas import to_schema as to_schema
+from schema_core.mappings.loss import ForeignSchema as ForeignSchema

@@ -1,0 +1,307 @@
+"""Convert fields and schemas to Arrow and back, with exact-type metadata; `types` has the mapping.
+
+The physical type of a field is correct for readers that ignore the metadata. The exact type in the
+metadata is used only while the physical type still matches it, so a field that was changed is read
+by its physical type. Layouts (large, view, dictionary, other time units) are not part of the type;
+`layout_of` returns them separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.extras import needs
+from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.mappings.arrow.types import (
+    EXTENSION_NAME,
+    Node,
+    check_arrow,
+    extension_metadata,
+    extension_of,
+    field_with_layout,
+    from_layout,
+    physical_field,
+    read_extension,
+    read_layout,
+    read_type,
+    to_physical,
+    write_layout,
+)
+from schema_core.mappings.exact_types import (
+    COMMENT_KEY,
+    DEFINITIONS_KEY,
+    LAYOUT_KEY,
+    SPARK_METADATA_KEY,
+    TYPE_KEY,
+    exact_type,
+    read_object,
+)
+from schema_core.mappings.loss import (
+    ForeignSchema,
+    Loss,
+    LossKind,
+    Policy,
+    enforce,
+    matches_physical,
+    raise_refused,
+    read_fields,
+)
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, NullType, RowField, VariantType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# --- to Arrow -------------------------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def to_field(
+    name: str,
+    type_: DataType,
+    comment: str | None = None,
+    *,
+    layout: str | None = None,
+    on_loss: Policy = "error",
+) -> pa.Field:
+    """Return the Arrow field of a column: physical type, nullability, exact-type metadata.
+
+    `layout` is a result of `layout_of`; the field is given that layout.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink
+            (symbols, descriptors, unresolved names).
+        SchemaError: with code `invalid-layout` for a layout that is invalid or cannot store the
+            type.
+
+    >>> from schema_core.types import parse_type
+    >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
+    pyarrow.Field<total: decimal128(12, 2) not null>
+    """
+    enforce((), on_loss)
+    require_instance(name, str, "name")
+    require_instance(type_, DataType, "type_")
+    require_instance(comment, (str, NoneType), "comment")
+    with at(f"field {name!r}"):
+        field, with_metadata = RowField(name, type_, comment), on_loss != "accept"
+        if layout is None:
+            return physical_field(field, with_metadata=with_metadata)
+        return field_with_layout(field, _checked_layout(layout, field), with_metadata=with_metadata)
+
+
+@needs("pyarrow")
+def to_arrow(type_: DataType) -> pa.DataType:
+    """Return the Arrow type that stores the values of a type; nested fields have metadata."""
+    require_instance(type_, DataType, "type_")
+    return to_physical(type_, True)
+
+
+@needs("pyarrow")
+def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema:
+    """Return the Arrow schema of all columns of a table, as its readers see them."""
+    import pyarrow as pa
+
+    require_instance(schema, ResolvedSchema, "schema")
+    return pa.schema(
+        [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
+    )
+
+
+def _checked_layout(layout: str, field: RowField) -> Node:
+    """Parse a layout and require that it can store the type of the field."""
+    import pyarrow as pa
+
+    node = read_layout(layout)
+    bare = pa.field(field.name, from_layout(node), metadata=extension_metadata(node) or None)
+    check_arrow(bare.type)
+    physical = _read_physical(bare, with_metadata=False)
+    if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
+        raise SchemaError(
+            f"the layout {layout} cannot store {field.data_type}", code="invalid-layout"
+        )
+    return node
+
+
+# --- from Arrow -----------------------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def from_field(field: pa.Field) -> DataType:
+    """Return the exact type if it matches the physical type, else the nearest type.
+
+    Nullability is always that of the field. Metadata that passed through Spark is understood.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-flink` for an Arrow type that Flink does not have,
+            `too-deep` or `too-wide` beyond the limits.
+    """
+    import pyarrow as pa
+
+    require_instance(field, pa.Field, "field", "a pyarrow Field")
+    with at(f"field {field.name!r}"):
+        check_arrow(field.type)
+        return _read_field(field).data_type
+
+
+@needs("pyarrow")
+def from_arrow(arrow: pa.DataType) -> DataType:
+    """Return the nearest type to an Arrow type, nullable.
+
+    >>> import pyarrow as pa
+    >>> print(from_arrow(pa.list_(pa.field("element", pa.uint32(), nullable=False))))
+    ARRAY<BIGINT NOT NULL>
+    """
+    import pyarrow as pa
+
+    require_instance(arrow, pa.DataType, "arrow", "a pyarrow DataType")
+    check_arrow(arrow)
+    return read_type(arrow, _read_field)
+
+
+def type_of(description: object) -> DataType:
+    """Return the type of an Arrow type or field, for `DataTypes.of`.
+
+    Raises:
+        SchemaError: with code `data-type-not-inferred` for any other object of Arrow.
+    """
+    import pyarrow as pa
+
+    if isinstance(description, pa.Field):
+        return from_field(description)
+    if isinstance(description, pa.DataType):
+        return from_arrow(description)
+    kind = type(description).__name__
+    raise SchemaError(
+        f"cannot infer a data type from Arrow's {kind}", code="data-type-not-inferred"
+    )
+
+
+@needs("pyarrow")
+def from_schema(schema: pa.Schema) -> Schema:
+    """Return a schema of physical columns, with their comments, from an Arrow schema.
+
+    Raises:
+        UnsupportedError: for all columns whose type Flink does not have.
+    """
+    found = read_schema(schema)
+    raise_refused(found.refused)
+    return found.schema
+
+
+@needs("pyarrow")
+def read_schema(schema: pa.Schema) -> ForeignSchema:
+    """Read all columns that can be read; report errors of the others, and losses.
+
+    >>> import pyarrow as pa
+    >>> odd = pa.month_day_nano_interval()
+    >>> found = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
+    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
+    (['`id` SMALLINT'], ['type-not-in-flink'])
+    >>> print(found.losses[0])
+    id: uint8 becomes SMALLINT (another physical layout of the same values)
+    """
+    import pyarrow as pa
+
+    require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
+    return read_fields(schema, _read_column)
+
+
+def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
+    with at(f"field {field.name!r}"):
+        check_arrow(field.type)
+        found = _read_field(field)
+    return found, (*layout_losses(field, found.data_type),)
+
+
+@needs("pyarrow")
+def layout_of(field: pa.Field) -> str | None:
+    """Return the layout of a field if it differs from that of `to_field`, else None."""
+    type_ = from_field(field)
+    return None if _has_default_layout(field, type_) else write_layout(field)
+
+
+@needs("pyarrow")
+def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
+    """Return a loss for a layout or time zone, which are not part of the type."""
+    if _has_default_layout(field, type_):
+        return
+    zone = getattr(field.type, "tz", None)
+    kind = LossKind.LAYOUT if zone in (None, "UTC") else LossKind.ZONE
+    yield Loss((field.name,), kind, str(field.type), type_.as_summary_string(), reversible=True)
+
+
+def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
+    extension = (field.metadata or {}).get(EXTENSION_NAME)
+    return bool(extension == extension_of(type_) and to_physical(type_, True).equals(field.type))
+
+
+def _read_field(field: pa.Field) -> RowField:
+    """Return the name, type and comment of a field at any level."""
+    metadata = field_metadata(field)
+    type_ = _exact_type(field, metadata)
+    if type_ is None:
+        return _read_physical(field, with_metadata=True)
+    if not isinstance(type_, NullType):
+        type_ = type_.with_nullability(field.nullable)
+    return RowField(field.name, type_, metadata.get(COMMENT_KEY))
+
+
+def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
+    """Return the type in the metadata if it is valid and the field matches it."""
+    type_ = exact_type(metadata)
+    if type_ is None:
+        return None
+    try:
+        if to_physical(type_, True).equals(field.type):
+            return type_
+        physical = _read_physical(field, with_metadata=False).data_type
+    except SchemaCoreError:
+        return None
+    return type_ if matches_physical(type_, physical, "arrow", exactly_null=True) else None
+
+
+def _read_physical(field: pa.Field, *, with_metadata: bool) -> RowField:
+    """Read a field by its physical type; nested fields with metadata if `with_metadata` is true."""
+    metadata = field.metadata or {}
+    name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
+    type_ = read_extension(name, field.type) or _spark_variant(field.type)
+    if type_ is None:
+        type_ = read_type(
+            field.type,
+            _read_field if with_metadata else partial(_read_physical, with_metadata=False),
+        )
+    if not isinstance(type_, NullType):
+        type_ = type_.with_nullability(field.nullable)
+    return RowField(field.name, type_, field_metadata(field).get(COMMENT_KEY))
+
+
+def _spark_variant(arrow: Any) -> DataType | None:
+    """Return VARIANT for a struct that Spark marks in the metadata of its field `metadata`."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(arrow) or arrow.num_fields != 2:
+        return None
+    marks = (field.metadata or {} for field in arrow.fields if field.name == "metadata")
+    return VariantType() if any(mark.get(b"variant") == b"true" for mark in marks) else None
+
+
+@needs("pyarrow")
+def field_metadata(field: pa.Field) -> dict[str, str]:
+    """Return exact type, layout and comment from a field's metadata or Spark's part of it."""
+    metadata = field.metadata
+    if not metadata:
+        return {}
+    found = {
+        key: metadata[key.encode()].decode("utf-8", "replace")
+        for key in (TYPE_KEY, DEFINITIONS_KEY, LAYOUT_KEY, COMMENT_KEY)
+        if key.encode() in metadata
+    }
+    if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
+        return found
+    return {key: one for key, one in read_object(spark).items() if isinstance(one, str)} | found

@@ -1,0 +1,510 @@
+"""Changes of ALTER TABLE: columns, constraints, watermarks, distribution and options.
+
+Each change returns a new definition of the table. `REFERENCES` lists what can refer to a column, so
+that no reference to a dropped or renamed column remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from schema_core.catalog.changes.application import apply, normal_type, steps_of
+from schema_core.catalog.changes.former_names import NameChange, paths_of, replaced_names
+from schema_core.catalog.changes.table_changes import ModifyFieldName, print_path
+from schema_core.catalog.objects import CatalogTable
+from schema_core.errors import SchemaError, UnsupportedError, at, similar
+from schema_core.mappings.dialects.definitions import (
+    column_of,
+    distribution_of,
+    names_in,
+    options_of,
+    primary_key_of,
+    promoted,
+    watermark_of,
+    with_key_not_null,
+)
+from schema_core.schema.columns import (
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+    Written,
+)
+from schema_core.schema.rules import repeated
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.statement_syntax import (
+    AddElements,
+    DropColumns,
+    DropConstraint,
+    DropDistribution,
+    DropPrimaryKey,
+    DropWatermark,
+    ModifyElements,
+    PlacedColumn,
+    RenameColumn,
+    ResetOptions,
+    SetOptions,
+)
+from schema_core.sql.syntax import Name
+from schema_core.types import DataType, RowType
+
+
+def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
+    """Return the table after a change.
+
+    Raises:
+        SchemaError: where the change does not fit the table.
+        UnsupportedError: with code `statement-not-supported` for a change of another kind.
+    """
+    change_of = CHANGES.get(type(change))
+    if change_of is None:
+        raise UnsupportedError(
+            f"ALTER TABLE does not support {type(change).__name__}", code="statement-not-supported"
+        )
+    return change_of(table, change, text)
+
+
+def name_changes_of(old: CatalogTable, new: CatalogTable, change: Any) -> list[NameChange]:
+    """Return the changes of names of columns and fields that a change of ALTER TABLE has made."""
+    kept = {*map(id, old.schema.columns)} & {*map(id, new.schema.columns)}
+    before, after = (
+        paths_of(column for column in one.schema.columns if id(column) not in kept)
+        for one in (old, new)
+    )
+    if isinstance(change, RenameColumn):
+        path = change.column.parts
+        return [(path, (*path[:-1], change.new_name.parts[-1]))] if path in before else []
+    return replaced_names(before, after)
+
+
+def option_keys(change: SetOptions | ResetOptions) -> Collection[str]:
+    """Return the keys of the options that a change sets or resets."""
+    return change.keys if isinstance(change, ResetOptions) else options_of(change.options).keys()
+
+
+# --- columns, watermark, key, distribution -------------------------------------------------
+
+
+def _add(table: CatalogTable, change: AddElements, text: str) -> CatalogTable:
+    schema = with_added(table.schema, change.columns, text)
+    if change.watermark is not None:
+        _require_absent(schema.watermark_specs, "a watermark", "MODIFY WATERMARK")
+        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
+    if change.constraints:
+        _require_absent(schema.primary_key, "a primary key", "MODIFY PRIMARY KEY")
+        schema = _with_key(schema, change)
+    if change.distribution is not None:
+        _require_absent(table.distribution, "a distribution", "MODIFY DISTRIBUTION")
+        table = replace(table, distribution=distribution_of(change.distribution))
+    return replace(table, schema=schema)
+
+
+def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTable:
+    schema = table.schema
+    if change.constraints:
+        _require_present(schema.primary_key, "primary key", "ADD PRIMARY KEY")
+        schema = _with_key(schema, change)
+    schema = with_modified(schema, change.columns, text)
+    if change.watermark is not None:
+        _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
+        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
+    if change.distribution is not None:
+        _require_present(table.distribution, "distribution", "ADD DISTRIBUTION")
+        table = replace(table, distribution=distribution_of(change.distribution))
+    return replace(table, schema=schema)
+
+
+def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
+    """Return the schema with the primary key of the change, whose columns become NOT NULL."""
+    key = primary_key_of(change.constraints[0])
+    columns = with_key_not_null(schema.columns, key.column_names)
+    return replace(schema, columns=columns, primary_key=key)
+
+
+def _require_absent(there: object, what: str, instead: str) -> None:
+    if there:
+        raise SchemaError(
+            f"the table already has {what}", code="already-declared", hint=f"write {instead}"
+        )
+
+
+def _require_present(there: object, what: str, instead: str | None = None) -> None:
+    if not there:
+        raise SchemaError(
+            f"the table has no {what}",
+            code="not-declared",
+            hint=f"write {instead}" if instead else None,
+        )
+
+
+def _drop_key(table: CatalogTable, change: DropPrimaryKey, text: str) -> CatalogTable:
+    _require_present(table.schema.primary_key, "primary key")
+    return replace(table, schema=_without_key(table.schema))
+
+
+def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> CatalogTable:
+    key, name = table.schema.primary_key, change.name.parts[-1]
+    if key is None or key.name != name:
+        raise SchemaError(
+            f"the table has no constraint {name!r}",
+            code="not-declared",
+            span=change.name.span,
+            hint=f"its primary key is called {key.name!r}" if key else None,
+        )
+    return replace(table, schema=_without_key(table.schema))
+
+
+def _without_key(schema: Schema) -> Schema:
+    """Return the schema without its primary key; its columns stay NOT NULL."""
+    if schema.immutable_columns is not None:
+        raise SchemaError("immutable columns require the primary key", code="still-referenced")
+    return replace(schema, primary_key=None)
+
+
+def _drop_watermark(table: CatalogTable, change: DropWatermark, text: str) -> CatalogTable:
+    _require_present(table.schema.watermark_specs, "watermark")
+    return replace(table, schema=replace(table.schema, watermark_specs=()))
+
+
+def _drop_distribution(table: CatalogTable, change: DropDistribution, text: str) -> CatalogTable:
+    _require_present(table.distribution, "distribution")
+    return replace(table, distribution=None)
+
+
+# --- options -------------------------------------------------------------------------------
+
+
+def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> CatalogTable:
+    if not change.keys:
+        raise SchemaError("expected at least one option", code="missing-options")
+    if "connector" in change.keys:
+        raise connector_is_required()
+    return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
+
+
+def connector_is_required() -> SchemaError:
+    """Return the error for a change that removes the connector."""
+    return SchemaError("the option 'connector' cannot be reset", code="missing-connector")
+
+
+#: kind of change -> what makes the new definition
+CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
+    AddElements:      _add,
+    ModifyElements:   _modify,
+    DropColumns:      lambda table, change, _: without_columns(table, change.columns),
+    RenameColumn:     lambda table, change, _: with_renamed(table, change.column, change.new_name),
+    DropPrimaryKey:   _drop_key,
+    DropConstraint:   _drop_constraint,
+    DropWatermark:    _drop_watermark,
+    DropDistribution: _drop_distribution,
+    SetOptions:       lambda table, change, _: table.copy(
+        {**table.options, **options_of(change.options)}
+    ),
+    ResetOptions:     _reset_options,
+}  # fmt: skip
+
+
+# --- columns -------------------------------------------------------------------------------
+
+
+def _column_name(name: Name) -> str:
+    """Return the name of a column.
+
+    Raises:
+        UnsupportedError: with code `nested-column` for the path of a field.
+    """
+    if len(name.parts) > 1:
+        raise UnsupportedError(
+            "single fields of a column cannot be altered",
+            code="nested-column",
+            span=name.span,
+            hint="modify the whole column",
+        )
+    return name.parts[0]
+
+
+def _require_once(names: Iterable[str]) -> None:
+    if twice := repeated(names):
+        raise SchemaError(f"column {twice[0]!r} is named twice", code="duplicate-column")
+
+
+def _require_known(name: Name, columns: Collection[str]) -> None:
+    """Raise where no column has the name.
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
+    if name.parts[-1] not in columns:
+        raise SchemaError(
+            f"there is no column {name.parts[-1]!r}",
+            code="unknown-column",
+            span=name.span,
+            hint=similar(name.parts[-1], columns),
+        )
+
+
+class OrderedColumns:
+    """Columns by name and in order; every operation takes constant time."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns: dict[str, UnresolvedColumn] = {}
+        self._next: dict[str | None, str | None] = {None: None}
+        self._previous: dict[str | None, str | None] = {None: None}
+        for column in columns:
+            self.insert_after(self._previous[None], column)
+
+    def insert_after(self, before: str | None, column: UnresolvedColumn) -> None:
+        """Insert a column after another one, or first."""
+        after, name = self._next[before], column.name
+        self._next[before] = self._previous[after] = name
+        self._next[name], self._previous[name] = after, before
+        self.columns[name] = column
+
+    def remove(self, name: str) -> None:
+        """Remove a column."""
+        before, after = self._previous.pop(name), self._next.pop(name)
+        self._next[before], self._previous[after] = after, before
+        del self.columns[name]
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Insert a column at its position: first, after another one, or last.
+
+        Raises:
+            SchemaError: with code `unknown-column`.
+        """
+        if placed.first:
+            self.insert_after(None, column)
+        elif placed.after is not None:
+            name = _column_name(placed.after)
+            _require_known(placed.after, self.columns)
+            self.insert_after(name, column)
+        else:
+            self.insert_after(self._previous[None], column)
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        name = self._next[None]
+        while name is not None:
+            yield self.columns[name]
+            name = self._next[name]
+
+
+class AppendOnlyColumns:
+    """Columns by name that are only appended to: cheaper than `OrderedColumns`."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns: dict[str, UnresolvedColumn] = {column.name: column for column in columns}
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Append a column."""
+        del placed
+        self.columns[column.name] = column
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        return iter(self.columns.values())
+
+
+# --- added and modified --------------------------------------------------------------------
+
+
+def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
+    """Return the schema with columns added at their positions.
+
+    Raises:
+        SchemaError: with code `duplicate-column` or `unknown-column`.
+    """
+    last = not any(placed.first or placed.after is not None for placed in new)
+    columns = AppendOnlyColumns(schema.columns) if last else OrderedColumns(schema.columns)
+    for placed in new:
+        name = _column_name(placed.name)
+        with at(f"column {name!r}", placed.name.span):
+            if name in columns.columns:
+                raise SchemaError(
+                    f"the table already has a column {name!r}", code="duplicate-column"
+                )
+            columns.place(column_of(placed.column, text), placed)
+    return replace(schema, columns=tuple(columns))
+
+
+def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
+    """Return the schema with new definitions of some columns.
+
+    A comment that is not given stays; columns of the primary key stay NOT NULL.
+
+    Raises:
+        SchemaError: with code `duplicate-column` or `unknown-column`.
+    """
+    _require_once(_column_name(placed.name) for placed in new)
+    key = schema.primary_key.column_names if schema.primary_key else ()
+    columns = OrderedColumns(schema.columns)
+    for placed in new:
+        with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
+            _require_known(placed.name, columns.columns)
+            old, column = columns.columns[placed.name.parts[-1]], column_of(placed.column, text)
+            if column.comment is None:
+                column = replace(column, comment=old.comment)
+            if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
+                column = promoted(column)
+            if placed.first or placed.after is not None:
+                _move(columns, column, placed)
+            else:
+                columns.columns[column.name] = column
+    return replace(schema, columns=tuple(columns))
+
+
+def _move(columns: OrderedColumns, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+    """Move a column; AFTER itself moves it to the start, as in Flink."""
+    columns.remove(column.name)
+    if placed.after is not None and placed.after.parts[-1] == column.name:
+        columns.insert_after(None, column)
+    else:
+        columns.place(column, placed)
+
+
+# --- dropped and renamed -------------------------------------------------------------------
+
+
+def _read_by(expression: Written) -> set[str]:
+    """Return the columns that an expression reads."""
+    if not isinstance(expression, SqlExpression):
+        expression = expression.written
+    tree = expression.syntax or parse_expression(expression.text)
+    return {name.parts[0] for name in names_in(tree)}
+
+
+#: what may refer to a column -> the columns it refers to
+REFERENCES: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
+    "a partition key": lambda table: table.partition_keys,
+    "the distribution": lambda table: table.distribution.bucket_keys if table.distribution else (),
+    "the watermark": lambda table: [
+        name
+        for spec in table.schema.watermark_specs
+        for name in {spec.column_name, *_read_by(spec.watermark_expression)}
+    ],
+    "an index": lambda table: [
+        name for index in table.schema.indexes for name in index.column_names
+    ],
+    "the immutable columns": lambda table: (
+        table.schema.immutable_columns.column_names if table.schema.immutable_columns else ()
+    ),
+}
+
+#: the primary key may be renamed along with a column, but not lose one
+KEY: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
+    "the primary key": lambda table: (
+        table.schema.primary_key.column_names if table.schema.primary_key else ()
+    ),
+}
+
+
+def _uses(
+    table: CatalogTable,
+    references: dict[str, Callable[[CatalogTable], Iterable[str]]],
+    dropped: Collection[str] = (),
+) -> dict[str, str]:
+    """Return what refers to each column, except for columns that are dropped as well."""
+    found: dict[str, str] = {}
+    for column in table.schema.columns:
+        if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
+            for name in _read_by(column.expression):
+                found.setdefault(name, f"read by column {column.name!r}")
+    for what, columns in references.items():
+        for name in columns(table):
+            found.setdefault(name, f"used by {what}")
+    return found
+
+
+def _require_free(name: str, uses: dict[str, str]) -> None:
+    """Raise where something refers to a column.
+
+    Raises:
+        SchemaError: with code `still-referenced`.
+    """
+    if name in uses:
+        raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
+
+
+def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
+    """Return the table without some columns.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
+    """
+    gone = [_column_name(name) for name in names]
+    _require_once(gone)
+    known = {column.name: None for column in table.schema.columns}
+    every = set(gone)
+    uses = _uses(table, {**REFERENCES, **KEY}, every)
+    for name in names:
+        _require_known(name, known)
+        _require_free(name.parts[0], uses)
+    kept = tuple(column for column in table.schema.columns if column.name not in every)
+    return replace(table, schema=replace(table.schema, columns=kept))
+
+
+def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
+    """Return the table with a column renamed, whose primary key follows, or a field of a column.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
+            field `unknown-field` or `invalid-field-name`.
+    """
+    if len(old.parts) > 1:
+        return _with_renamed_field(table, old, new)
+    before, after = _column_name(old), _column_name(new)
+    known = {column.name: position for position, column in enumerate(table.schema.columns)}
+    _require_known(old, known)
+    if any(column.name == after for column in table.schema.columns):
+        raise SchemaError(
+            f"the table has a column {after!r}", code="duplicate-column", span=new.span
+        )
+    _require_free(before, _uses(table, REFERENCES))
+    columns, position = list(table.schema.columns), known[before]
+    columns[position] = replace(columns[position], name=after)
+    key = table.schema.primary_key
+    if key is not None:
+        names = tuple(after if name == before else name for name in key.column_names)
+        key = replace(key, column_names=names)
+    schema = replace(table.schema, columns=tuple(columns), primary_key=key)
+    return replace(table, schema=schema)
+
+
+def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
+    """Return the table with a field renamed; Flink has the syntax and refuses it.
+
+    Raises:
+        SchemaError: with code `unknown-column` for the column, `unknown-field` for a path without
+            such a field, `invalid-field-name` for another field of the name.
+        UnsupportedError: with code `nested-column` for a new name in another row.
+    """
+    *outer, before = old.parts
+    if new.parts[:-1] not in ((), tuple(outer)):
+        raise UnsupportedError(
+            f"cannot move field {before!r} to another row",
+            code="nested-column",
+            span=new.span,
+            hint="write the new name only, or modify the whole column",
+        )
+    columns = {column.name: column for column in table.schema.columns}
+    _require_known(replace(old, parts=old.parts[:1]), columns)
+    type_: object = normal_type(getattr(columns[outer[0]], "data_type", ""))
+    for step in outer[1:]:
+        children = {}
+        if isinstance(type_, DataType):
+            children = dict(zip(steps_of(type_), type_.children(), strict=False))
+        type_ = children.get(step)
+    fields = {one.name: one for one in type_.fields} if isinstance(type_, RowType) else {}
+    if before not in fields:
+        raise SchemaError(
+            f"there is no field {print_path(old.parts)}",
+            code="unknown-field",
+            span=old.span,
+            hint=similar(before, fields),
+        )
+    if new.parts[-1] in fields:
+        raise SchemaError(
+            f"the row has a field {new.parts[-1]!r}", code="invalid-field-name", span=new.span
+        )
+    return apply([ModifyFieldName(tuple(outer), fields[before], new.parts[-1])], table)

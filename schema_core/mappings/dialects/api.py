@@ -1,0 +1,511 @@
+"""Convert CREATE TABLE statements of SQL engines, Flink among them, to schemas and back.
+
+This is the only module that uses sqlglot, for the tokens of a dialect and the trees of expressions.
+Columns and types are parsed and printed by this package, from tables with one row for each type.
+Whatever is not preserved is reported as a `Loss`. Invariant: a printed table is parsed to an equal
+one, except for its losses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from typing import Any, TypeVar
+
+from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.cursor import Cursor, check_size
+from schema_core.base.extras import needs
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.secrets import mask
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span
+from schema_core.base.tokenizer import Token
+from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
+from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
+from schema_core.mappings.dialects.dumps import routines, without_data
+from schema_core.mappings.dialects.engines import ENGINES, Engine, engine
+from schema_core.mappings.dialects.expressions import read_expression
+from schema_core.mappings.dialects.flink import FLINK, DeclaredTable, read_script, write_table
+from schema_core.mappings.dialects.grammar import foreign_type, shortened
+from schema_core.mappings.dialects.printer import IN_FULL, Masking
+from schema_core.mappings.dialects.schemas import DdlStatements, build_schema, write_schema
+from schema_core.mappings.dialects.statements import (
+    ScriptDefinitions,
+    TableDefinition,
+    parse_script,
+)
+from schema_core.mappings.dialects.types import ForeignType, loss_of
+from schema_core.mappings.loss import Loss, Policy, enforce
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+
+#: The names of the dialects that `from_ddl` and `to_ddl` accept.
+DIALECTS: tuple[str, ...] = (*ENGINES, FLINK)
+
+#: A table as a script declares it: an engine's or Flink's.
+Declared = TypeVar("Declared", TableDefinition, DeclaredTable)
+
+#: The maximum number of tokens of an expression that sqlglot parses.
+MAX_TOKENS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTable:
+    """A CREATE TABLE of another engine or of Flink: its path, schema, comment, and losses.
+
+    Partitions, distribution and options are read from Flink's statements, the partitions also from
+    those of Hive and Spark; the options of other engines are losses.
+    """
+
+    path: tuple[str, ...]
+    schema: Schema
+    losses: tuple[Loss, ...]
+    comment: str | None = None
+    partition_keys: tuple[str, ...] = ()
+    distribution: TableDistribution | None = None
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+
+    @property
+    def table(self) -> CatalogTable:
+        """The table as catalogs store it."""
+        return CatalogTable(
+            self.schema,
+            self.partition_keys,
+            options=self.options,
+            comment=self.comment,
+            distribution=self.distribution,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignScript:
+    """The tables of a script, in its order.
+
+    `losses` are the statements that belong to none of its tables, such as views and sequences.
+    """
+
+    tables: tuple[ForeignTable, ...]
+    losses: tuple[Loss, ...]
+
+    @property
+    def by_path(self) -> dict[tuple[str, ...], CatalogTable]:
+        """The tables as catalogs store them, by their paths."""
+        return {one.path: one.table for one in self.tables}
+
+
+def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error") -> Schema:
+    """Return the schema of a CREATE TABLE of another engine, or of Flink.
+
+    Comments, a primary key and other changes may follow in separate statements, as in dumps;
+    `read_tables` reads a script with several tables.
+
+    Raises:
+        ParseError: for a string that is not such a statement, with the location; with code
+            `multiple-tables` for more than one.
+        NotFoundError: with code `unknown-dialect`.
+        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
+            have; with code `lossy` if values would change and the policy is `error`.
+
+    >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
+    (
+      `id` INT NOT NULL,
+      `at` TIMESTAMP_LTZ(6),
+      `tags` ARRAY<STRING>,
+      CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
+    )
+    """
+    require_instance(dialect, str, "dialect")
+    if dialect.lower() == FLINK:
+        enforce((), on_loss)
+        return _only(list(read_script(text).tables.values()), text).table.schema
+    found = read_table(text, dialect)
+    enforce(found.losses, on_loss)
+    return found.schema
+
+
+def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
+    """Read a table as `from_ddl` does, with its path, comment and losses.
+
+    Raises:
+        SchemaCoreError: as `from_ddl`, except for losses.
+        SchemaError: with code `masked-secret` for an option of Flink whose value is masked.
+
+    >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
+    ...     print(loss)
+    n: bigint unsigned becomes DECIMAL(20, 0) (another type with the same values)
+    n: DEFAULT 1 is dropped: the target cannot represent it
+    """
+    require_instance(dialect, str, "dialect")
+    if dialect.lower() == FLINK:
+        script = read_script(text)
+        table, rest = _flink_table(_only(list(script.tables.values()), text), text), script.dropped
+        return replace(table, losses=(*table.losses, *_beside(rest)))
+    found = engine(dialect)
+    with within(text):
+        written = _script(text, found)
+        table = _table(text, written, _only(written.tables, text))
+    return replace(table, losses=(*table.losses, *_beside(written.dropped)))
+
+
+def _only(tables: list[Declared], text: str) -> Declared:
+    """Return the only table of a script."""
+    if len(tables) > 1:
+        raise ParseError(
+            "the script has more than one CREATE TABLE",
+            code="multiple-tables",
+            hint="use schema_core.mappings.dialects.read_tables",
+            span=tables[1].span,
+            text=text,
+        )
+    return tables[0]
+
+
+def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
+    """Read all tables of a script, such as a database dump, in the order of the script.
+
+    Statements without definitions (settings, transactions, rows) are skipped, including the data of
+    ``COPY ... FROM stdin``. Types of CREATE TYPE and CREATE DOMAIN can be used by the columns that
+    follow.
+
+    Raises:
+        ParseError: for a string outside the grammar, with the location; with code
+            `missing-create-table` for a script without CREATE TABLE.
+        NotFoundError: with code `unknown-dialect`.
+        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
+            have; with code `missing-columns` for a table that takes its columns from an unknown
+            source.
+
+    >>> parse_script = read_tables(
+    ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
+    ...     "CREATE TABLE a (id int, feels mood);"
+    ...     "CREATE TABLE b (id int);"
+    ...     "COMMENT ON TABLE b IS 'the second';"
+    ...     "ALTER TABLE a ADD PRIMARY KEY (id)"
+    ... )
+    >>> [(table.path, table.comment) for table in parse_script.tables]
+    [(('a',), None), (('b',), 'the second')]
+    >>> print(parse_script.tables[0].schema)
+    (
+      `id` INT NOT NULL,
+      `feels` STRING,
+      CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
+    )
+    """
+    require_instance(dialect, str, "dialect")
+    gathering = Gathering()
+    tables = []
+    if dialect.lower() == FLINK:
+        script = read_script(text)
+        for declared in script.tables.values():
+            with gathering.catching():
+                tables.append(_flink_table(declared, text))
+        gathering.raise_all()
+        return ForeignScript(tuple(tables), _beside(script.dropped))
+    found = engine(dialect)
+    with within(text):
+        written = _script(text, found)
+        for one in written.tables:
+            with gathering.catching(), at(f"table {'.'.join(one.path)!r}"):
+                tables.append(_table(text, written, one))
+        gathering.raise_all()
+    return ForeignScript(tuple(tables), _beside(written.dropped))
+
+
+def _script(text: str, dialect: Engine) -> ScriptDefinitions:
+    if len(require_instance(text, str, "text")) > MAX_TEXT:
+        raise ParseError(
+            f"a script of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
+            code="text-too-long",
+            hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
+            span=Span(0, 1),
+        )
+    code = without_data(text, dialect.name)
+    script = parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
+    if dialect.name == "mysql":
+        script.dropped += [shortened(text[one.start : one.stop]) for one in routines(text)]
+    return script
+
+
+def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
+    schema, losses = build_schema(
+        table,
+        written.types,
+        expression=lambda span: _expression(text[span.start : span.stop], written.engine),
+        type_text=lambda type_: _type(type_, written.engine),
+    )
+    return ForeignTable(table.path, schema, losses, table.comment, table.partition_keys)
+
+
+def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
+    declared.require_unmasked(text)
+    table, is_temporary = declared.table, declared.statement.temporary
+    return ForeignTable(
+        declared.path,
+        table.schema,
+        (loss_of(("table",), "member", "TEMPORARY", ""),) if is_temporary else (),
+        table.comment,
+        table.partition_keys,
+        table.distribution,
+        table.options,
+    )
+
+
+def _beside(dropped: Iterable[str]) -> tuple[Loss, ...]:
+    return tuple(loss_of(("script",), "member", rest, "") for rest in dropped)
+
+
+def to_ddl(
+    schema: Schema | ResolvedSchema | CatalogTable,
+    dialect: str = "postgres",
+    name: str | tuple[str, ...] = "t",
+    *,
+    on_loss: Policy = "error",
+    mask_secrets: bool = False,
+    secret_keys: Iterable[str] = (),
+) -> str:
+    """Return statements of another engine, separated by semicolons, that create a table.
+
+    `name` is an identifier, or the parts of a path. With the policy `note` the comment of a column
+    ends with the exact type if the engine's type differs; `from_ddl` uses it while the declared
+    type matches. Of a table, only `flink` has the partitions, distribution and options.
+
+    `mask_secrets` masks the values of options in the statement for people; `secret_keys` are keys
+    that are secret beside those with a secret word. Such a statement is not read as a table:
+    `read_table` refuses the masked values.
+
+    Raises:
+        SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options of
+            which the values are masked already.
+        NotFoundError: with code `unknown-dialect`.
+        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
+            engine does not support, `lossy` if values would change and the policy is `error`.
+
+    >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
+    >>> print(to_ddl(schema, "trino", "m"))
+    CREATE TABLE "m" (
+      "a" map(varchar, integer)
+    )
+    >>> table = CatalogTable(schema, options={"connector": "jdbc", "password": "hunter2"})
+    >>> print(to_ddl(table, "flink", ("d", "m"), mask_secrets=True))
+    CREATE TABLE `d`.`m` (
+      `a` MAP<VARCHAR(2147483647) NOT NULL, INT>
+    )
+    WITH (
+      'connector' = 'jdbc',
+      'password' = '******'
+    )
+    """
+    require_instance(mask_secrets, bool, "mask_secrets")
+    secret = frozenset(key.lower() for key in require_names(secret_keys, "secret_keys"))
+    masking = Masking(secret) if mask_secrets else IN_FULL
+    written = _written(schema, dialect, name, masking, notes=on_loss == "note")
+    enforce(written.losses, on_loss)
+    return written.text
+
+
+def ddl_losses(
+    schema: Schema | ResolvedSchema | CatalogTable, dialect: str = "postgres"
+) -> tuple[Loss, ...]:
+    """Return what `to_ddl` would omit or change.
+
+    Raises:
+        SchemaCoreError: as `to_ddl`, except for losses.
+    """
+    return _written(schema, dialect, "t", Masking(), notes=False).losses
+
+
+def _written(
+    schema: Schema | ResolvedSchema | CatalogTable,
+    dialect: str,
+    name: str | tuple[str, ...],
+    masking: Masking,
+    *,
+    notes: bool,
+) -> DdlStatements:
+    require_instance(schema, (Schema, ResolvedSchema, CatalogTable), "schema")
+    require_instance(name, (str, tuple), "name")
+    require_instance(dialect, str, "dialect")
+    path = (name,) if isinstance(name, str) else require_names(name, "name")
+    if isinstance(schema, ResolvedSchema) and dialect.lower() != FLINK:
+        return write_schema(schema, engine(dialect), path, notes=notes)
+    if isinstance(schema, CatalogTable):
+        table = schema
+    elif isinstance(schema, ResolvedSchema):
+        table = CatalogTable(Schema.new_builder().from_resolved_schema(schema).build())
+    else:
+        table = CatalogTable(schema)
+    if dialect.lower() == FLINK:
+        return write_table(table, path, masking)
+    found = engine(dialect)
+    written = write_schema(SchemaResolver().resolve(table.schema), found, path, notes=notes)
+    text = written.text
+    losses = [*written.losses, *_members(table)]
+    if table.comment is not None and _stores_comment(table.comment, found):
+        text += _table_comment(table.comment, found, path)
+    elif table.comment is not None:
+        losses.append(loss_of(("table",), "member", f"the comment {table.comment!r}", ""))
+    return DdlStatements(text, tuple(losses))
+
+
+def _stores_comment(comment: str, dialect: Engine) -> bool:
+    if not comment and not dialect.stores_empty_comments:
+        return False
+    return dialect.comment_statement or dialect.table_comment is not None
+
+
+def _table_comment(comment: str, dialect: Engine, path: tuple[str, ...]) -> str:
+    """Return what follows the table's own statement."""
+    text = dialect.quote_string(comment)
+    if dialect.comment_statement or dialect.table_comment is None:
+        return f";\nCOMMENT ON TABLE {'.'.join(map(dialect.quote_name, path))} IS {text}"
+    return dialect.table_comment.format(text=text)
+
+
+def _members(table: CatalogTable) -> Iterator[Loss]:
+    """Yield the parts of a table that are not written for other engines."""
+    if table.partition_keys:
+        yield loss_of(("partitions",), "member", ", ".join(table.partition_keys), "")
+    if table.distribution is not None:
+        yield loss_of(("distribution",), "member", str(table.distribution), "")
+    for key, value in mask(table.options).items():
+        yield loss_of(("options", key), "member", repr(value), "")
+    if table.snapshot is not None:
+        yield loss_of(("table",), "member", f"the snapshot {table.snapshot}", "")
+
+
+# --- sqlglot --------------------------------------------------------------------------------------
+
+#: Token types of sqlglot that are string literals.
+STRING_TOKENS = frozenset(
+    {"STRING", "HEREDOC_STRING", "RAW_STRING", "NATIONAL_STRING", "BYTE_STRING"}
+)
+
+#: The start of an unterminated literal in sqlglot's message: the line that it reached, and the
+#: offset.
+_BEGAN = regex(r" from \d+:(\d+)")
+
+
+@needs("sqlglot")
+def tokens(text: str, dialect: Engine) -> Iterator[Token]:
+    """Yield the tokens of a script of this engine, with a limit on the depth of brackets.
+
+    Raises:
+        ParseError: with code `text-too-long`, `too-deep`, or `syntax` for an unterminated literal
+            or comment.
+    """
+    check_size(text)
+    from sqlglot import tokenize
+    from sqlglot.errors import SqlglotError
+
+    try:
+        found: list[Token] = []
+        before: Any = None
+        for foreign in tokenize(text, read=dialect.name):
+            if _is_rest_of_rename(before, foreign):  # one token up to the semicolon
+                start = before.end + 1
+                rest = tokenize(text[start : foreign.end + 1], read=dialect.name)
+                found += [token for one in rest for token in _token(text, one, start)]
+            else:
+                found += _token(text, foreign)
+            before = foreign
+    except SqlglotError as error:
+        raise _unclosed(text, error) from None
+    depth = 0
+    for token in found:
+        depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
+        if depth > MAX_DEPTH:
+            raise ParseError(
+                f"nested more than {MAX_DEPTH} levels deep", code="too-deep", span=token.span
+            )
+        yield token
+    yield Token("end", "end", "", len(text), len(text))
+
+
+def _is_rest_of_rename(before: Any, foreign: Any) -> bool:
+    """Return whether a token is all that follows RENAME: a string that is longer than its place."""
+    return (
+        before is not None
+        and before.token_type.name == "RENAME"
+        and foreign.token_type.name == "STRING"
+        and foreign.start == foreign.end
+    )
+
+
+def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:
+    """Yield our tokens for one of sqlglot's, which may consist of several words."""
+    start, stop = foreign.start + offset, foreign.end + 1 + offset
+    kind = foreign.token_type.name
+    if kind == "IDENTIFIER":
+        yield Token("name", "", foreign.text, start, stop)
+    elif kind in STRING_TOKENS:
+        yield Token("string", "", foreign.text, start, stop)
+    elif kind == "NUMBER":
+        yield Token("number", "", text[start:stop], start, stop)
+    else:
+        for match in re.finditer(r"\S+", text[start:stop]):
+            word = match.group()
+            is_word = word[0].isalnum() or word[0] == "_"
+            place = start + match.start(), start + match.end()
+            yield Token("word" if is_word else "symbol", word.upper(), word, *place)
+
+
+def _unclosed(text: str, error: Exception) -> ParseError:
+    """Return the error for an unterminated literal, located where it starts."""
+    began = _BEGAN.search(str(error.__cause__ or error))
+    start = min(int(began[1]), len(text)) if began else 0
+    return ParseError(
+        "unterminated literal, quoted name or comment", span=Span(start, start + 1), text=text
+    )
+
+
+@needs("sqlglot")
+def _expression(text: str, dialect: Engine) -> str:
+    """Return Flink's SQL for an expression of the engine.
+
+    Raises:
+        UnsupportedError: with code `expression-not-portable` for one that may have another meaning
+            in Flink.
+        ParseError: for one that cannot be parsed.
+    """
+    from sqlglot import parse_one
+    from sqlglot.errors import SqlglotError
+
+    if len(list(tokens(text, dialect))) > MAX_TOKENS:
+        raise UnsupportedError(
+            f"the expression has more than {MAX_TOKENS} tokens", code="expression-not-portable"
+        )
+    try:
+        tree: Any = parse_one(text, read=dialect.name)
+    except SqlglotError as error:
+        raise _refused(text, error) from None
+    except RecursionError:
+        raise ParseError(
+            "the expression is nested too deeply", code="too-deep", span=Span(0, 1), text=text
+        ) from None
+    except (
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:  # for `MAP(0)`, for example
+        problem = "sqlglot failed to parse the expression"
+        raise ParseError(problem, span=Span(0, len(text)), text=text) from error
+    return read_expression(tree, dialect)
+
+
+def _refused(text: str, error: Any) -> ParseError:
+    """Convert an error of sqlglot, whose column is that of the last character."""
+    first, *_ = getattr(error, "errors", None) or [{}]
+    line, column = first.get("line") or 1, first.get("col") or 1
+    length = len(first.get("highlight") or "")
+    start = sum(map(len, text.splitlines(keepends=True)[: line - 1])) + column - length
+    start = min(max(start, 0), len(text))
+    problem = f"cannot parse the expression: {first.get('description') or 'syntax error'}"
+    return ParseError(problem, span=Span(start, start + max(length, 1)), text=text)
+
+
+def _type(text: str, dialect: Engine) -> ForeignType:
+    """Parse a type of the engine."""
+    return foreign_type(Cursor(text, list(tokens(text, dialect))), dialect, lambda: None)

@@ -1,0 +1,432 @@
+"""The grammar of columns: their names, types and options, shared by all engines.
+
+Options that a schema cannot represent are kept as strings in `dropped`. Only those that concern
+storage, or state the default, are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import field, replace
+from functools import partial
+from typing import TypeAlias
+
+from schema_core.base.cursor import Cursor
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
+from schema_core.mappings.dialects.engines import Engine
+from schema_core.mappings.dialects.grammar import (
+    elements,
+    excerpt,
+    foreign_type,
+    identifier,
+    skip_token,
+    skip_until,
+)
+from schema_core.mappings.dialects.types import ForeignType
+
+#: Tokens that may follow a column: the next column, the end of the list or statement, a position.
+COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
+
+
+@dataclass(slots=True)
+class ColumnDefinition:
+    """A column as declared; `key_name` is the name of a primary key that the column declares."""
+
+    engine: Engine
+    name: str
+    type: ForeignType
+    span: Span
+    comment: str | None = None
+    expression: Span | None = None
+    is_key: bool = False
+    key_name: str | None = None
+    nullable: bool | None = None
+    dropped: list[str] = field(default_factory=list)
+
+
+def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
+    """Parse a column up to the following comma, bracket, semicolon or end."""
+    start = cursor.token.start
+    name = identifier(cursor, engine)
+    untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
+    type_ = ForeignType("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
+    found = ColumnDefinition(engine, name, type_, cursor.span_from(start))
+    if engine.name in TYPE_ATTRIBUTES:
+        TYPE_ATTRIBUTES[engine.name](cursor, found)
+    while cursor.key not in COLUMN_ENDS:
+        if (found_option := option(cursor)) is None:
+            raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
+        words, read = found_option
+        option_start = cursor.token.start
+        cursor.index += len(words)
+        read(cursor, found, option_start)
+    found.span = cursor.span_from(start)
+    return found
+
+
+# --- attributes of types --------------------------------------------------------------------------
+
+#: Character types of MySQL -> the types that the character set `binary` makes of them.
+BINARY_TYPES = {
+    "char": "binary", "character": "binary", "varchar": "varbinary",
+    "character varying": "varbinary", "char varying": "varbinary", "varcharacter": "varbinary",
+    "tinytext": "tinyblob", "text": "blob", "mediumtext": "mediumblob", "longtext": "longblob",
+    "long": "mediumblob", "long varchar": "mediumblob",
+}  # fmt: skip
+
+
+def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
+    """Parse what follows a type of MySQL, in any order: its sign and its character set.
+
+    ZEROFILL makes a number UNSIGNED; BYTE and the character set `binary` make strings binary.
+    Other character sets and collations are losses.
+    """
+    text = column.type.text.removesuffix(" unsigned")
+    is_unsigned = text != column.type.text
+    while True:
+        start = cursor.token.start
+        if cursor.accept("UNSIGNED"):
+            is_unsigned = True
+        elif cursor.accept("ZEROFILL"):
+            is_unsigned = True
+            column.dropped.append(excerpt(cursor, start))
+        elif cursor.accept("BYTE"):
+            text = _binary_type(text)
+        elif _accept_character_set(cursor) or cursor.accept("COLLATE"):
+            cursor.accept("=")
+            if cursor.advance().value.lower() == "binary":
+                text = _binary_type(text)
+            else:
+                column.dropped.append(excerpt(cursor, start))
+        elif cursor.accept("BINARY") or cursor.accept("ASCII") or cursor.accept("UNICODE"):
+            column.dropped.append(excerpt(cursor, start))
+        elif not cursor.accept("SIGNED"):
+            break
+    text += " unsigned" if is_unsigned else ""
+    column.type = replace(column.type, text=text)
+
+
+def _accept_character_set(cursor: Cursor) -> bool:
+    names = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
+    return any(cursor.accept(*words) for words in names)
+
+
+def _binary_type(text: str) -> str:
+    name, bracket, arguments = text.partition("(")
+    return BINARY_TYPES.get(name, name) + bracket + arguments
+
+
+#: Engine -> the parser of what belongs to a type but follows it.
+TYPE_ATTRIBUTES: dict[str, Callable[[Cursor, ColumnDefinition], None]] = {
+    "mysql": _mysql_attributes,
+}
+
+
+# --- options of a column --------------------------------------------------------------------------
+
+OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
+Operand: TypeAlias = Callable[[Cursor], object]
+#: First word -> sequences of words that start with it, the longest first.
+Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
+
+
+def _phrases(texts: Iterable[str]) -> Phrases:
+    found: Phrases = {}
+    for words in sorted(map(str.split, texts), key=len, reverse=True):
+        found.setdefault(words[0], []).append(tuple(words))
+    return found
+
+
+def _next_phrase(cursor: Cursor, phrases: Phrases) -> tuple[str, ...] | None:
+    """Return the phrase that follows, without consuming it."""
+    for words in phrases.get(cursor.key, ()):
+        if all(cursor.peek(ahead).key == word for ahead, word in enumerate(words)):
+            return words
+    return None
+
+
+def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    column.nullable = True
+
+
+def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse NOT NULL; one that the engine does not check holds only if it is to be relied on."""
+    attributes = _attributes(cursor)
+    column.nullable = False
+    if attributes & UNCHECKED and "RELY" not in attributes:
+        column.nullable = None
+        column.dropped.append(excerpt(cursor, start))
+    elif "ON CONFLICT" in attributes:
+        column.dropped.append(excerpt(cursor, start))
+
+
+def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse PRIMARY KEY; how it is checked does not matter: Flink does not enforce keys."""
+    column.is_key = True
+    if "ON CONFLICT" in _attributes(cursor):
+        column.dropped.append(excerpt(cursor, start))
+
+
+def _short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse KEY, which is a primary key in MySQL."""
+    if column.engine.name == "mysql":
+        _key(cursor, column, start)
+    else:
+        column.dropped.append(excerpt(cursor, start))
+
+
+def _constraint(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse ``CONSTRAINT name``, which may be the name of a primary key."""
+    name = constraint_name(cursor, column.engine)
+    if cursor.key == "PRIMARY":
+        column.key_name = name
+
+
+#: Words that start a constraint without a name, as MySQL allows.
+UNNAMED = frozenset({"PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "REFERENCES", "NOT"})
+
+
+def constraint_name(cursor: Cursor, engine: Engine) -> str | None:
+    """Parse the name after CONSTRAINT, which may be omitted."""
+    return None if cursor.key in UNNAMED else identifier(cursor, engine)
+
+
+def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    column.comment = cursor.string_literal()
+
+
+def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
+    cursor.expect("(")
+    for _ in elements(cursor):
+        if cursor.accept("DESCRIPTION", "="):
+            column.comment = cursor.string_literal()
+            continue
+        begin = cursor.token.start
+        if skip_until(cursor, (",",)):
+            column.dropped.append(f"OPTIONS({excerpt(cursor, begin)})")
+
+
+def _generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    begin = cursor.token.start
+    shape(cursor)
+    column.expression = cursor.span_from(begin)
+
+
+def _beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    shape(cursor)
+    column.dropped.append(excerpt(cursor, start))
+
+
+def _skipped(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    shape(cursor)
+
+
+def _identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse a column that the engine numbers; most engines then refuse NULL."""
+    _beside(shape, cursor, column, start)
+    if column.engine.numbers_not_null:
+        column.nullable = False
+
+
+def _serial(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse MySQL's ``SERIAL DEFAULT VALUE``: NOT NULL AUTO_INCREMENT UNIQUE."""
+    column.nullable = False
+    column.dropped.append(excerpt(cursor, start))
+
+
+def _no_operand(cursor: Cursor) -> None:
+    """Skip nothing: the option has no operand."""
+
+
+def _one_token(cursor: Cursor) -> None:
+    cursor.advance()
+
+
+def _group(cursor: Cursor) -> None:
+    """Skip a group in parentheses, if any."""
+    if cursor.key == "(":
+        skip_token(cursor)
+
+
+def _value(cursor: Cursor) -> None:
+    """Skip ``= value``, where MySQL allows to omit the sign."""
+    cursor.accept("=")
+    cursor.advance()
+
+
+#: Snowflake's options of AUTOINCREMENT -> words that may precede the number.
+SEQUENCE = {"START": ("WITH", "="), "INCREMENT": ("BY", "=")}
+
+
+def _sequence(cursor: Cursor) -> None:
+    """Skip ``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake prints it."""
+    _group(cursor)
+    while cursor.key in SEQUENCE or cursor.key in {"ORDER", "NOORDER"}:
+        words = SEQUENCE.get(cursor.advance().key)
+        if words is not None:
+            for word in words:
+                cursor.accept(word)
+            cursor.accept("-")
+            cursor.advance()
+
+
+def _name_and_group(cursor: Cursor) -> None:
+    """Skip a path, which a group in parentheses may follow."""
+    cursor.advance()
+    while cursor.accept("."):
+        cursor.advance()
+    _group(cursor)
+
+
+def _policy(cursor: Cursor) -> None:
+    """Skip the name of a policy, and ``USING (a, b)`` or ``USING COLUMNS (a, b)``."""
+    _name_and_group(cursor)
+    if cursor.accept("USING"):
+        cursor.accept("COLUMNS")
+        _group(cursor)
+
+
+def _action(cursor: Cursor) -> None:
+    """Skip ``CASCADE``, ``NO ACTION`` or ``SET NULL (a)`` of a foreign key."""
+    if cursor.advance().key in {"SET", "NO"}:
+        cursor.advance()
+        _group(cursor)
+
+
+#: Words after a constraint: how it is checked -> what follows them.
+ATTRIBUTES: dict[str, Operand] = {
+    "ON DELETE":              _action,
+    "ON UPDATE":              _action,
+    "ON CONFLICT":            _one_token,
+    "MATCH":                  _one_token,
+    "USING INDEX TABLESPACE": _one_token,
+    **dict.fromkeys(
+        (
+            "NULLS NOT DISTINCT", "NULLS DISTINCT", "NO INHERIT", "NOT VALID", "ENABLE", "DISABLE",
+            "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "ENFORCED", "NOT ENFORCED", "DEFERRABLE",
+            "NOT DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "ASC", "DESC",
+        ),
+        _no_operand,
+    ),
+}  # fmt: skip
+_ATTRIBUTES = _phrases(ATTRIBUTES)
+#: Attributes of a constraint that rows may violate.
+UNCHECKED = frozenset({"DISABLE", "NOVALIDATE", "NOT ENFORCED", "NOT VALID"})
+
+
+def _attributes(cursor: Cursor) -> frozenset[str]:
+    """Skip the attributes of a constraint; return their words."""
+    found = set()
+    while words := _next_phrase(cursor, _ATTRIBUTES):
+        cursor.index += len(words)
+        phrase = " ".join(words)
+        ATTRIBUTES[phrase](cursor)
+        found.add(phrase)
+    return frozenset(found)
+
+
+def _checked(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Parse a constraint with its attributes; it is a loss."""
+    shape(cursor)
+    _attributes(cursor)
+    column.dropped.append(excerpt(cursor, start))
+
+
+#: Words after which an expression continues, even if the next word could start an option.
+OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE", "IN", "CASE"})
+
+
+def _expression(cursor: Cursor) -> None:
+    """Skip all tokens up to the next option of the column."""
+    skip_token(cursor)
+    while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
+        before = cursor.tokens[cursor.index - 1]
+        is_open = before.key in OPEN_WORDS or (before.kind == "symbol" and before.key not in ")]")
+        if not is_open and option(cursor) is not None:
+            return
+        skip_token(cursor)
+
+
+def _optional_expression(cursor: Cursor) -> None:
+    if cursor.key not in COLUMN_ENDS and cursor.token.kind != "end" and option(cursor) is None:
+        _expression(cursor)
+
+
+def _default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
+    _expression(cursor)
+    if (text := excerpt(cursor, start)).upper() != "DEFAULT NULL":
+        column.dropped.append(text)
+
+
+#: Words -> the parser of the rest of the option. Options that are skipped concern the storage of a
+#: column, or state the default.
+OPTIONS: dict[str, OptionParser] = {
+    "NOT NULL":                                 _not_null,
+    "NULL":                                     _null,
+    "PRIMARY KEY":                              _key,
+    "KEY":                                      _short_key,
+    "CONSTRAINT":                               _constraint,
+    "COMMENT":                                  _comment,
+    "OPTIONS":                                  _options,
+    "GENERATED ALWAYS AS":                      partial(_generated, _group),
+    "AS":                                       partial(_generated, _group),
+    "ALIAS":                                    partial(_generated, _expression),
+    "MATERIALIZED":                             partial(_generated, _expression),
+    "GENERATED ALWAYS AS IDENTITY":             partial(_identity, _group),
+    "GENERATED BY DEFAULT AS IDENTITY":         partial(_identity, _group),
+    "GENERATED BY DEFAULT ON NULL AS IDENTITY": partial(_identity, _group),
+    "IDENTITY":                                 partial(_identity, _sequence),
+    "AUTO_INCREMENT":                           partial(_identity, _no_operand),
+    "AUTOINCREMENT":                            partial(_identity, _sequence),
+    "SERIAL DEFAULT VALUE":                     _serial,
+    "DEFAULT":                                  _default,
+    "EPHEMERAL":                                partial(_beside, _optional_expression),
+    "ON UPDATE":                                partial(_beside, _expression),
+    "UNIQUE":                                   partial(_checked, _no_operand),
+    "UNIQUE KEY":                               partial(_checked, _no_operand),
+    "CHECK":                                    partial(_checked, _group),
+    "REFERENCES":                               partial(_checked, _name_and_group),
+    "FOREIGN KEY REFERENCES":                   partial(_checked, _name_and_group),
+    "COLLATE":                                  partial(_beside, _name_and_group),
+    "CHARACTER SET":                            partial(_beside, _one_token),
+    "CHARSET":                                  partial(_beside, _one_token),
+    "SRID":                                     partial(_beside, _one_token),
+    "INVISIBLE":                                partial(_beside, _no_operand),
+    "WITH SYSTEM VERSIONING":                   partial(_beside, _no_operand),
+    "WITHOUT SYSTEM VERSIONING":                partial(_beside, _no_operand),
+    "DISTKEY":                                  partial(_beside, _no_operand),
+    "SORTKEY":                                  partial(_beside, _no_operand),
+    "TTL":                                      partial(_beside, _expression),
+    "MASKING POLICY":                           partial(_beside, _policy),
+    "WITH MASKING POLICY":                      partial(_beside, _policy),
+    "PROJECTION POLICY":                        partial(_beside, _policy),
+    "WITH PROJECTION POLICY":                   partial(_beside, _policy),
+    "MASK":                                     partial(_beside, _policy),
+    "TAG":                                      partial(_beside, _group),
+    "WITH TAG":                                 partial(_beside, _group),
+    "WITH":                                     partial(_beside, _group),
+    "ENCODE":                                   partial(_skipped, _one_token),
+    "CODEC":                                    partial(_skipped, _group),
+    "STATISTICS":                               partial(_skipped, _group),
+    "SETTINGS":                                 partial(_skipped, _group),
+    "STORAGE":                                  partial(_skipped, _one_token),
+    "COMPRESSION":                              partial(_skipped, _one_token),
+    "USING COMPRESSION":                        partial(_skipped, _one_token),
+    "COLUMN_FORMAT":                            partial(_skipped, _one_token),
+    "ENGINE_ATTRIBUTE":                         partial(_skipped, _value),
+    "SECONDARY_ENGINE_ATTRIBUTE":               partial(_skipped, _value),
+    **dict.fromkeys(
+        ("STORED", "VIRTUAL", "PERSISTENT", "SIGNED", "VISIBLE"), partial(_skipped, _no_operand)
+    ),
+}  # fmt: skip
+
+_OPTIONS = _phrases(OPTIONS)
+
+
+def option(cursor: Cursor) -> tuple[tuple[str, ...], OptionParser] | None:
+    """Return the next option without consuming it, or None."""
+    words = _next_phrase(cursor, _OPTIONS)
+    return None if words is None else (words, OPTIONS[" ".join(words)])

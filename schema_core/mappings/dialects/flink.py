@@ -1,0 +1,395 @@
+"""Flink as a dialect: tables as CREATE TABLE statements, and the tables of a script.
+
+The statements are those of SHOW CREATE TABLE, and the parser is that of the environment. Law: a
+statement is read as the table that it was written from, except for its losses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, cast
+
+from schema_core.base.cursor import check_size
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.secrets import HIDDEN
+from schema_core.base.text import Span, quote_identifier, show
+from schema_core.catalog.objects import CatalogTable, DistributionKind, TableDistribution
+from schema_core.errors import (
+    AlreadyExistsError,
+    Gathering,
+    ParseError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    within,
+)
+from schema_core.mappings.dialects.alterations import changed
+from schema_core.mappings.dialects.definitions import (
+    check_sight,
+    column_of,
+    read_schema,
+    table_of,
+)
+from schema_core.mappings.dialects.printer import (
+    Masking,
+    expression_text,
+    stored_columns,
+    table_clauses,
+)
+from schema_core.mappings.dialects.schemas import DdlStatements
+from schema_core.mappings.dialects.types import Losses, loss_of
+from schema_core.schema.columns import (
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedWatermarkSpec,
+    Written,
+    WrittenType,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql import statement_syntax as syntax
+from schema_core.sql.parser import parse_expression, parse_statement, read_statements
+from schema_core.sql.printer import print_expression
+from schema_core.sql.statement_syntax import (
+    AddPartitions,
+    Alter,
+    CreateTable,
+    Drop,
+    DropPartitions,
+    ObjectKind,
+    Option,
+    RenameTo,
+    SetOptions,
+)
+from schema_core.types import DataType, DataTypes
+
+if TYPE_CHECKING:
+    from schema_core.sql.statement_syntax import Statement
+    from schema_core.sql.syntax import Name
+
+#: The name of the dialect.
+FLINK = "flink"
+
+#: The maximum number of columns and options of all tables that the changes of a script copy.
+MAX_COPIED = 10_000_000
+
+#: The maximum number of names in a path: a catalog, a database and a table.
+MAX_NAMES = 3
+
+
+def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) -> DdlStatements:
+    """Return the statement that creates a table, and what Flink's SQL cannot express.
+
+    Raises:
+        UnsupportedError: for all names and types that SQL does not have.
+        SchemaError: with code `masked-secret` for an option whose value is masked already.
+    """
+    losses: Losses = []
+    found = Gathering()
+    with found.catching():
+        for name in (*path, *table.partition_keys):
+            _check_name(name)
+        if len(path) > MAX_NAMES:
+            problem = f"a path has at most {MAX_NAMES} names, got {len(path)}"
+            raise UnsupportedError(problem, code="name-not-in-dialect")
+    with found.catching():
+        schema = _schema(table.schema, losses)
+    with found.catching():
+        distribution = _distribution(table.distribution, losses)
+    with found.catching():
+        if not masking.enabled:
+            _check_options(table)
+    found.raise_all()
+    if table.snapshot is not None:
+        losses.append(loss_of(("table",), "member", f"the snapshot {table.snapshot}", ""))
+    comment = _comment(table.comment, "table", losses)
+    written = replace(table, schema=schema, distribution=distribution, comment=comment)
+    columns = stored_columns(schema, masking) if schema.columns else []
+    clauses = [*columns, *table_clauses(written, masking)]
+    head = f"CREATE TABLE {'.'.join(map(quote_identifier, path))}"
+    return DdlStatements(" ".join([head, "\n".join(clauses)]).rstrip(), tuple(losses))
+
+
+def _check_name(name: str) -> None:
+    """Raise for a name that cannot be quoted: one that is empty or has a line break."""
+    if not name or any(one in name for one in "\n\r"):
+        raise UnsupportedError(
+            f"Flink's SQL does not support the name {show(name)}", code="name-not-in-dialect"
+        )
+
+
+def _check_options(table: CatalogTable) -> None:
+    for key, value in table.options.items():
+        if HIDDEN in value:
+            raise SchemaError(
+                f"the value of the option {key!r} is masked",
+                code="masked-secret",
+                hint="set the option to its real value",
+            )
+
+
+def _comment(comment: str | None, place: str, losses: Losses) -> str | None:
+    if comment == "":
+        losses.append(loss_of((place,), "member", "the empty comment", ""))
+    return comment or None
+
+
+def _schema(schema: Schema, losses: Losses) -> Schema:
+    """Return the schema with types and expressions that SQL can express, and without the rest."""
+    found = Gathering()
+    columns: list[UnresolvedColumn] = []
+    for column in schema.columns:
+        with found.catching(), at(f"column {column.name!r}"):
+            columns.append(_column(column, losses))
+    watermarks: list[UnresolvedWatermarkSpec] = []
+    for one in schema.watermark_specs:
+        with found.catching(), at(f"watermark of {one.column_name!r}"):
+            expression = _expression(one.watermark_expression)
+            watermarks.append(replace(one, watermark_expression=expression))
+    if schema.primary_key is not None:
+        with found.catching(), at("primary key"):
+            _check_name(schema.primary_key.name)
+    found.raise_all()
+    losses += [loss_of(("index",), "member", str(one), "") for one in schema.indexes]
+    if schema.immutable_columns is not None:
+        shown = str(schema.immutable_columns)
+        losses.append(loss_of(("immutable columns",), "member", shown, ""))
+    return Schema(tuple(columns), tuple(watermarks), schema.primary_key)
+
+
+def _column(column: UnresolvedColumn, losses: Losses) -> UnresolvedColumn:
+    _check_name(column.name)
+    comment = _comment(column.comment, column.name, losses)
+    if isinstance(column, UnresolvedComputedColumn):
+        return replace(column, expression=_expression(column.expression), comment=comment)
+    return replace(column, data_type=_type(column.data_type), comment=comment)
+
+
+def _expression(expression: Written) -> SqlExpression:
+    """Return an expression as it is printed, so that no text of a schema ends a clause."""
+    return SqlExpression(print_expression(parse_expression(expression_text(expression))))
+
+
+def _type(written: WrittenType) -> DataType:
+    """Return the type, if SQL can express it.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-dialect`.
+    """
+    type_ = DataTypes.unresolved(written).resolve()
+    try:
+        statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
+        elements = cast("CreateTable", statement).elements
+        columns = [column_of(one, "") for one in elements.columns]
+    except SchemaCoreError:
+        columns = []
+    if [type_] != [getattr(one, "data_type", None) for one in columns]:
+        raise UnsupportedError(
+            f"Flink's SQL cannot express {type_.as_summary_string()}", code="type-not-in-dialect"
+        )
+    return type_
+
+
+def _distribution(
+    distribution: TableDistribution | None, losses: Losses
+) -> TableDistribution | None:
+    """Return the distribution that SQL can express: without keys there is only a bucket count."""
+    if distribution is None:
+        return None
+    for name in distribution.bucket_keys:
+        _check_name(name)
+    count = distribution.bucket_count
+    if distribution.bucket_keys or (count and distribution.kind is DistributionKind.UNKNOWN):
+        return distribution
+    kept = TableDistribution.of_unknown((), count) if count else None
+    becomes = "" if kept is None else str(kept)
+    shown = f"the distribution {distribution.kind.value} without keys"
+    losses.append(loss_of(("distribution",), "member", shown, becomes))
+    return kept
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+#: Statements that define nothing and cannot change a table of the script: they are skipped.
+SKIPPED: tuple[type[object], ...] = (
+    syntax.SetOption, syntax.ResetOption, syntax.Jar, syntax.LoadModule, syntax.UnloadModule,
+    syntax.UseModules, syntax.Show, syntax.ShowCreate, syntax.Describe, syntax.DescribeJob,
+    syntax.Explain, syntax.SelectStatement, syntax.Insert, syntax.Delete, syntax.Update,
+    syntax.StatementSet, syntax.BeginStatementSet, syntax.EndStatementSet, syntax.StopJob,
+    syntax.AnalyzeTable, syntax.TruncateTable,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTable:
+    """A table of a script, with its statement and its full path as far as the script names it."""
+
+    path: tuple[str, ...]
+    statement: CreateTable
+    table: CatalogTable
+    options: tuple[Option, ...]
+
+    @property
+    def span(self) -> Span:
+        """The place of the statement in the script."""
+        return self.statement.span
+
+    def require_unmasked(self, text: str) -> None:
+        """Raise for an option whose value is masked, as SHOW CREATE TABLE shows it.
+
+        Raises:
+            SchemaError: with code `masked-secret` and the place of the option.
+        """
+        for option in self.options:
+            if HIDDEN in option.value and self.table.options.get(option.key) == option.value:
+                raise SchemaError(
+                    f"the value of the option {option.key!r} is masked",
+                    code="masked-secret",
+                    hint=f"write the value in place of {HIDDEN}, or call from_ddl, which reads "
+                    "only the schema",
+                    span=option.span,
+                    text=text,
+                )
+
+
+@dataclass(slots=True)
+class FlinkScript:
+    """The tables that a script leaves; `dropped` are statements that belong to none of them."""
+
+    text: str
+    tables: dict[tuple[str, ...], DeclaredTable] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    catalog: tuple[str, ...] = ()
+    database: tuple[str, ...] = ()
+    _copied: int = 0
+    _in_database: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
+
+    def path(self, name: Name) -> tuple[str, ...]:
+        """Return the path of a name, with the database of the last USE where it has none."""
+        *_, last = parts = name.parts
+        match len(parts):
+            case 1 if self.database:
+                return (*self.catalog, *self.database, last)
+            case 2:
+                return (*self.catalog, *parts)
+            case _:
+                return tuple(parts)
+
+    def add(self, statement: Statement) -> None:
+        """Apply a statement.
+
+        Raises:
+            AlreadyExistsError: with code `table-exists`.
+            UnsupportedError: with code `missing-columns` for a table that takes its columns from a
+                query or another table.
+            SchemaError: for a change that does not fit its table.
+        """
+        match statement:
+            case CreateTable():
+                self._create(statement)
+            case Drop(kind=ObjectKind.TABLE, path=name):
+                self._remove(self.path(name))
+            case Drop(kind=ObjectKind.DATABASE, path=name):
+                home = (*self.catalog, *name.parts)[-2:]
+                for path in self._in_database.pop(home, ()):
+                    del self.tables[path]
+            case syntax.Alter(kind=ObjectKind.TABLE):
+                self._alter(statement)
+            case syntax.UseDatabase(path=name):
+                *catalog, database = name.parts
+                self.catalog = tuple(catalog) or self.catalog
+                self.database = (database,)
+            case syntax.UseCatalog(path=name):
+                self.catalog, self.database = tuple(name.parts), ()
+            case _ if not isinstance(statement, SKIPPED):
+                self.dropped.append(statement.as_summary_string())
+            case _:
+                pass
+
+    def _alter(self, statement: Alter) -> None:
+        path, change = self.path(statement.path), statement.change
+        found = self.tables.get(path)
+        if found is None or isinstance(change, AddPartitions | DropPartitions):
+            if found is not None or not statement.if_exists:
+                self.dropped.append(statement.as_summary_string())
+            return
+        if isinstance(change, RenameTo):
+            self._remove(path)
+            self._add(replace(found, path=(*path[:-1], change.path.parts[-1])), statement.span)
+            return
+        self._copied += len(found.table.schema.columns) + len(found.options)
+        if self._copied > MAX_COPIED:
+            raise UnsupportedError(
+                f"ALTER statements copy more than {MAX_COPIED:,} columns and options",
+                code="too-wide",
+                hint="write the columns in CREATE TABLE",
+                span=statement.span,
+            )
+        with at(f"table {'.'.join(path)!r}", statement.span):
+            table = changed(found.table, change, self.text)
+        options = change.options if isinstance(change, SetOptions) else ()
+        self.tables[path] = replace(found, table=table, options=(*found.options, *options))
+
+    def _remove(self, path: tuple[str, ...]) -> None:
+        self.tables.pop(path, None)
+        self._in_database.get(path[:-1], set()).discard(path)
+
+    def _add(self, table: DeclaredTable, span: Span) -> None:
+        if table.path in self.tables:
+            problem = f"the script has already created the table {'.'.join(table.path)!r}"
+            raise AlreadyExistsError(problem, code="table-exists", span=span)
+        self.tables[table.path] = table
+        self._in_database.setdefault(table.path[:-1], set()).add(table.path)
+
+    def _create(self, statement: CreateTable) -> None:
+        path = self.path(statement.path)
+        if path in self.tables and statement.if_not_exists:
+            return
+        if statement.or_replace:
+            self._remove(path)
+        with at(f"table {'.'.join(path)!r}"):
+            table = _table(statement, self.text)
+        self._add(DeclaredTable(path, statement, table, statement.options), statement.path.span)
+
+
+def read_script(text: str) -> FlinkScript:
+    """Read the tables of a script of Flink SQL.
+
+    Raises:
+        ParseError: for all statements that cannot be parsed; with code `missing-create-table` for
+            a script that leaves no table.
+        SchemaCoreError: for all statements that `FlinkScript.add` refuses.
+    """
+    check_size(text)
+    script, found = FlinkScript(text), Gathering()
+    with within(text):
+        for statement in read_statements(text):
+            with found.catching():
+                if isinstance(statement, SchemaCoreError):
+                    raise statement
+                script.add(statement)
+        found.raise_all()
+        if not script.tables:
+            raise ParseError(
+                "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
+            )
+    return script
+
+
+def _table(statement: CreateTable, text: str) -> CatalogTable:
+    """Return the table of a statement that declares its columns."""
+    if statement.like is not None or statement.query is not None or statement.elements.names:
+        raise UnsupportedError(
+            "the statement does not list the columns of the table",
+            code="missing-columns",
+            hint="use the output of SHOW CREATE TABLE",
+            span=statement.path.span,
+            text=text,
+        )
+    found = Gathering()
+    schema = read_schema(statement.elements, text, found)
+    with found.catching():
+        check_sight(schema.columns)
+    found.raise_all()
+    return table_of(statement, schema)

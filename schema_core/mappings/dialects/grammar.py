@@ -1,0 +1,391 @@
+"""The grammar shared by all engines: identifiers, types and user-defined types.
+
+Types are parsed here and not by sqlglot, whose type trees drop nested NOT NULL, the values of maps
+and lengths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from schema_core.base.cursor import Cursor, check_digits
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.masking import mask_text
+from schema_core.base.secrets import secret_positions
+from schema_core.base.text import quote_string
+from schema_core.errors import UnsupportedError
+from schema_core.mappings.dialects.engines import ENGINES, Engine
+from schema_core.mappings.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
+
+#: The maximum length of an excerpt in a loss.
+MAX_EXCERPT = 100
+
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+
+
+def skip_token(cursor: Cursor) -> None:
+    """Skip one token, or everything between a pair of brackets."""
+    opened = cursor.advance()
+    if opened.key in BRACKETS.values() or opened.kind == "end":
+        raise cursor.fail(f"unexpected {opened.display}", span=opened.span)
+    waiting = [BRACKETS[opened.key]] if opened.key in BRACKETS else []
+    while waiting:
+        token = cursor.advance()
+        if token.key == waiting[-1]:
+            waiting.pop()
+        elif token.key in BRACKETS:
+            waiting.append(BRACKETS[token.key])
+        elif token.kind == "end":
+            raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
+
+
+def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
+    """Skip everything up to one of `stops` or a closing bracket; return whether there was any."""
+    start = cursor.index
+    while cursor.key not in {*stops, ")", "]", "}"} and cursor.token.kind != "end":
+        skip_token(cursor)
+    if ";" in stops and cursor.key in BRACKETS.values():
+        raise cursor.fail(f"unexpected {cursor.token.display}")
+    return cursor.index > start
+
+
+def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
+    """Iterate over a list up to the closing bracket; the body of the loop parses one element."""
+    yield
+    while cursor.accept(","):
+        yield
+    cursor.expect(closing)
+
+
+def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
+    """Return the source from `start` to the cursor, or to `stop`, on one line and truncated."""
+    end = cursor.span_from(start).stop
+    return shortened(cursor.text[start : end if stop is None else min(stop, end)])
+
+
+def shortened(text: str) -> str:
+    """Return a text on one line, truncated, with its secrets masked.
+
+    >>> shortened("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
+    'CREATE SUBSCRIPTION s CONNECTION ******************* PUBLICATION p'
+    """
+    text = " ".join(text[: 10 * MAX_EXCERPT].split())
+    if secret_positions(text):
+        text = mask_text(text)
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
+
+
+def identifier(cursor: Cursor, engine: Engine) -> str:
+    """Parse a name and return it in the case in which the engine stores it."""
+    token = cursor.token
+    is_string = token.kind == "string" and engine.name == "sqlite"  # accepts 'a' as a name
+    if token.kind not in {"word", "name"} and not is_string:
+        raise cursor.fail(f"expected a name, found {token.display}")
+    cursor.advance()
+    return engine.folded(token.value, quoted=token.kind != "word")
+
+
+def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
+    """Parse names separated by dots, which BigQuery allows within the quotes."""
+    parts = _path_part(cursor, engine)
+    while cursor.accept("."):
+        parts += _path_part(cursor, engine)
+    return tuple(parts)
+
+
+def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
+    """Parse one name, or all names of a path in one pair of quotes; the first may contain dots."""
+    token = cursor.token
+    name = identifier(cursor, engine)
+    if token.kind == "name" and engine.quoted_paths:
+        found = name.rsplit(".", 2)
+        return found if all(found) else [name]
+    return [name]
+
+
+TYPE_BRACKETS = {"(": ")", "<": ">"}
+
+
+def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
+    """Parse a type; `stop` returns whether an option of the column follows.
+
+    Raises:
+        ParseError: for anything else, and for types nested too deeply.
+    """
+    with cursor.nested():
+        found = _base(cursor, engine, stop)
+        while cursor.key == "[" or (cursor.key == "ARRAY" and engine.array == "{}[]"):
+            cursor.descend()
+            cursor.accept("ARRAY")
+            length = None
+            if cursor.accept("["):
+                if cursor.token.kind == "number":
+                    length = cursor.advance().value
+                cursor.expect("]")
+            found = ForeignType("array", (ForeignChild(found),), length=length)
+        return found
+
+
+def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
+    token = cursor.token
+    if token.kind not in {"word", "name"}:
+        raise cursor.fail(f"expected a type, found {token.display}")
+    cursor.advance()
+    words = text = token.value.lower()
+    while cursor.accept("."):  # a user-defined type in a schema
+        words = text = f"{text}.{cursor.advance().value.lower()}"
+    if words in COMPOSITE and cursor.key in TYPE_BRACKETS:
+        return _composite(words, cursor, engine)
+    text += _arguments(cursor)
+    while more := _more_words(cursor, engine, words, stop):
+        cursor.index += len(more)
+        words = " ".join((words, *more))
+        text = " ".join((text, *more)) + _arguments(cursor)
+    return ForeignType(text)
+
+
+# --- composite types ------------------------------------------------------------------------------
+
+
+def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
+    """Parse ``map<string, int>``, ``row(a integer)`` or ``Nullable(String)``."""
+    closing = TYPE_BRACKETS[cursor.advance().key]
+    parts = [_part(name, closing, cursor, engine) for _ in elements(cursor, closing)]
+    nullable = True if name == "nullable" else None
+    if name == "lowcardinality":
+        nullable = parts[0].type.nullable
+    return ForeignType(name, tuple(parts), nullable)
+
+
+def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChild:
+    field = None
+    if name in STRUCTS and cursor.peek().key not in {",", closing, "(", "<", "[", "."}:
+        field = _field_name(cursor, engine)
+        cursor.accept(":")
+    type_ = foreign_type(cursor, engine, lambda: None)
+    text, nullable = type_.text, type_.nullable
+    if cursor.accept("COLLATE"):
+        text += f" collate {cursor.advance().value.lower()}"
+    if cursor.accept("NOT", "NULL"):
+        nullable = False
+    elif cursor.accept("NULL"):
+        nullable = True
+    type_ = replace(type_, text=text, nullable=nullable)
+    return ForeignChild(type_, field, _field_comment(cursor))
+
+
+def _field_name(cursor: Cursor, engine: Engine) -> str:
+    token = cursor.token
+    if token.kind not in {"word", "name"}:
+        raise cursor.fail(f"expected a field name, found {token.display}")
+    cursor.advance()
+    return engine.folded(token.value, quoted=token.kind == "name")
+
+
+def _field_comment(cursor: Cursor) -> str | None:
+    """Parse ``COMMENT 'string'`` or ``OPTIONS(description='string')``."""
+    if cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
+        text = cursor.string_literal()
+        cursor.expect(")")
+        return text
+    return cursor.string_literal() if cursor.accept("COMMENT") else None
+
+
+# --- type names of several words, arguments -------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
+    """Return the first word -> type names that start with it, the longest first."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for row in ENGINES[engine].rows:
+        for spelling in row.foreign.split(" | "):
+            words = tuple(re.sub(r"\([^)]*\)", "", spelling).lower().split())
+            if len(words) > 1:
+                found.setdefault(words[0], set()).add(words)
+    return {first: sorted(names, key=len, reverse=True) for first, names in found.items()}
+
+
+def _more_words(
+    cursor: Cursor, engine: Engine, words: str, stop: Callable[[], object]
+) -> tuple[str, ...]:
+    """Return the following words of a type name that starts with `words`."""
+    begun = tuple(words.split())
+    for name in _multi_word_names(engine.name).get(begun[0] if begun else "", ()):
+        rest = name[len(begun) :]
+        if name[: len(begun)] == begun and rest and _follow(cursor, rest):
+            return rest
+    if engine.free_types and cursor.token.kind == "word" and not stop():
+        return (cursor.token.value.lower(),)
+    return ()
+
+
+def _follow(cursor: Cursor, words: tuple[str, ...]) -> bool:
+    return all(cursor.peek(ahead).key == word.upper() for ahead, word in enumerate(words))
+
+
+def _arguments(cursor: Cursor) -> str:
+    """Return ``(10, 2)``, ``('a' = 1)``, ``<date>`` in a normalized form, or an empty string."""
+    if cursor.key not in TYPE_BRACKETS:
+        return ""
+    opened = cursor.advance()
+    waiting = [TYPE_BRACKETS[opened.key]]
+    pieces = [opened.key]
+    while waiting:
+        token = cursor.advance()
+        if token.kind == "end":
+            raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
+        if token.key == waiting[-1]:
+            waiting.pop()
+        elif token.key in TYPE_BRACKETS:
+            waiting.append(TYPE_BRACKETS[token.key])
+        pieces.append(_argument(cursor, pieces[-1]))
+    return "".join(pieces)
+
+
+def _argument(cursor: Cursor, before: str) -> str:
+    """Return the token that was just skipped; words are separated by a space."""
+    token = cursor.tokens[cursor.index - 1]
+    match token.kind:
+        case "string":
+            return quote_string(token.value)
+        case "number":
+            check_digits(token.value, token.span)
+        case "symbol" if token.key == ",":
+            return ", "
+    space = " " if before[-1:].isalnum() and token.value[:1].isalnum() else ""
+    return space + token.value.lower()
+
+
+#: The maximum number of types in a declared type, since nested declarations can double it at each
+#: level.
+MAX_PARTS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class UserType:
+    """The definition of a user-defined type; `dropped` are clauses without equivalent."""
+
+    type: ForeignType
+    dropped: tuple[str, ...] = ()
+
+
+class UserTypes:
+    """The user-defined types that a script has declared so far."""
+
+    def __init__(self) -> None:
+        self._types: dict[tuple[str, ...], UserType] = {}
+        self._by_last: dict[str, tuple[str, ...]] = {}
+
+    def add(self, name: tuple[str, ...], type_: UserType) -> None:
+        key = tuple(part.lower() for part in name)
+        self._types[key] = type_
+        self._by_last[key[-1]] = key
+
+    def find(self, text: str) -> UserType | None:
+        """Return the declared type of this name; the schema may be omitted on either side."""
+        name = tuple(text.split("."))
+        return self._types.get(name) or self._types.get(self._by_last.get(name[-1], ()))
+
+    def expanded(self, foreign: ForeignType) -> UserType:
+        """Return the type with user-defined types replaced by their definitions.
+
+        Raises:
+            UnsupportedError: with code `type-not-in-flink` for a type of more than `MAX_PARTS`
+                types.
+        """
+        if not self._types:
+            return UserType(foreign)
+        dropped: list[str] = []
+        found = self._expanded(foreign, dropped)
+        if _count(found) > MAX_PARTS:
+            raise UnsupportedError(
+                f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
+            )
+        return UserType(found, tuple(dropped))
+
+    def _expanded(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
+        if not foreign.parts:
+            declared = self.find(foreign.text)
+            if declared is None:
+                return foreign
+            dropped += declared.dropped
+            refuses_null = False in (foreign.nullable, declared.type.nullable)
+            return replace(declared.type, nullable=False if refuses_null else foreign.nullable)
+        parts = (replace(part, type=self._expanded(part.type, dropped)) for part in foreign.parts)
+        return replace(foreign, parts=tuple(parts))
+
+
+def _count(foreign: ForeignType) -> int:
+    """Return the number of types in a type, counting only as far as the limit."""
+    waiting, count = [foreign], 0
+    while waiting and count <= MAX_PARTS:
+        one = waiting.pop()
+        count += 1
+        waiting += [part.type for part in one.parts]
+    return count
+
+
+# --- CREATE TYPE and CREATE DOMAIN ----------------------------------------------------------------
+
+
+def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
+    """Parse CREATE TYPE after these two words; return whether the form is supported."""
+    name = path(cursor, engine)
+    if not cursor.accept("AS"):
+        return False
+    if cursor.accept("ENUM", "("):
+        types.add(name, UserType(_enumeration(cursor)))
+        return True
+    if cursor.accept("("):
+        dropped: list[str] = []
+        found = types.expanded(_fields(cursor, engine, dropped))
+        types.add(name, replace(found, dropped=(*found.dropped, *dropped)))
+        return True
+    if engine.name != "duckdb":
+        return False
+    types.add(name, types.expanded(foreign_type(cursor, engine, lambda: None)))
+    return True
+
+
+def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
+    """Parse CREATE DOMAIN after these two words."""
+    name = path(cursor, engine)
+    cursor.accept("AS")
+    found = types.expanded(foreign_type(cursor, engine, lambda: None))
+    start, nullable = cursor.token.start, found.type.nullable
+    while cursor.key != ";" and cursor.token.kind != "end":
+        if cursor.accept("NOT", "NULL"):
+            nullable = False
+        else:
+            skip_token(cursor)
+    rest = excerpt(cursor, start)
+    dropped = (*found.dropped, rest) if rest and rest.upper() != "NOT NULL" else found.dropped
+    types.add(name, UserType(replace(found.type, nullable=nullable), dropped))
+    return True
+
+
+def _enumeration(cursor: Cursor) -> ForeignType:
+    """Parse the values up to the closing parenthesis."""
+    values = []
+    for _ in () if cursor.accept(")") else elements(cursor):
+        if cursor.token.kind != "string":
+            raise cursor.fail(f"expected a string, found {cursor.token.display}")
+        values.append(quote_string(cursor.advance().value))
+    return ForeignType(f"enum({', '.join(values)})")
+
+
+def _fields(cursor: Cursor, engine: Engine, dropped: list[str]) -> ForeignType:
+    """Parse the fields of a composite type up to the closing parenthesis."""
+    parts = []
+    for _ in () if cursor.accept(")") else elements(cursor):
+        name = identifier(cursor, engine)
+        type_ = foreign_type(cursor, engine, lambda: cursor.key == "COLLATE")
+        parts.append(ForeignChild(type_, name))
+        start = cursor.token.start
+        if skip_until(cursor, (",",)):
+            dropped.append(f"{name} {excerpt(cursor, start)}")
+    return ForeignType("row", tuple(parts))

@@ -1,0 +1,460 @@
+"""Convert schemas to CREATE TABLE statements of other engines, and table definitions to schemas.
+
+All names and strings are quoted by `Engine.quote_name` and `Engine.quote_string`. With the policy
+`note` the comment of a column contains its exact type, if the engine supports comments. Losses, and
+all errors of the columns of a table, are reported at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, assert_never
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.type_checker import infer
+from schema_core.mappings.dialects.expressions import write_expression
+from schema_core.mappings.dialects.types import (
+    ForeignType,
+    Losses,
+    loss_of,
+    read_part,
+    require_distinct,
+    write_name,
+    write_part,
+    write_type,
+)
+from schema_core.mappings.exact_types import parse_exact_type
+from schema_core.mappings.loss import Loss
+from schema_core.schema.columns import SqlExpression
+from schema_core.schema.resolved import (
+    AnyColumn,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedSchema,
+)
+from schema_core.schema.unresolved import (
+    Schema,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.syntax import Call, Name
+from schema_core.types import DataType, NullType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from schema_core.base.text import Span
+    from schema_core.mappings.dialects.column_options import ColumnDefinition
+    from schema_core.mappings.dialects.engines import Engine
+    from schema_core.mappings.dialects.grammar import UserTypes
+    from schema_core.mappings.dialects.statements import TableDefinition
+    from schema_core.sql.syntax import Expression
+
+#: The start of an exact type in a comment; it ends with the bracket at the end.
+EXACT_TYPE_START = regex(r"(?:\A| )\[flink: ")
+
+#: The maximum number of positions in a comment that are checked for an exact type.
+MAX_CANDIDATES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DdlStatements:
+    """The statements that create a table, and the losses."""
+
+    text: str
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDdl:
+    """The definition of a column, and its comment if that is a separate statement."""
+
+    line: str
+    name: str
+    comment: str | None
+    type_: str = ""  # empty for generated columns
+
+
+def write_schema(
+    schema: ResolvedSchema, engine: Engine, path: tuple[str, ...], *, notes: bool
+) -> DdlStatements:
+    """Return the statements that create a table with these columns.
+
+    Raises:
+        UnsupportedError: for a column whose type or name the engine does not support, or with code
+            `missing-columns` if no column remains.
+    """
+    losses: Losses = []
+    columns = [
+        written
+        for column in schema.columns
+        if (written := column_ddl(column, schema, engine, losses, notes=notes)) is not None
+    ]
+    if not any(one.type_ or not engine.needs_stored_column for one in columns):
+        raise UnsupportedError("no column of the table can be written", code="missing-columns")
+    require_distinct([one.name for one in columns], engine)
+    keyed = _has_key(schema, columns, engine, losses)
+    key = _key(schema, engine, losses) if keyed else None
+    losses += _unsupported_members(schema)
+    name = ".".join(map(engine.quote_name, path))
+    lines = [one.line for one in columns] + ([] if key is None else [key])
+    body = ",\n".join(f"  {line}" for line in lines)
+    text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
+    return DdlStatements("".join((text, *_statements(columns, engine, name))), tuple(losses))
+
+
+def column_ddl(
+    column: AnyColumn, schema: ResolvedSchema, engine: Engine, losses: Losses, *, notes: bool
+) -> ColumnDdl | None:
+    """Return the definition of a column, or None if it is omitted."""
+    with at(f"column {column.name!r}"):
+        place = (column.name,)
+        match column:
+            case PhysicalColumn():
+                pass
+            case MetadataColumn(virtual=True):
+                losses.append(loss_of(place, "refused", column.as_summary_string(), ""))
+                return None
+            case MetadataColumn():
+                shown = column.as_summary_string()
+                losses.append(loss_of(place, "member", shown, "a physical column"))
+            case ComputedColumn():
+                return _generated(column, schema, engine, losses)
+            case _:
+                assert_never(column)
+        before = len(losses)
+        type_ = write_part(column.data_type, "column", engine, place, losses)
+        comment = column.comment
+        if _looks_like_exact_type(comment) or (
+            notes and len(losses) > before and _supports_comments(engine)
+        ):
+            exact = f"[flink: {column.data_type}]"
+            comment = exact if comment is None else f"{comment} {exact}"
+            losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
+        name = write_name(column.name, engine, place, losses)
+        line = _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
+        return replace(line, type_=type_)
+
+
+def split_exact_type(comment: str | None) -> tuple[str | None, DataType | None]:
+    """Split a comment into the original comment and the exact type at its end.
+
+    >>> split_exact_type("the key [flink: CHAR(3)]")
+    ('the key', CharType(3))
+    """
+    if comment is not None and comment.endswith("]"):
+        for begin in islice(EXACT_TYPE_START.finditer(comment), MAX_CANDIDATES):
+            if (type_ := parse_exact_type(comment[begin.end() : -1])) is not None:
+                before = comment[: begin.start()]
+                return before if begin[0].startswith(" ") else None, type_
+    return comment, None
+
+
+def _looks_like_exact_type(comment: str | None) -> bool:
+    """Return whether the original comment itself could be taken for an exact type."""
+    return comment is not None and EXACT_TYPE_START.search(comment) is not None
+
+
+def _supports_comments(engine: Engine) -> bool:
+    return engine.comment is not None or engine.comment_statement
+
+
+def _with_comment(
+    line: str, name: str, comment: str | None, engine: Engine, losses: Losses
+) -> ColumnDdl:
+    if comment is None:
+        return ColumnDdl(line, name, None)
+    if not comment and not engine.stores_empty_comments:
+        losses.append(loss_of((name,), "member", "the empty comment", ""))
+        return ColumnDdl(line, name, None)
+    if engine.comment_statement:
+        return ColumnDdl(line, name, comment)
+    if engine.comment is None:
+        losses.append(loss_of((name,), "member", f"the comment {comment!r}", ""))
+        return ColumnDdl(line, name, None)
+    text = engine.comment.format(text=engine.quote_string(comment))
+    return ColumnDdl(line + text, name, None)
+
+
+# --- generated columns ----------------------------------------------------------------------------
+
+
+def _generated(
+    column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
+) -> ColumnDdl | None:
+    """Return the definition with its expression; None if the engine would compute another value."""
+    kept: Losses = []
+    try:
+        text = _expression(column, schema, engine)
+        write = partial(write_part, position="column") if engine.wraps_nullable else write_type
+        type_ = write(column.data_type, engine=engine, path=(column.name,), losses=kept)
+    except SchemaCoreError:
+        losses.append(loss_of((column.name,), "refused", column.as_summary_string(), ""))
+        return None
+    losses += kept
+    name = write_name(column.name, engine, (column.name,), losses)
+    generated = (engine.generated or "").format(type=type_, expression=text)
+    return _with_comment(f"{name} {generated}", column.name, column.comment, engine, losses)
+
+
+def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
+    """Return the expression, if all of its columns are in the table."""
+    if engine.generated is None:
+        raise UnsupportedError(
+            f"{engine.name} does not support generated columns",
+            code="computed-column-not-supported",
+        )
+    written = column.expression.written
+    tree = parse_expression(written.text) if written.syntax is None else written.syntax
+    stored = {one.name for one in schema.columns if one.is_persisted()}
+    for name in names(tree):
+        if name not in stored:
+            raise UnsupportedError(
+                f"the column {name!r} is not in the table", code="computed-column-not-supported"
+            )
+    return write_expression(tree, engine)
+
+
+def names(expression: Expression) -> Iterator[str]:
+    """Yield the first parts of all names in an expression."""
+    waiting: list[object] = [expression]
+    while waiting:
+        match waiting.pop():
+            case Name(parts=parts):
+                yield parts[0]
+            case Call(arguments=arguments):
+                waiting += arguments
+
+
+# --- keys, comments and other members -------------------------------------------------------------
+
+
+def default_key_name(columns: tuple[str, ...]) -> str:
+    """Return the name that Flink gives to an unnamed key."""
+    return "_".join(("PK", *columns))
+
+
+def _has_key(
+    schema: ResolvedSchema, columns: list[ColumnDdl], engine: Engine, losses: Losses
+) -> bool:
+    """Return whether there is a key that the engine supports on columns of these types."""
+    key = schema.primary_key
+    if key is None:
+        return False
+    types = {one.name: one.type_ for one in columns}
+    if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
+        losses.append(loss_of(("primary key",), "member", str(key), ""))
+        return False
+    return True
+
+
+def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
+    """Return the clause of the primary key."""
+    key = schema.primary_key
+    if key is None or engine.key_tail:
+        named = key is not None and key.name != default_key_name(key.columns)
+        if key is not None and named:
+            losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
+        return None
+    if engine.key is None:
+        losses.append(loss_of(("primary key",), "member", str(key), ""))
+        return None
+    text = engine.key.format(columns=_names(key.columns, engine))
+    if key.name == default_key_name(key.columns):
+        return text
+    if not engine.named_keys:
+        losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
+        return text
+    return f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
+
+
+def _names(columns: tuple[str, ...], engine: Engine) -> str:
+    return ", ".join(engine.quote_name(engine.folded(one)) for one in columns)
+
+
+def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
+    if schema.primary_key is None or not keyed or not engine.key_tail:
+        return engine.tail
+    return engine.key_tail.format(columns=_names(schema.primary_key.columns, engine))
+
+
+def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
+    """Yield the members of a schema that engines do not have."""
+    for watermark in schema.watermark_specs:
+        yield loss_of(("watermark",), "member", str(watermark), "")
+    for index in schema.indexes:
+        yield loss_of(("index",), "member", str(index), "")
+    if schema.immutable_columns is not None:
+        yield loss_of(("immutable columns",), "member", str(schema.immutable_columns), "")
+
+
+def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterator[str]:
+    """Yield comments that are separate statements."""
+    for one in columns:
+        if one.comment is not None:
+            column = engine.quote_name(engine.folded(one.name))
+            comment = engine.quote_string(one.comment)
+            yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"
+
+
+# --- from table definitions -----------------------------------------------------------------------
+
+
+def build_schema(
+    written: TableDefinition,
+    types: UserTypes,
+    *,
+    expression: Callable[[Span], str],
+    type_text: Callable[[str], ForeignType],
+) -> tuple[Schema, tuple[Loss, ...]]:
+    """Build the schema of a table, and its losses.
+
+    `expression` returns Flink's SQL for a span of the script; `type_text` parses a type that
+    `write_type` wrote.
+
+    Raises:
+        SchemaCoreError: for the first column that cannot be read, with the errors of all others.
+    """
+    losses: Losses = []
+    gathering = Gathering()
+    key, key_name = written.primary_key()
+    stored: list[UnresolvedPhysicalColumn] = []
+    for one in written.columns:
+        with gathering.catching(), at(f"column {one.name!r}", one.span):
+            stored.append(_read_column(one, written, types, key, losses, type_text))
+    gathering.raise_all()
+    scope = _scope(stored, written)
+    columns: list[UnresolvedColumn] = []
+    for one, plain in zip(written.columns, stored, strict=True):
+        if one.expression is None:
+            columns.append(plain)
+            continue
+        with at(f"column {one.name!r}", one.span):
+            text = partial(expression, one.expression)
+            columns.append(_read_generated(one, plain, scope, losses, text))
+    losses += [loss_of(("table",), "member", rest, "") for rest in written.dropped]
+    return _with_key(columns, key, key_name), tuple(losses)
+
+
+def _read_column(
+    column: ColumnDefinition,
+    written: TableDefinition,
+    types: UserTypes,
+    key: tuple[str, ...],
+    losses: Losses,
+    type_text: Callable[[str], ForeignType],
+) -> UnresolvedPhysicalColumn:
+    """Return the column as a physical one, with the exact type if its comment contains one."""
+    found: Losses = []
+    engine, place = written.engine, (column.name,)
+    declared = types.expanded(column.type)
+    foreign = declared.type
+    if column.nullable is not None:
+        foreign = replace(foreign, nullable=column.nullable)
+    if column.expression is not None and foreign == ForeignType(""):
+        type_: DataType = NullType()  # the type of the expression is used
+    else:
+        type_ = read_part(foreign, "column", engine, place, found)
+    type_, comment = _exact_type(type_, column, engine, type_text)
+    if column.comment == comment:
+        losses += found
+    losses += [loss_of(place, "member", text, "") for text in (*declared.dropped, *column.dropped)]
+    if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
+        return UnresolvedPhysicalColumn(column.name, type_, comment)
+    return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
+
+
+def _exact_type(
+    type_: DataType,
+    column: ColumnDefinition,
+    engine: Engine,
+    type_text: Callable[[str], ForeignType],
+) -> tuple[DataType, str | None]:
+    """Return the exact type in the comment, if it matches, and the original comment."""
+    comment, exact = split_exact_type(column.comment)
+    if exact is None:
+        return type_, column.comment
+    try:
+        again = type_text(write_type(exact, engine, (), []))
+        twin = read_part(again, "column", engine, (), [])
+    except SchemaCoreError:
+        return type_, column.comment
+    if twin.nullable() != type_.nullable():
+        return type_, column.comment
+    return exact, comment
+
+
+# --- generated columns ----------------------------------------------------------------------------
+
+
+def _read_generated(
+    column: ColumnDefinition,
+    plain: UnresolvedPhysicalColumn,
+    scope: ColumnScope | None,
+    losses: Losses,
+    text: Callable[[], str],
+) -> UnresolvedColumn:
+    """Return a computed column, or a physical one if Flink would compute another value."""
+    try:
+        if scope is None:
+            raise UnsupportedError(
+                "computed columns are not supported with the types of this table",
+                code="computed-column-not-supported",
+            )
+        return UnresolvedComputedColumn(
+            column.name, SqlExpression(_cast_to_declared(text(), plain, scope)), plain.comment
+        )
+    except SchemaCoreError as error:
+        if isinstance(plain.data_type, NullType):
+            raise
+        reason = f"a physical column: {error.problem}"
+        losses.append(loss_of((column.name,), "member", "a generated column", reason))
+        return plain
+
+
+def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
+    """Return the expression, with a cast if the declared type differs.
+
+    Raises:
+        SchemaError: for an expression that is invalid with these columns.
+    """
+    declared = plain.data_type
+    found = infer(scope, parse_expression(text)).type
+    if isinstance(declared, str | NullType) or found.nullable() == declared.nullable():
+        return text
+    cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
+    infer(scope, parse_expression(cast))
+    return cast
+
+
+def _scope(columns: list[UnresolvedPhysicalColumn], written: TableDefinition) -> ColumnScope | None:
+    """Return the scope of the physical columns; None if Flink's SQL lacks one of their types."""
+    stored = {
+        one.name: one.data_type
+        for one, declared in zip(columns, written.columns, strict=True)
+        if declared.expression is None and isinstance(one.data_type, DataType)
+    }
+    try:
+        return ColumnScope(stored)
+    except SchemaCoreError:
+        return None
+
+
+def _with_key(
+    columns: list[UnresolvedColumn], key: tuple[str, ...], key_name: str | None
+) -> Schema:
+    builder = Schema.new_builder().from_columns(columns)
+    if key and key_name is not None:
+        builder.primary_key_named(key_name, *key)
+    elif key:
+        builder.primary_key(*key)
+    return builder.build()

@@ -1,0 +1,907 @@
+"""Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON.
+
+Clauses that a schema cannot represent are kept as strings in `dropped`, and so are statements that
+are not understood. `SKIPPED` lists those that cannot change a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field, replace
+from typing import TypeAlias
+
+from schema_core.base.cursor import Cursor
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import Span
+from schema_core.base.tokenizer import Token
+from schema_core.errors import AlreadyExistsError, UnsupportedError
+from schema_core.mappings.dialects.column_options import (
+    ColumnDefinition,
+    column,
+    constraint_name,
+    option,
+)
+from schema_core.mappings.dialects.engines import Engine
+from schema_core.mappings.dialects.grammar import (
+    UserTypes,
+    create_domain,
+    create_type,
+    elements,
+    excerpt,
+    foreign_type,
+    identifier,
+    path,
+    skip_token,
+    skip_until,
+)
+
+
+@dataclass(slots=True)
+class TableDefinition:
+    """A table as a script declares it, in one or several statements.
+
+    `not_null` are the columns of constraints NOT NULL.
+    """
+
+    engine: Engine
+    path: tuple[str, ...]
+    span: Span
+    comment: str | None = None
+    columns: list[ColumnDefinition] = field(default_factory=list)
+    not_null: list[str] = field(default_factory=list)
+    key: tuple[str, ...] = ()
+    key_name: str | None = None
+    partition_keys: tuple[str, ...] = ()
+    dropped: list[str] = field(default_factory=list)
+    _by_name: dict[str, ColumnDefinition] | None = None
+    _by_folded: dict[str, ColumnDefinition] = field(default_factory=dict)
+
+    def column(self, name: str) -> ColumnDefinition | None:
+        """Return the column of that name; case is ignored if the engine ignores it."""
+        if self._by_name is None:
+            self._by_name = {one.name: one for one in reversed(self.columns)}
+            self._by_folded = {one.name.casefold(): one for one in reversed(self.columns)}
+        folded = None if self.engine.case_sensitive else self._by_folded.get(name.casefold())
+        return self._by_name.get(name) or folded
+
+    def renamed(self, one: ColumnDefinition, name: str) -> None:
+        """Rename a column."""
+        old, one.name = one.name, name
+        self.key = tuple(name if part == old else part for part in self.key)
+        self.partition_keys = tuple(name if part == old else part for part in self.partition_keys)
+        if self._by_name is not None and self._by_name.get(old) is one:
+            del self._by_name[old]
+            self._by_name[name] = one
+            self._by_folded.pop(old.casefold(), None)
+            self._by_folded[name.casefold()] = one
+
+    def primary_key(self) -> tuple[tuple[str, ...], str | None]:
+        """Return the columns of the primary key, and the name that the script gives to it."""
+        if self.key:
+            return self.key, self.key_name
+        declared = [one for one in self.columns if one.is_key]
+        names = (one.key_name for one in declared if one.key_name is not None)
+        return tuple(one.name for one in declared), next(names, None)
+
+    def constraint_of_key(self) -> str | None:
+        """Return the name of the primary key, by default the one that PostgreSQL gives to it."""
+        key, name = self.primary_key()
+        return name or (f"{self.path[-1]}_pkey" if key else None)
+
+    def drop_key(self) -> None:
+        """Remove the primary key; its columns stay NOT NULL."""
+        for name in self.primary_key()[0]:
+            if (known := self.column(name)) is not None:
+                known.is_key, known.nullable = False, False
+        self.key, self.key_name = (), None
+
+    def changed(self) -> None:
+        """Discard the index of the columns after one was added or dropped."""
+        self._by_name = None
+
+
+#: A function that returns the table of the script at a path.
+Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
+
+
+# --- CREATE TABLE ---------------------------------------------------------------------------------
+
+
+def create_table(
+    cursor: Cursor, engine: Engine, start: Token, find: Find
+) -> TableDefinition | None:
+    """Parse a table, after CREATE TABLE; None for a partition of another table.
+
+    Raises:
+        UnsupportedError: with code `missing-columns` for a table that does not list its columns.
+    """
+    cursor.accept("IF", "NOT", "EXISTS")
+    found = TableDefinition(engine, path(cursor, engine), start.span)
+    if cursor.accept("ON", "CLUSTER"):
+        cursor.advance()
+    if cursor.key == "PARTITION" and cursor.peek().key == "OF":
+        return None
+    if not cursor.accept("("):
+        raise _no_columns(cursor)
+    for _ in () if cursor.accept(")") else elements(cursor):
+        _element(cursor, found, find)
+    for one in filter(None, map(found.column, found.not_null)):
+        one.nullable = False
+    _tail(cursor, found, find)
+    if not found.columns:
+        raise _no_columns(cursor)
+    return found
+
+
+def _no_columns(cursor: Cursor) -> UnsupportedError:
+    return UnsupportedError(
+        "the statement does not list the columns of the table",
+        code="missing-columns",
+        hint="use the output of SHOW CREATE TABLE",
+        span=cursor.token.span,
+        text=cursor.text,
+    )
+
+
+def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
+    """Parse what follows the columns: more columns, ClickHouse's key, a comment, options.
+
+    It ends at the next CREATE too: SHOW CREATE TABLE of Hive prints no semicolons.
+    """
+    start = cursor.token.start
+    while cursor.token.kind != "end" and cursor.key not in {";", "CREATE"}:
+        read = TAILS.get(cursor.key)
+        before = cursor.index
+        if read is None or not read(cursor, found, find):
+            cursor.index = before
+            skip_token(cursor)
+        elif cursor.tokens[before].key in PARSED_TAILS:
+            _keep(cursor, found, start, cursor.tokens[before].start)
+            start = cursor.token.start
+    _keep(cursor, found, start, cursor.token.start)
+
+
+def _keep(cursor: Cursor, found: TableDefinition, start: int, stop: int) -> None:
+    if text := excerpt(cursor, start, stop):
+        found.dropped.append(text)
+
+
+def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+    if not cursor.accept("PRIMARY", "KEY"):
+        return False
+    found.key = _key_columns(cursor, found)
+    return True
+
+
+def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+    """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``.
+
+    Transforms such as ``bucket(4, id)`` are not parsed.
+    """
+    if not cursor.accept("PARTITIONED", "BY", "("):
+        return False
+    if cursor.peek().kind in {"word", "name"}:
+        declared = [column(cursor, found.engine) for _ in elements(cursor)]
+        found.columns += declared
+        found.partition_keys = tuple(one.name for one in declared)
+        return True
+    names = []
+    while cursor.token.kind in {"word", "name"} and cursor.peek().key in {",", ")"}:
+        known = found.column(identifier(cursor, found.engine))
+        if known is None:
+            return False
+        names.append(known.name)
+        if not cursor.accept(","):
+            break
+    if not cursor.accept(")"):
+        return False
+    found.partition_keys = tuple(names)
+    return True
+
+
+def _tail_comment(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+    """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
+    cursor.advance()
+    cursor.accept("=")
+    if cursor.token.kind != "string":
+        return False
+    found.comment = cursor.string_literal()
+    cursor.accept(",")  # MySQL separates options with commas
+    return True
+
+
+def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+    """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
+    if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
+        return False
+    comment = cursor.string_literal()
+    if not cursor.accept(")"):
+        return False
+    found.comment = comment
+    return True
+
+
+def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
+    """Parse ``INHERITS (parent)``: the parents' columns precede those of the table."""
+    if not cursor.accept("INHERITS", "("):
+        return False
+    inherited: list[ColumnDefinition] = []
+    for _ in elements(cursor):
+        inherited += _copied_columns(_other_table(cursor, found, find))
+    own = {one.name for one in found.columns}
+    merged = {one.name: one for one in inherited if one.name not in own}
+    found.columns[:0] = merged.values()
+    return True
+
+
+def _other_table(cursor: Cursor, found: TableDefinition, find: Find) -> TableDefinition:
+    """Parse the path of another table of the script.
+
+    Raises:
+        UnsupportedError: with code `missing-columns` for a table that the script does not declare.
+    """
+    place = cursor.token
+    other = find(path(cursor, found.engine))
+    if other is None:
+        raise UnsupportedError(
+            "the table takes columns of a table that is not in the script",
+            code="missing-columns",
+            hint="use the output of SHOW CREATE TABLE",
+            span=place.span,
+            text=cursor.text,
+        )
+    return other
+
+
+def _copied_columns(other: TableDefinition) -> list[ColumnDefinition]:
+    """Return copies of the columns of a table; those of its key are NOT NULL, but not a key."""
+    key, _ = other.primary_key()
+    return [
+        replace(
+            one,
+            is_key=False,
+            nullable=False if one.name in key else one.nullable,
+            dropped=list(one.dropped),
+        )
+        for one in other.columns
+    ]
+
+
+#: First word of a clause after the columns -> its parser, which returns False for another clause.
+TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
+    "PRIMARY":     _tail_key,
+    "PARTITIONED": _partitions,
+    "COMMENT":     _tail_comment,
+    "OPTIONS":     _tail_options,
+    "INHERITS":    _inherits,
+}  # fmt: skip
+#: Clauses whose omission is not a loss, because they are parsed elsewhere.
+PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
+
+
+# --- elements of the column list ------------------------------------------------------------------
+
+#: Words that start a constraint and, with what follows, cannot start a column.
+CONSTRAINTS = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE", "LIKE"})
+OWN_CONSTRAINTS = {
+    "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL"}),
+    "clickhouse": frozenset({"INDEX", "PROJECTION", "ASSUME"}),
+}  # fmt: skip
+
+
+def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
+    return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
+
+
+def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
+    """Parse a column, the primary key, or another constraint, which is dropped."""
+    if not _begins_constraint(cursor, found.engine):
+        found.columns.append(column(cursor, found.engine))
+        return
+    start = cursor.token
+    if cursor.accept("LIKE"):
+        other = _other_table(cursor, found, find)
+        found.columns += _copied_columns(other)
+        if found.engine.name == "mysql":  # its LIKE copies the key, too
+            found.key, found.key_name = other.primary_key()
+        skip_until(cursor, (",",))
+        return
+    name = constraint_name(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
+    if cursor.accept("PRIMARY", "KEY"):
+        while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
+            cursor.advance()
+        found.key, found.key_name = _key_columns(cursor, found), name
+        skip_until(cursor, (",",))
+        return
+    if cursor.accept("NOT", "NULL"):
+        found.not_null.append(identifier(cursor, found.engine))
+        skip_until(cursor, (",",))
+        return
+    skip_until(cursor, (",",))
+    found.dropped.append(excerpt(cursor, start.start))
+
+
+def _key_columns(cursor: Cursor, found: TableDefinition) -> tuple[str, ...]:
+    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
+
+    A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
+    """
+    if not cursor.accept("("):
+        return (identifier(cursor, found.engine),)
+    names = []
+    for _ in elements(cursor):
+        start = cursor.token.start
+        names.append(identifier(cursor, found.engine))
+        if cursor.key not in {"ASC", "DESC"} and skip_until(cursor, (",",)):
+            found.dropped.append(f"PRIMARY KEY ({excerpt(cursor, start)})")
+        skip_until(cursor, (",",))
+    return tuple(names)
+
+
+# --- ALTER TABLE ----------------------------------------------------------------------------------
+
+
+def alter_table(cursor: Cursor, found: TableDefinition) -> None:
+    """Apply the actions of an ALTER TABLE; actions without effect on the schema go to `dropped`."""
+    while True:
+        start = cursor.token
+        read = ACTIONS.get(cursor.key)
+        if _begins(cursor, SKIPPED_ACTIONS):
+            skip_until(cursor, (",", ";"))
+        elif read is None or not read(cursor, found):
+            skip_until(cursor, (",", ";"))
+            _keep(cursor, found, start.start, cursor.token.start)
+        if not cursor.accept(","):
+            return
+
+
+def _accept_column_word(cursor: Cursor) -> None:
+    cursor.accept("COLUMN")
+    cursor.accept("IF", "EXISTS")
+    cursor.accept("IF", "NOT", "EXISTS")
+
+
+def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
+    """Parse the name of an existing column.
+
+    Raises:
+        ParseError: with code `unknown-column`.
+    """
+    token = cursor.token
+    name = identifier(cursor, found.engine)
+    if (known := found.column(name)) is None:
+        raise cursor.fail(
+            f"the table has no column {name!r}", code="unknown-column", span=token.span
+        )
+    return known
+
+
+def _add(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``ADD COLUMN a int``, or ``ADD CONSTRAINT k PRIMARY KEY (a)`` as in dumps."""
+    engine = found.engine
+    cursor.advance()
+    if _begins_constraint(cursor, engine):
+        name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
+        if cursor.accept("NOT", "NULL"):
+            _known(cursor, found).nullable = False
+            skip_until(cursor, (",", ";"))
+            return True
+        if not cursor.accept("PRIMARY", "KEY"):
+            return False
+        if cursor.key == "USING" and cursor.peek().key != "INDEX":
+            cursor.accept("USING")
+            cursor.advance()
+        if cursor.key != "(":
+            return False
+        found.key, found.key_name = _key_columns(cursor, found), name
+        skip_until(cursor, (",", ";"))
+        return True
+    if cursor.key in NOT_COLUMNS:
+        return False
+    _accept_column_word(cursor)
+    found.changed()
+    if cursor.accept("("):  # several columns
+        found.columns += [column(cursor, engine) for _ in elements(cursor)]
+        return True
+    _place(cursor, found, column(cursor, engine), len(found.columns))
+    return True
+
+
+def _place(cursor: Cursor, found: TableDefinition, added: ColumnDefinition, default: int) -> None:
+    """Insert a column at the position of FIRST or AFTER, else at a default position."""
+    if cursor.accept("FIRST"):
+        default = 0
+    elif cursor.accept("AFTER"):
+        default = _index(found, _known(cursor, found)) + 1
+    found.columns.insert(default, added)
+
+
+def _index(found: TableDefinition, wanted: ColumnDefinition) -> int:
+    return next(place for place, one in enumerate(found.columns) if one is wanted)
+
+
+def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
+    cursor.advance()
+    _accept_column_word(cursor)
+    changed = _known(cursor, found)
+    start = cursor.token
+    if cursor.accept("SET", "NOT", "NULL"):
+        changed.nullable = False
+    elif cursor.accept("DROP", "NOT", "NULL"):
+        changed.nullable = True
+    elif _begins(cursor, SKIPPED_CHANGES):
+        skip_until(cursor, (",", ";"))
+    elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
+        changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
+        start = cursor.token
+        if cursor.accept("COLLATE"):
+            skip_until(cursor, (",", ";", "USING"))
+            changed.dropped.append(excerpt(cursor, start.start))
+        skip_until(cursor, (",", ";"))  # USING converts the rows
+    else:
+        skip_until(cursor, (",", ";"))
+        changed.dropped.append(excerpt(cursor, start.start))
+    return True
+
+
+def _modify(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``: the column is redefined."""
+    is_change = cursor.advance().key == "CHANGE"
+    if not is_change and cursor.key == "(":
+        return False
+    _accept_column_word(cursor)
+    changed = found.column(identifier(cursor, found.engine)) if is_change else None
+    if changed is None:
+        before = cursor.index
+        changed = _known(cursor, found)
+        cursor.index = before
+    added = column(cursor, found.engine)
+    added.is_key = added.is_key or changed.is_key
+    place = _index(found, changed)
+    del found.columns[place]
+    found.changed()
+    _place(cursor, found, added, place)
+    found.changed()
+    found.renamed(changed, added.name)
+    return True
+
+
+def _drop(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``DROP COLUMN a``, ``DROP PRIMARY KEY`` or ``DROP CONSTRAINT k`` of the key."""
+    cursor.advance()
+    if cursor.accept("PRIMARY", "KEY"):
+        found.drop_key()
+        return True
+    if cursor.accept("CONSTRAINT"):
+        cursor.accept("IF", "EXISTS")
+        if identifier(cursor, found.engine) != found.constraint_of_key():
+            return False
+        found.drop_key()
+        skip_until(cursor, (",", ";"))
+        return True
+    if _begins_constraint(cursor, found.engine) or cursor.key in NOT_COLUMNS:
+        return False
+    _accept_column_word(cursor)
+    name = identifier(cursor, found.engine)
+    if (dropped := found.column(name)) is not None:
+        if found.engine.name == "mysql":
+            found.key = tuple(one for one in found.key if one != dropped.name)
+        elif dropped.name in found.key:  # the engine drops the key, too
+            found.drop_key()
+        del found.columns[_index(found, dropped)]
+        found.changed()
+    skip_until(cursor, (",", ";"))
+    return True
+
+
+def _rename(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
+    cursor.advance()
+    if cursor.accept("TO"):
+        new = path(cursor, found.engine)
+        found.path = (*found.path[: len(found.path) - 1], *new) if len(new) == 1 else new
+        return True
+    if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, found.engine):
+        return False
+    _accept_column_word(cursor)
+    renamed = _known(cursor, found)
+    cursor.expect("TO")
+    found.renamed(renamed, identifier(cursor, found.engine))
+    return True
+
+
+def _set(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse ``SET SCHEMA s``, which moves the table."""
+    if not cursor.accept("SET", "SCHEMA"):
+        return False
+    found.path = (*found.path[:-2], identifier(cursor, found.engine), found.path[-1])
+    return True
+
+
+def _comment(cursor: Cursor, found: TableDefinition) -> bool:
+    """Parse MySQL's ``COMMENT = 'string'``."""
+    return _tail_comment(cursor, found, lambda path: None)
+
+
+#: First word of an action -> its parser, which returns False for another action.
+ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
+    "ADD":     _add,
+    "ALTER":   _alter_column,
+    "MODIFY":  _modify,
+    "CHANGE":  _modify,
+    "DROP":    _drop,
+    "RENAME":  _rename,
+    "SET":     _set,
+    "COMMENT": _comment,
+}  # fmt: skip
+
+#: Actions of ALTER TABLE that concern owners, indexes, triggers and storage: they are skipped.
+SKIPPED_ACTIONS = frozenset({
+    "OWNER TO", "ENABLE KEYS", "DISABLE KEYS", "ENABLE TRIGGER", "DISABLE TRIGGER", "CLUSTER ON",
+    "SET WITHOUT CLUSTER", "SET TABLESPACE", "REPLICA IDENTITY", "VALIDATE CONSTRAINT",
+    "AUTO_INCREMENT",
+})  # fmt: skip
+
+#: Changes of a column that concern its storage: they are skipped.
+SKIPPED_CHANGES = frozenset({"SET STATISTICS", "SET STORAGE", "SET COMPRESSION"})
+
+
+def _begins(cursor: Cursor, words: frozenset[str]) -> bool:
+    """Return whether one of these sequences of up to three words follows."""
+    first, second, third = (cursor.peek(ahead).key for ahead in range(3))
+    return bool({first, f"{first} {second}", f"{first} {second} {third}"} & words)
+
+
+#: Words after ADD, DROP and RENAME that do not start a column.
+NOT_COLUMNS = frozenset({
+    "PARTITION", "PARTITIONS", "KEY", "INDEX", "GENERATED", "ROW", "SEARCH", "TAG", "ROLLUP",
+    "CONSTRAINT", "STATISTICS", "PERIOD", "SYSTEM", "CLUSTERING", "MASKING", "AS",
+})  # fmt: skip
+
+
+# --- scripts --------------------------------------------------------------------------------------
+
+
+#: The maximum number of names of a path by whose last names a table is found.
+MAX_SUFFIX = 4
+
+#: Names by which tables are found: the last of their paths, all of them, or those of their schemas.
+Names: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class ScriptDefinitions:
+    """The definitions of a script; `dropped` are statements that belong to none of its tables.
+
+    `home` precedes names without a schema: the database of the last USE, the search path.
+    """
+
+    engine: Engine
+    types: UserTypes = field(default_factory=UserTypes)
+    dropped: list[str] = field(default_factory=list)
+    home: tuple[str, ...] = ()
+    _tables: dict[int, TableDefinition] = field(default_factory=dict)
+    _by_names: dict[Names, dict[int, TableDefinition]] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> list[TableDefinition]:
+        """The tables in the order of the script."""
+        return list(self._tables.values())
+
+    def add(self, table: TableDefinition) -> None:
+        self._tables[id(table)] = table
+        for names in _names(table.path):
+            self._by_names.setdefault(names, {})[id(table)] = table
+
+    def remove(self, table: TableDefinition) -> None:
+        del self._tables[id(table)]
+        self._forget(table, table.path)
+
+    def renamed(self, table: TableDefinition, before: tuple[str, ...]) -> None:
+        """Rename a table: it is found only by its new path."""
+        self._forget(table, before)
+        for names in _names(table.path):
+            self._by_names.setdefault(names, {})[id(table)] = table
+
+    def _forget(self, table: TableDefinition, path: tuple[str, ...]) -> None:
+        for names in _names(path):
+            self._by_names[names].pop(id(table), None)
+
+    def qualified(self, name: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the path of a table."""
+        return (*self.home, *name) if len(name) == 1 else name
+
+    def latest(self) -> TableDefinition | None:
+        """Return the table that was created last."""
+        return next(reversed(self._tables.values()), None)
+
+    def at_path(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return the table at exactly this path."""
+        return self._last("path", name)
+
+    def in_schema(self, name: tuple[str, ...]) -> list[TableDefinition]:
+        """Return the tables of a schema or database."""
+        return list(self._by_names.get(("schema", name), {}).values())
+
+    def find(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return the table at a path; leading names may be omitted on either side."""
+        name = self.qualified(name)
+        if (found := self._last("suffix", name)) is not None:
+            return found
+        shorter = (name[-length:] for length in range(min(len(name), MAX_SUFFIX), 0, -1))
+        return next(filter(None, (self._last("path", part) for part in shorter)), None)
+
+    def _last(self, kind: str, name: tuple[str, ...]) -> TableDefinition | None:
+        return next(reversed(self._by_names.get((kind, name), {}).values()), None)
+
+
+def _names(path: tuple[str, ...]) -> set[Names]:
+    """Return all names by which a table at a path is found."""
+    lengths = range(1, min(len(path), MAX_SUFFIX) + 1)
+    return {
+        ("path", path),
+        *(("suffix", path[-length:]) for length in lengths),
+        ("schema", path[:-1]),
+        ("schema", path[-2:-1]),
+    }
+
+
+#: Words that may occur between CREATE and TABLE.
+MODIFIERS = frozenset(
+    {
+        "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
+        "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT",
+    }
+)  # fmt: skip
+
+#: Statements that cannot change a table, by their first words: they are skipped. SELECT INTO can.
+SKIPPED = frozenset(
+    {
+        # settings and sessions
+        "SET", "RESET", "USE ROLE", "USE WAREHOUSE", "USE SECONDARY ROLES", "PRAGMA", "DELIMITER",
+        "DISCARD", "LISTEN", "NOTIFY", "FLUSH",
+        # transactions and locks
+        "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "END", "LOCK", "UNLOCK",
+        "CHECKPOINT",
+        # rows
+        "SELECT", "VALUES", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "MERGE", "TRUNCATE",
+        "LOAD DATA", "REFRESH",
+        # statistics and storage
+        "ANALYZE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "REPAIR", "MSCK", "CACHE", "UNCACHE",
+        # metadata queries
+        "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
+        # owners, grants and roles
+        "GRANT", "REVOKE", "SECURITY LABEL", "ALTER DEFAULT PRIVILEGES", "REASSIGN OWNED",
+        "CREATE ROLE", "CREATE USER", "ALTER ROLE", "ALTER USER",
+        # databases, schemas and extensions; comments on them
+        "CREATE DATABASE", "ALTER DATABASE", "CREATE EXTENSION", "COMMENT ON DATABASE",
+        "COMMENT ON SCHEMA", "COMMENT ON EXTENSION", "COMMENT ON ROLE",
+    }
+)  # fmt: skip
+
+#: Engine -> statements that cannot change a table there. DO of PostgreSQL runs any statement.
+OWN_SKIPPED = {"mysql": frozenset({"DO"})}
+
+#: The table that a statement concerns, and whether all of it was parsed.
+Outcome: TypeAlias = tuple[TableDefinition | None, bool]
+
+
+def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
+    """Parse all tables of a script, with comments, keys and changes in separate statements.
+
+    Raises:
+        ParseError: for a string outside the grammar, or with code `missing-create-table`.
+        AlreadyExistsError: with code `table-exists`.
+        UnsupportedError: with code `missing-columns` for a table that does not list its columns.
+    """
+    found = ScriptDefinitions(engine)
+    while cursor.token.kind != "end":
+        if not cursor.accept(";"):
+            _statement(cursor, found)
+    if not found.tables:
+        raise cursor.fail(
+            "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
+        )
+    return found
+
+
+def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
+    start, index = cursor.token, cursor.index
+    own = OWN_SKIPPED.get(found.engine.name, frozenset())
+    is_skipped = _begins(cursor, SKIPPED) or _begins(cursor, own)
+    owner, is_read = None, False
+    for words, read in STATEMENTS.items():
+        if cursor.accept(*words):
+            owner, is_read = read(cursor, found)
+            break
+    if cursor.key != "CREATE" and skip_until(cursor, (";",)):
+        is_read = False
+    if is_read or (is_skipped and not _can_change(cursor, index)) or _changes_owner(cursor, index):
+        return
+    dropped = found.dropped if owner is None else owner.dropped
+    dropped.append(excerpt(cursor, start.start))
+
+
+def _can_change(cursor: Cursor, index: int) -> bool:
+    """Return whether a query creates a table, or sets the search path."""
+    if cursor.tokens[index].key != "SELECT":
+        return False
+    tokens = cursor.tokens[index : cursor.index]
+    names = [one.value for one in tokens if one.kind == "string"]
+    sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
+    return sets_path or any(one.key == "INTO" for one in tokens)
+
+
+def _changes_owner(cursor: Cursor, index: int) -> bool:
+    """Return whether the statement is ``ALTER ... OWNER TO name``."""
+    last = [one.key for one in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
+    return cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
+
+
+def _create(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse what follows CREATE."""
+    engine, start = found.engine, cursor.tokens[cursor.index - 1]
+    replaces, is_temporary = cursor.key == "OR", False
+    while cursor.key in MODIFIERS:
+        is_temporary = cursor.advance().key in {"TEMP", "TEMPORARY"} or is_temporary
+    if cursor.accept("TABLE"):
+        is_conditional = cursor.key == "IF"
+        table = create_table(cursor, engine, start, found.find)
+        if table is None:
+            cursor.expect("PARTITION", "OF")
+            return found.find(path(cursor, engine)), False
+        table.path = found.qualified(table.path)
+        table.dropped += ["TEMPORARY"] if is_temporary else []
+        existing = found.at_path(table.path)
+        if existing is not None and is_conditional:
+            return existing, True  # the statement has no effect
+        if existing is not None:
+            _require_replacing(replaces, table, cursor)
+            found.remove(existing)
+        found.add(table)
+        return table, True
+    if cursor.accept("TYPE"):
+        return None, create_type(cursor, engine, found.types)
+    if cursor.accept("DOMAIN"):
+        return None, create_domain(cursor, engine, found.types)
+    while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
+        skip_token(cursor)
+    if cursor.accept("ON"):  # an index, a trigger, a policy
+        cursor.accept("ONLY")
+        if cursor.token.kind in {"word", "name"}:
+            return found.find(path(cursor, engine)), False
+    return None, False
+
+
+def _require_replacing(replaces: bool, table: TableDefinition, cursor: Cursor) -> None:
+    if not replaces:
+        raise AlreadyExistsError(
+            f"the script has already created the table {'.'.join(table.path)!r}",
+            code="table-exists",
+            hint="read the dump of one database at a time",
+            span=table.span,
+            text=cursor.text,
+        )
+
+
+def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ``COMMENT ON TABLE t IS 'string'`` or ``COMMENT ON COLUMN t.c IS 'string'``."""
+    if cursor.accept("TABLE"):
+        table = found.find(path(cursor, found.engine))
+        if table is None or not cursor.accept("IS"):
+            return table, False
+        table.comment = None if cursor.accept("NULL") else cursor.string_literal()
+        return table, True
+    if not cursor.accept("COLUMN"):
+        return None, False
+    *home, name = path(cursor, found.engine)
+    table = found.find(tuple(home)) if home else found.latest()
+    if table is None:
+        return None, False
+    if (commented := table.column(name)) is None:
+        raise cursor.fail(
+            f"COMMENT ON COLUMN: the table has no column {name!r}", code="unknown-column"
+        )
+    cursor.expect("IS")
+    commented.comment = None if cursor.accept("NULL") else cursor.string_literal()
+    return table, True
+
+
+def _alter(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ALTER TABLE; that of a table which the script does not declare is a loss."""
+    is_conditional = cursor.accept("IF", "EXISTS")
+    cursor.accept("ONLY")
+    table = found.find(path(cursor, found.engine))
+    cursor.accept("*")
+    if table is None:
+        if is_conditional:
+            skip_until(cursor, (";",))
+        return None, is_conditional
+    before = table.path
+    alter_table(cursor, table)
+    if table.path != before:
+        found.renamed(table, before)
+    return table, True
+
+
+def _rename_tables(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
+    is_known = True
+    while True:
+        table = found.find(path(cursor, found.engine))
+        cursor.expect("TO")
+        new = found.qualified(path(cursor, found.engine))
+        if table is not None:
+            before, table.path = table.path, new
+            found.renamed(table, before)
+        is_known = is_known and table is not None
+        if not cursor.accept(","):
+            return None, is_known
+
+
+def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse DROP: tables and those of dropped schemas leave the script.
+
+    Other objects cannot be dropped together with parts of tables, except with CASCADE.
+    """
+    while cursor.key in MODIFIERS:
+        cursor.advance()
+    kind, index = cursor.advance().key, cursor.index
+    removed = 0
+    if kind in {"TABLE", "SCHEMA", "DATABASE"}:
+        cursor.accept("IF", "EXISTS")
+        while cursor.token.kind in {"word", "name"}:
+            name = path(cursor, found.engine)
+            table = found.find(name) if kind == "TABLE" else None
+            gone = found.in_schema(name) if kind != "TABLE" else [table] if table else []
+            for one in gone:
+                found.remove(one)
+            removed += len(gone)
+            if not cursor.accept(","):
+                break
+    skip_until(cursor, (";",))
+    cascades = any(one.key == "CASCADE" for one in cursor.tokens[index : cursor.index])
+    return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
+
+
+def _use(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ``USE [SCHEMA] name``; a catalog or a database of schemas is a loss."""
+    kind = cursor.advance().key if cursor.peek().kind in {"word", "name"} else ""
+    if kind in {"", "SCHEMA", "NAMESPACE"} or (
+        kind == "DATABASE" and found.engine.name != "snowflake"
+    ):
+        found.home = path(cursor, found.engine)
+        return None, True
+    if kind in {"CATALOG", "DATABASE"}:
+        found.home = ()
+    return None, False
+
+
+def _setting(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
+    """Parse ``SET search_path = a, b`` of PostgreSQL; other settings are skipped."""
+    if not cursor.accept("SESSION"):
+        cursor.accept("LOCAL")
+    if found.engine.name in {"postgres", "redshift"} and cursor.accept("SEARCH_PATH"):
+        cursor.advance()  # = or TO
+        names = []
+        while cursor.token.kind in {"word", "name", "string"}:
+            token = cursor.advance()
+            names.append(found.engine.folded(token.value, quoted=token.kind != "word"))
+            cursor.accept(",")
+        known = [one for one in names if one not in {"", "$user", "default"}]
+        found.home = tuple(known[:1])
+    skip_until(cursor, (";",))
+    return None, True
+
+
+#: First words of a statement -> the parser of the rest.
+STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
+    ("CREATE",):         _create,
+    ("COMMENT", "ON"):   _comment_on,
+    ("ALTER", "TABLE"):  _alter,
+    ("RENAME", "TABLE"): _rename_tables,
+    ("DROP",):           _drop_objects,
+    ("USE",):            _use,
+    ("SET",):            _setting,
+}  # fmt: skip

@@ -1,0 +1,156 @@
+"""Exact-type metadata: the exact Flink type, stored in the metadata of foreign fields.
+
+The string form of a user-defined type is its path in a catalog, which readers of a file may not
+have. The metadata of such a type therefore includes the definitions of the paths in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from schema_core.base.caching import cached, length
+from schema_core.errors import SchemaCoreError
+from schema_core.types import (
+    DataType,
+    DistinctType,
+    StructuredType,
+    UnresolvedType,
+    parse_type,
+    require_resolved,
+)
+from schema_core.types.base import node_count
+from schema_core.types.unresolved import look_up
+
+#: Keys in the metadata of a field: the exact type, the user-defined types in it, the physical
+#: layout in Arrow, the comment.
+TYPE_KEY = "schema_core.type"
+DEFINITIONS_KEY = "schema_core.types"
+LAYOUT_KEY = "schema_core.layout"
+COMMENT_KEY = "comment"
+
+#: Key in Arrow's metadata under which Spark stores the metadata of a field, as JSON.
+SPARK_METADATA_KEY = "SPARK::metadata::json"
+
+#: The class name in a definition that has none.
+PLACEHOLDER_CLASS = "x"
+
+
+def type_metadata(type_: DataType) -> dict[str, str]:
+    """Return the metadata that records a type, with definitions of its user-defined types.
+
+    >>> type_metadata(parse_type("CHAR(3)"))
+    {'schema_core.type': 'CHAR(3)'}
+    >>> type_metadata(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
+    '{"`c`.`d`.`money`": {"source": "INT", "description": null}}'
+    """
+    return dict(_type_metadata(type_))
+
+
+@cached(node_count, unit="types")
+def _type_metadata(type_: DataType) -> dict[str, str]:
+    found = {TYPE_KEY: str(type_)}
+    definitions: dict[str, dict[str, str | None]] = {}
+    for one in filter(_is_named, type_.walk()):
+        definition = _definition(one)
+        if definitions.setdefault(one.body(), definition) != definition:
+            return found  # one path with two definitions: readers use the physical type
+    if definitions:
+        found[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)
+    return found
+
+
+def _is_named(type_: DataType) -> bool:
+    return isinstance(type_, DistinctType) or (
+        isinstance(type_, StructuredType) and bool(type_.path)
+    )
+
+
+def _definition(type_: DataType) -> dict[str, str | None]:
+    match type_:
+        case DistinctType(source_type=source):
+            return {"source": str(source.nullable()), "description": type_.description}
+        case StructuredType(class_name=name, fields=fields):
+            inline = StructuredType(name or PLACEHOLDER_CLASS, fields)
+            definition = {"fields": str(inline), "class": name, "description": type_.description}
+            return dict(definition)
+        case _:
+            return {}
+
+
+def exact_type(metadata: Mapping[str, Any]) -> DataType | None:
+    """Return the type that the metadata of a field records, or None if it cannot be parsed.
+
+    >>> exact_type({TYPE_KEY: "CHAR(3)"}), exact_type({TYPE_KEY: "CHAR("}), exact_type({})
+    (CharType(3), None, None)
+    """
+    text, definitions = metadata.get(TYPE_KEY), metadata.get(DEFINITIONS_KEY)
+    if not isinstance(text, str):
+        return None
+    return parse_exact_type(text, definitions if isinstance(definitions, str) else None)
+
+
+def _metadata_length(text: str, definitions: str | None = None) -> int:
+    return length(text) + len(definitions or "")
+
+
+@cached(_metadata_length)
+def parse_exact_type(text: str, definitions: str | None = None) -> DataType | None:
+    """Parse a recorded type and its definitions; None if it is invalid."""
+    try:
+        type_ = parse_type(text)
+        if definitions is None:
+            return type_
+        return require_resolved(_Definitions(definitions).resolved(type_))
+    except SchemaCoreError:
+        return None
+
+
+class _Definitions:
+    """The user-defined types that metadata defines, by their paths."""
+
+    def __init__(self, text: str) -> None:
+        self._definitions = read_object(text)
+        self._open: set[str] = set()
+
+    def resolved(self, type_: DataType) -> DataType:
+        return look_up(type_, self._find)
+
+    def _find(self, name: UnresolvedType) -> DataType:
+        """Return the definition of a name, or the name itself if it is undefined or recursive."""
+        path = name.body()
+        definition = self._definitions.get(path)
+        if not isinstance(definition, dict) or path in self._open:
+            return name
+        self._open.add(path)
+        try:
+            return self._built(name, definition)
+        finally:
+            self._open.discard(path)
+
+    def _built(self, name: UnresolvedType, definition: dict[str, Any]) -> DataType:
+        match definition:
+            case {"source": str(source), "description": None | str() as description}:
+                inner = self.resolved(parse_type(source))
+                return DistinctType(name.path, inner, description=description)
+            case {
+                "fields": str(fields),
+                "class": None | str() as class_name,
+                "description": None | str() as description,
+            }:
+                inner = self.resolved(parse_type(fields))
+                if isinstance(inner, StructuredType):
+                    return StructuredType(
+                        class_name, inner.fields, path=name.path, description=description
+                    )
+        return name
+
+
+def read_object(text: str | bytes) -> dict[str, Any]:
+    """Parse a JSON object in metadata; empty if it is invalid."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

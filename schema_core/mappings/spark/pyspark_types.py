@@ -1,0 +1,252 @@
+"""Convert Flink's types to PySpark's and back, by way of the JSON form of Spark's types.
+
+The exact type is stored under a key of its own in the metadata of a StructField, which Spark
+preserves in queries, temporary views, Parquet files and tables (Spark SQL guide, "Data Types").
+"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.extras import needs
+from schema_core.base.text import quote_identifier
+from schema_core.errors import SchemaError
+from schema_core.mappings.loss import (
+    ForeignSchema,
+    Loss,
+    Policy,
+    check_nesting,
+    losses,
+    raise_refused,
+    read_fields,
+    refuse,
+)
+from schema_core.mappings.spark.ddl import Tree
+from schema_core.mappings.spark.types import (
+    TARGET,
+    SparkTarget,
+    from_field_tree,
+    from_tree,
+    read_field_tree,
+    to_field_tree,
+    to_tree,
+)
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, RowField
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructField, StructType
+
+
+@needs("pyspark.sql")
+def to_struct_field(
+    name: str,
+    type_: DataType,
+    comment: str | None = None,
+    *,
+    layout: str | None = None,
+    on_loss: Policy = "error",
+    target: SparkTarget = TARGET,
+) -> StructField:
+    """Return the Spark field of a column: physical type, nullability, exact-type metadata.
+
+    `layout` is a result of `layout_of` of `formats.arrow.schemas`, kept for the way back to Arrow.
+    The target `hive` is for tables of Hive's own formats, where NOT NULL is stored only as
+    metadata.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
+            `type-not-in-hive` for types that tables of Hive cannot store, `lossy` if values would
+            change and `on_loss` is `error`.
+
+    >>> from schema_core.types import parse_type
+    >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
+    StructField('code', StringType(), False)
+    >>> to_struct_field("at", parse_type("TIMESTAMP(9)"))
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): fractional \
+seconds are truncated
+      in field 'at'
+      hint: pass on_loss='note' to keep the exact type as metadata, or 'accept' to drop it
+    """
+    from pyspark.sql.types import StructField
+
+    require_instance(name, str, "name")
+    require_instance(type_, DataType, "type_")
+    require_instance(comment, (str, NoneType), "comment")
+    field = RowField(name, type_, comment)
+    tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
+    return StructField.fromJson(tree)
+
+
+@needs("pyspark.sql")
+def to_spark(type_: DataType) -> SparkType:
+    """Return the Spark type of a type; fields of structs have exact-type metadata."""
+    from pyspark.sql.types import StructField
+
+    require_instance(type_, DataType, "type_")
+    return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
+
+
+@needs("pyspark.sql")
+def to_spark_sql(type_: DataType) -> str:
+    """Return the Spark type of a type as Spark SQL, every field name quoted.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`.
+
+    >>> from schema_core.types import parse_type
+    >>> to_spark_sql(parse_type("ROW<`a${b}` ARRAY<TIMESTAMP(3)>>"))
+    'STRUCT<`a${b}`: ARRAY<timestamp_ntz>>'
+    """
+    return type_sql(to_spark(type_))
+
+
+@needs("pyspark.sql")
+def type_sql(spark: SparkType) -> str:
+    """Return a Spark type as Spark SQL, every field name quoted; nullability is not part of it."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match spark:
+        case StructType(fields=fields):
+            inner = (f"{quote_identifier(one.name)}: {type_sql(one.dataType)}" for one in fields)
+            return f"STRUCT<{', '.join(inner)}>"
+        case ArrayType():
+            return f"ARRAY<{type_sql(spark.elementType)}>"
+        case MapType():
+            return f"MAP<{type_sql(spark.keyType)}, {type_sql(spark.valueType)}>"
+        case _:
+            return str(spark.simpleString())
+
+
+@needs("pyspark.sql")
+def from_struct_field(field: StructField) -> DataType:
+    """Return the exact type if it matches the physical type, else the nearest type.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-flink` for a Spark type that Flink does not have.
+    """
+    from pyspark.sql.types import StructField
+
+    require_instance(field, StructField, "field")
+    return from_field_tree(_field_tree(field)).data_type
+
+
+@needs("pyspark.sql")
+def from_spark(spark: SparkType) -> DataType:
+    """Return the nearest type to a Spark type, nullable.
+
+    >>> from pyspark.sql.types import ArrayType, IntegerType
+    >>> print(from_spark(ArrayType(IntegerType(), containsNull=False)))
+    ARRAY<INT NOT NULL>
+    """
+    from pyspark.sql.types import DataType as SparkType
+
+    require_instance(spark, SparkType, "spark")
+    check_depth(spark)
+    return from_tree(_tree(spark))
+
+
+def type_of(description: object) -> DataType:
+    """Return the type of a Spark type or field, for `DataTypes.of`.
+
+    Raises:
+        SchemaError: with code `data-type-not-inferred` for any other object of Spark.
+    """
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructField
+
+    if isinstance(description, StructField):
+        return from_struct_field(description)
+    if isinstance(description, SparkType):
+        return from_spark(description)
+    kind = type(description).__name__
+    raise SchemaError(
+        f"cannot infer a data type from Spark's {kind}", code="data-type-not-inferred"
+    )
+
+
+@needs("pyspark.sql")
+def to_struct_type(
+    schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
+) -> StructType:
+    """Return the Spark schema of all columns of a table, as its readers see them.
+
+    For a table of Hive's own formats (``saveAsTable(name, format="hive")``) the target is `hive`.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`; everything that Hive cannot store is reported at
+            once.
+    """
+    from pyspark.sql.types import StructType
+
+    require_instance(schema, ResolvedSchema, "schema")
+    if target == "hive":
+        refuse(losses(schema, target), "type-not-in-hive")
+    fields = [
+        to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss, target=target)
+        for one in schema.columns
+    ]
+    return StructType(fields)
+
+
+@needs("pyspark.sql")
+def from_struct_type(struct: StructType) -> Schema:
+    """Return a schema of physical columns, with their comments, from a Spark schema.
+
+    Raises:
+        UnsupportedError: for all columns whose type Flink does not have.
+    """
+    found = read_struct_type(struct)
+    raise_refused(found.refused)
+    return found.schema
+
+
+@needs("pyspark.sql")
+def read_struct_type(struct: StructType) -> ForeignSchema:
+    """Read all columns that can be read; report errors of the others, and losses."""
+    from pyspark.sql.types import StructType
+
+    require_instance(struct, StructType, "struct")
+    return read_fields(struct.fields, _read_column)
+
+
+def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
+    return read_field_tree(_field_tree(field))
+
+
+def _field_tree(field: StructField) -> dict[str, Any]:
+    """Return the JSON of a field, after checking its depth."""
+    check_depth(field.dataType)
+    found = field.jsonValue()
+    return {**found, "type": _as_tree(found["type"])}
+
+
+def _tree(spark: SparkType) -> Tree:
+    return _as_tree(spark.jsonValue())
+
+
+def _as_tree(tree: Any) -> Tree:
+    """Return the JSON of a type; anything but a dict becomes a string, which is then refused."""
+    return tree if isinstance(tree, dict) else str(tree)
+
+
+@needs("pyspark.sql")
+def check_depth(spark: SparkType) -> None:
+    """Raise an error for a Spark type deeper than `MAX_DEPTH`, before pyspark recurses into it.
+
+    Raises:
+        UnsupportedError: with code `too-deep`.
+    """
+    check_nesting(spark, _child_types)
+
+
+def _child_types(spark: Any) -> list[Any]:
+    inner = [field.dataType for field in getattr(spark, "fields", ())]
+    names = ("elementType", "keyType", "valueType")
+    return inner + [getattr(spark, name) for name in names if hasattr(spark, name)]

@@ -1,7 +1,0 @@
-"""Descriptors of models, by the name of `pyflink.table.model_descriptor`."""
-
-from __future__ import annotations
-
-from schema_core.environment.descriptor import ModelDescriptor
-
-__all__ = ["ModelDescriptor"]

@@ -1,0 +1,224 @@
+"""Limits of metadata stores: lengths and characters of keys, values, names and comments.
+
+The limits are those of Hive's own schemas (metastore/scripts/upgrade, 2.3 and later), of a Derby
+metastore that creates its own tables, and of the Glue API. Metastores before 2.3 stored 4,000
+characters, whatever the database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import NoneType
+
+from schema_core.base.arguments import require_sequence, validate_arguments
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectPath
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
+from schema_core.properties.keys import Properties
+from schema_core.schema.resolved import ResolvedSchema
+
+#: The prefix of Flink's keys among the properties of a Hive metastore.
+FLINK = "flink."
+
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """The limits of a key-value store; lengths are counted in `unit`.
+
+    `unsupported` are the characters that the store refuses or changes, as a regular expression
+    character class; `unsupported_in_keys` are those that it refuses only in keys.
+    """
+
+    key: int = NO_LIMIT
+    value: int = NO_LIMIT
+    database: int = NO_LIMIT
+    table: int = NO_LIMIT
+    column: int = NO_LIMIT
+    partition_column: int = NO_LIMIT
+    comment: int = NO_LIMIT
+    unit: str = "characters"
+    unsupported: str = ""
+    unsupported_in_keys: str = ""
+    stores_empty: bool = True
+    lower_case: bool = False
+    prefix: str = ""
+
+    def length(self, text: str) -> int:
+        """Return the length of a string in the store's unit."""
+        return len(text) if self.unit == "characters" else len(text.encode("utf-8", "replace"))
+
+    def unsupported_character(self, text: str, besides: str = "") -> str | None:
+        """Return an error for the first unsupported character, or None."""
+        classes = self.unsupported + besides
+        found = re.search(f"[{classes}]", text) if classes else None
+        return f"the store does not support the character U+{ord(found[0]):04X}" if found else None
+
+
+#: Character classes: surrogates, which cannot be encoded; non-ASCII characters, which the Latin-1
+#: columns of Hive's schema for MySQL do not store reliably; control characters.
+SURROGATES = r"\ud800-\udfff"
+NOT_ASCII = r"\u0080-\U0010ffff"
+CONTROLS = r"\x00-\x08\x0a-\x1f"
+
+#: A Hive metastore, as Flink's HiveCatalog uses it.
+HIVE = StoreLimits(
+    key=256,
+    database=128,
+    table=256,
+    column=767,
+    partition_column=128,
+    comment=256,
+    unsupported=SURROGATES,
+    lower_case=True,
+    prefix=FLINK,
+)
+
+#: Name -> limits. `hive`: the limits that every metastore has, whatever its database and version.
+STORES: dict[str, StoreLimits] = {
+    "none":          StoreLimits(),
+    "hive":          replace(HIVE, value=4_000, table=128, column=128, stores_empty=False,
+                             unsupported=r"\x00" + NOT_ASCII),
+    "hive-derby":    replace(HIVE, value=32_672),
+    "hive-mysql":    replace(HIVE, value=2**24 - 1, unsupported=NOT_ASCII),
+    "hive-postgres": replace(HIVE, comment=4_000, unsupported=r"\x00" + SURROGATES),
+    "hive-oracle":   replace(HIVE, unit="bytes", stores_empty=False,
+                             unsupported=r"\x00" + SURROGATES),
+    "glue":          replace(HIVE, key=255, value=512_000, database=255, table=255, column=255,
+                             partition_column=255, comment=255, unit="bytes",
+                             unsupported=r"\x00" + SURROGATES, unsupported_in_keys=CONTROLS),
+}  # fmt: skip
+
+
+def store_named(name: str) -> StoreLimits:
+    """Return the limits of a store.
+
+    Raises:
+        SchemaError: with code `unknown-store` for any other name.
+
+    >>> store_named("hive-derby").value
+    32672
+    """
+    if name not in STORES:
+        raise SchemaError(
+            f"unknown store profile {name!r}",
+            code="unknown-store",
+            hint=f"use one of {', '.join(STORES)}",
+        )
+    return STORES[name]
+
+
+# --- keys and values ------------------------------------------------------------------------------
+
+
+def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for each key that the store would refuse, truncate or change.
+
+    >>> [
+    ...     one.message
+    ...     for one in limit_violations({"a": "", "b": "x" * 33_000}, STORES["hive-oracle"])
+    ... ]
+    ['the store does not support empty values']
+    """
+    for key, value in properties.items():
+        if (problem := limit_violation(key, value, store)) is not None:
+            yield Diagnostic("exceeds-store-limit", problem, path=(key,))
+
+
+def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
+    """Return why the store does not support a key with this value, or None."""
+    if (length := store.length(store.prefix + key)) > store.key:
+        return f"the key has {length:,} {store.unit}; the store supports {store.key:,}"
+    if (length := store.length(value)) > store.value:
+        return f"the value has {length:,} {store.unit}; the store supports {store.value:,}"
+    if not value and not store.stores_empty:
+        return "the store does not support empty values"
+    return store.unsupported_character(
+        key, store.unsupported_in_keys
+    ) or store.unsupported_character(value)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@validate_arguments(
+    path=ObjectPath, schema=ResolvedSchema, comment=(str, NoneType), store=StoreLimits
+)
+def check_names(
+    path: ObjectPath,
+    schema: ResolvedSchema,
+    partition_keys: Iterable[str],
+    comment: str | None,
+    store: StoreLimits,
+) -> tuple[Diagnostic, ...]:
+    """Return diagnostics for names and comments that the store cannot represent in its own columns.
+
+    The property map preserves the case of column names; this concerns the store's own columns,
+    which other engines use.
+    """
+    keys = require_sequence(partition_keys, "partition_keys")
+    named = [
+        ("database", path.database_name, store.database),
+        ("table", path.object_name, store.table),
+        *(
+            ("column", column.name, store.partition_column if column.name in keys else store.column)
+            for column in schema.columns
+        ),
+    ]
+    found = [one for what in named for one in _name_problems(*what, store)]
+    found += _comment_problems("table", comment, store)
+    for column in schema.columns:
+        found += _comment_problems(f"column {column.name!r}", column.comment, store)
+    if store.lower_case:
+        found += _same_in_lower_case(column.name for column in schema.columns)
+    return tuple(found)
+
+
+def require_names(
+    path: ObjectPath,
+    schema: ResolvedSchema,
+    partition_keys: Iterable[str],
+    comment: str | None,
+    store: StoreLimits,
+) -> None:
+    """Raise an error for everything that `check_names` reports, before anything is written.
+
+    Raises:
+        UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,
+            `name-case-not-preserved`, `comment-too-long`.
+    """
+    raise_all(
+        UnsupportedError(one.message, code=one.code, path=one.path)
+        for one in check_names(path, schema, partition_keys, comment, store)
+    )
+
+
+def _name_problems(what: str, name: str, most: int, store: StoreLimits) -> Iterator[Diagnostic]:
+    place = (f"{what} {name[:60]!r}",)
+    if (length := store.length(name)) > most:
+        problem = f"the name has {length:,} {store.unit}; the store supports {most:,}"
+        yield Diagnostic("name-too-long", problem, path=place)
+    if (wrong := store.unsupported_character(name)) is not None:
+        yield Diagnostic("name-characters-not-supported", wrong, path=place)
+    if store.lower_case and what != "column" and name != name.lower():
+        problem = "the store converts names to lower case"
+        yield Diagnostic("name-case-not-preserved", problem, path=place)
+
+
+def _comment_problems(what: str, comment: str | None, store: StoreLimits) -> Iterator[Diagnostic]:
+    length = store.length(comment or "")
+    if length > store.comment:
+        problem = f"the comment has {length:,} {store.unit}; the store supports {store.comment:,}"
+        yield Diagnostic("comment-too-long", problem, path=(what,))
+
+
+def _same_in_lower_case(names: Iterable[str]) -> Iterator[Diagnostic]:
+    seen: Properties = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            problem = f"{other!r} and {name!r} are the same column to the store"
+            yield Diagnostic("name-case-not-preserved", problem, path=(f"column {name!r}",))

@@ -1,0 +1,793 @@
+"""Encode tables, views, models and materialized tables as Flink's property maps, and decode them.
+
+``decode_table(encode_table(table))`` is the same table, unresolved, whatever the order of the
+keys. The format has no quoting, so it cannot represent some tables. By default they are refused
+with a hint; ``on_loss="flink"`` writes what Flink writes, and ``on_loss="carry"`` adds sidecar keys
+(`sidecar`), which Flink ignores. Decoding accepts and refuses what Flink does; `ignored_keys`
+reports the keys that it drops. Types and expressions are decoded as strings, which a resolver
+parses later.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import NoneType
+from typing import Literal, NamedTuple, TypeAlias, assert_never, cast, get_args
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.caching import cached
+from schema_core.base.text import is_blank
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    DistributionKind,
+    Freshness,
+    FreshnessUnit,
+    LogicalRefreshMode,
+    RefreshMode,
+    RefreshStatus,
+    ResolvedCatalogMaterializedTable,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+    TableDistribution,
+    TableKind,
+)
+from schema_core.catalog.own_options import require_no_own_options
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
+from schema_core.properties import sidecar
+from schema_core.properties.keys import (
+    COMPUTED_COLUMN_KEYS,
+    IS_GENERIC,
+    PHYSICAL_COLUMN_KEYS,
+    Properties,
+    PropertyReader,
+    column_keys,
+    column_length,
+    flatten,
+    join_names,
+    malformed_key,
+    merge,
+    split_names,
+)
+from schema_core.properties.sidecar import VERSION, is_ambiguous, restore_schema
+from schema_core.schema.resolved import (
+    AnyColumn,
+    ComputedColumn,
+    Constraint,
+    Index,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedSchema,
+    WatermarkSpec,
+)
+from schema_core.schema.unresolved import (
+    Schema,
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedImmutableColumns,
+    UnresolvedIndex,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+)
+
+#: The prefix of the schema of a table.
+SCHEMA = "schema"
+
+
+def encode_column_kind(column: AnyColumn) -> Properties:
+    """Return the keys of a column besides its name, type and comment."""
+    match column:
+        case PhysicalColumn():
+            return {}
+        case ComputedColumn(expression=expression):
+            return {"expr": expression.as_serializable_string()}
+        case MetadataColumn(virtual=virtual):
+            return {"metadata": column.key, "virtual": "true" if virtual else "false"}
+        case _:
+            assert_never(column)
+
+
+def decode_column(row: PropertyReader) -> UnresolvedColumn:
+    """Decode a column; a metadata key equal to the column's name is the same as none."""
+    name, comment = row.require("name"), row.get("comment")
+    sql, type_ = row.get("expr"), row.get("data-type")
+    if sql is not None:  # its type is inferred when it is resolved
+        return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
+    if type_ is None:
+        type_ = row.require("data-type")
+    if (key := row.get("metadata")) is None:
+        return UnresolvedPhysicalColumn(name, type_, comment)
+    virtual = row.require("virtual").lower() == "true"
+    return UnresolvedMetadataColumn(name, type_, None if key == name else key, virtual, comment)
+
+
+def encode_watermark(watermark: WatermarkSpec) -> Properties:
+    """Encode a watermark as a row of the map."""
+    expression = watermark.watermark_expression
+    return {
+        "rowtime": watermark.rowtime_attribute,
+        "strategy.expr": expression.as_serializable_string(),
+        "strategy.data-type": expression.type.as_serializable_string(),
+    }
+
+
+def decode_watermark(row: PropertyReader) -> tuple[str, str]:
+    """Return the column and the expression of a watermark."""
+    row.get("strategy.data-type")  # inferred when the expression is resolved
+    return row.require("rowtime"), row.require("strategy.expr")
+
+
+def encode_names(named: Constraint | Index) -> Properties:
+    """Encode a key constraint or an index as a row of the map."""
+    return {"name": named.name, "columns": join_names(named.columns)}
+
+
+def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
+    """Return the name and the columns of a key constraint or index; None if it has no name."""
+    name = row.get("name")
+    return None if name is None else (name, split_names(row.require("columns")))
+
+
+def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
+    """Encode only the columns of a schema, which is all that the map of a model stores."""
+    found: Properties = {}
+    rows = enumerate(zip(schema.columns, column_keys(prefix), strict=False))
+    for number, (column, (name, type_, comment)) in rows:
+        found[name] = column.name
+        found[type_] = column.data_type.as_serializable_string()
+        if not isinstance(column, PhysicalColumn):
+            for key, value in encode_column_kind(column).items():
+                found[f"{prefix}.{number}.{key}"] = value
+        if column.comment is not None:
+            found[comment] = column.comment
+    return found
+
+
+@cached(column_length, budget=600_000)
+def computed_column(name: str, sql: str, comment: str | None) -> UnresolvedComputedColumn:
+    """Return a computed column; cached as physical ones."""
+    return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
+
+
+@cached(column_length, budget=200_000)
+def watermark(column: str, sql: str) -> UnresolvedWatermarkSpec:
+    """Return a watermark; cached as columns are."""
+    return UnresolvedWatermarkSpec(column, SqlExpression(sql))
+
+
+@cached(column_length, budget=200_000)
+def primary_key(name: str, columns: str) -> UnresolvedPrimaryKey:
+    """Return the primary key on columns whose names are joined; cached as columns are.
+
+    Raises:
+        SchemaError: with code `blank-name` or `missing-key-columns`.
+    """
+    key = Schema.new_builder().primary_key_named(name, *split_names(columns)).build().primary_key
+    return cast("UnresolvedPrimaryKey", key)
+
+
+def immutable_columns(name: str, columns: str) -> UnresolvedImmutableColumns:
+    """Return the constraint on columns whose names are joined.
+
+    Raises:
+        SchemaError: with code `blank-name` or `missing-key-columns`.
+    """
+    builder = Schema.new_builder().immutable_columns_named(name, *split_names(columns))
+    return cast("UnresolvedImmutableColumns", builder.build().immutable_columns)
+
+
+def read_columns(reader: PropertyReader, prefix: str) -> Sequence[UnresolvedColumn]:
+    """Decode the columns under a prefix."""
+    if prefix == SCHEMA and (columns := _read_common_columns(reader)) is not None:
+        return columns
+    properties = reader.properties
+    get, physical = properties.get, []
+    found: list[UnresolvedColumn] = []
+    for number in range(reader.count(prefix, "name")):
+        row = f"{prefix}.{number}."
+        name, type_ = get(row + "name"), get(row + "data-type")
+        others = row + "expr" in properties or row + "metadata" in properties
+        if name is None or type_ is None or others:
+            found.append(decode_column(reader.under(f"{prefix}.{number}")))
+        else:
+            physical.append(row)
+            found.append(UnresolvedPhysicalColumn(name, type_, get(row + "comment")))
+    reader.mark_read(physical, PHYSICAL_COLUMN_KEYS)
+    return found
+
+
+def _read_common_columns(reader: PropertyReader) -> list[UnresolvedColumn] | None:
+    """Decode columns that all have a name and a type, without gaps; None for any other map."""
+    columns: list[UnresolvedColumn] = [*reader.first_columns]
+    if not columns or (others := reader.non_physical_columns()) is None:
+        return None
+    for row in others:
+        columns[row] = _read_other_column(reader, row)
+    reader.mark_columns(len(columns), others)
+    return columns
+
+
+def _read_other_column(reader: PropertyReader, row: int) -> UnresolvedColumn:
+    """Decode a computed or metadata column, with a fast path for computed columns."""
+    if (sql := reader.properties.get(f"{SCHEMA}.{row}.expr")) is None:
+        return decode_column(reader.under(f"{SCHEMA}.{row}"))
+    column = reader.first_columns[row]
+    reader.mark_read((f"{SCHEMA}.{row}.",), COMPUTED_COLUMN_KEYS)
+    return computed_column(column.name, sql, column.comment)
+
+
+def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
+    """Decode a schema of the columns under a prefix and of their sidecar keys."""
+    return restore_schema(reader, Schema(tuple(read_columns(reader, prefix))), prefix)
+
+
+def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
+    """Encode a schema under a prefix, exactly as Flink does.
+
+    Raises:
+        UnsupportedError: with code `type-not-serializable`, or that of an expression without SQL
+            form.
+    """
+    key, immutable = schema.primary_key, schema.immutable_columns
+    single = (("primary-key", key), ("immutable", immutable))
+    constraints = {
+        f"{prefix}.{part}.{name}": value
+        for part, constraint in single
+        if constraint is not None
+        for name, value in encode_names(constraint).items()
+    }
+    return merge(
+        encode_columns(schema, prefix),
+        flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
+        flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
+        constraints,
+    )
+
+
+def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
+    """Decode the schema under a prefix.
+
+    Raises:
+        SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
+            builder.
+    """
+    columns = tuple(read_columns(reader, prefix))
+    if not reader.has_other(f"{prefix}."):
+        return Schema(columns)
+    part = reader.under(prefix)
+    watermarks = [watermark(*decode_watermark(row)) for row in part.rows("watermark", "rowtime")]
+    key = _read_constraint(part, "primary-key")
+    immutable = _read_constraint(part, "immutable")
+    schema = Schema(
+        columns,
+        tuple(watermarks),
+        None if key is None else primary_key(*key),
+        tuple(_read_indexes(part)),
+        None if immutable is None else immutable_columns(*immutable),
+    )
+    return restore_schema(reader, schema, prefix) if part.has_other(VERSION) else schema
+
+
+def _read_constraint(part: PropertyReader, kind: str) -> tuple[str, str] | None:
+    """Return the name and the joined columns of a key constraint; None if it has no name."""
+    if not part.has_other(f"{kind}.") or (name := part.get(f"{kind}.name")) is None:
+        return None
+    return name, part.require(f"{kind}.columns")
+
+
+def _read_indexes(part: PropertyReader) -> Iterator[UnresolvedIndex]:
+    for row in part.rows("index", "name"):
+        row.require("name")
+        if index := decode_names(row):
+            yield Schema.new_builder().index_named(index[0], *index[1]).build().indexes[0]
+
+
+# --- what the map cannot represent ----------------------------------------------------------------
+
+
+def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
+    """Yield an error for everything that `decode_schema` would not restore."""
+    single = (schema.primary_key, schema.immutable_columns)
+    constraints = [constraint for constraint in single if constraint is not None]
+    yield from (_blank_name(one) for one in constraints if is_blank(one.name))
+    for named in (*constraints, *schema.indexes):
+        if is_ambiguous(named):
+            yield UnsupportedError(
+                f"the columns {_quoted(named.columns)} of {named.name!r} are ambiguous "
+                "in a property map",
+                code="lossy-names",
+                hint='the map joins names with commas; rename the column or use on_loss="carry"',
+            )
+
+
+def losses_of_columns(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
+    """Yield an error for everything that `decode_columns` would not restore."""
+    more = (schema.watermark_specs, schema.primary_key, schema.indexes, schema.immutable_columns)
+    if any(more):
+        yield UnsupportedError(
+            "the property map of a model stores only columns, without watermarks, keys and indexes",
+            code="lossy-model-schema",
+        )
+
+
+def _blank_name(constraint: Constraint) -> UnsupportedError:
+    return UnsupportedError(
+        f"the blank constraint name {constraint.name!r} is lost in a property map",
+        code="lossy-names",
+        hint="use a name that is not blank",
+    )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+#: How to handle what Flink's keys cannot represent: refuse it, write what Flink writes, or add
+#: sidecar keys.
+OnLoss: TypeAlias = Literal["refuse", "flink", "carry"]
+POLICIES: tuple[OnLoss, ...] = get_args(OnLoss)
+
+#: The prefixes of the two schemas of a model.
+INPUT, OUTPUT = "input-schema", "output-schema"
+
+
+# --- properties of tables -------------------------------------------------------------------------
+
+
+def encode_comment(comment: str | None) -> Properties:
+    """Encode the comment of an object; the map does not represent an empty one."""
+    return {"comment": comment} if comment else {}
+
+
+def encode_members(
+    table: ResolvedCatalogTable | ResolvedCatalogMaterializedTable, schema: ResolvedSchema
+) -> Properties:
+    """Encode a schema and the members of a table besides its options."""
+    return merge(
+        encode_schema(schema),
+        encode_comment(table.comment),
+        {} if table.snapshot is None else {"snapshot": str(table.snapshot)},
+        flatten("partition.keys", ({"name": key} for key in table.partition_keys)),
+        encode_distribution(table.distribution),
+    )
+
+
+def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
+    """Decode the partition keys."""
+    return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
+
+
+def encode_distribution(distribution: TableDistribution | None) -> Properties:
+    """Encode how rows are distributed into buckets."""
+    if distribution is None:
+        return {}
+    properties = {"distribution.kind": distribution.kind.value}
+    if distribution.bucket_count is not None:
+        properties["distribution.buckets"] = str(distribution.bucket_count)
+    keys = ({"name": key} for key in distribution.bucket_keys)
+    return properties | flatten("distribution.keys", keys)
+
+
+def decode_distribution(reader: PropertyReader) -> TableDistribution | None:
+    """Decode a distribution; None without a kind. Keys after a missing number are ignored."""
+    if not reader.has_other("distribution."):
+        return None
+    part = reader.under("distribution")
+    if part.get("kind") is None:
+        return None
+    kind, buckets = part.member("kind", DistributionKind), part.integer("buckets", 32)
+    keys: list[str] = []
+    while (key := part.get(f"keys.{len(keys)}.name")) is not None:
+        keys.append(key)
+    return TableDistribution.of(kind, buckets, keys)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Properties:
+    """Encode a table as Flink 2.3 does.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything but a resolved table.
+        UnsupportedError: for a type or an expression without SQL form; and, if `on_loss` is
+            "refuse", for everything that would not be restored: codes `lossy-names`,
+            `lossy-option`, `lossy-comment`.
+    """
+    require_instance(table, ResolvedCatalogTable, "table")
+    refuse(losses_of_table(table), on_loss)
+    encoded = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
+    properties = merge(encode_members(table, encoded.schema), encoded.options, encoded.sidecar_keys)
+    properties.pop(IS_GENERIC, None)
+    return properties
+
+
+def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> CatalogTable:
+    """Decode a table; if it has no columns, they are looked up under the prefix `fallback`.
+
+    Raises:
+        SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
+            `unsupported-sidecar-version` for keys that a later version of this library wrote,
+            `reserved-option` for an option that only this library sets, in its catalogs.
+
+    >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
+    {'k': 'v'}
+    """
+    table = read_table(sidecar.open_reader(properties), fallback)
+    require_no_own_options([*properties, *table.options])
+    return table
+
+
+def ignored_keys(
+    properties: Mapping[str, str], fallback: str | None = None
+) -> tuple[Diagnostic, ...]:
+    """Return the keys that `decode_table` drops, which Flink drops silently.
+
+    Raises:
+        SchemaError: as `decode_table`.
+
+    >>> print(*ignored_keys({"schema.registry": "http://r"}))
+    this key has no meaning and is dropped
+      in schema.registry
+    """
+    reader = sidecar.open_reader(properties)
+    read_table(reader, fallback)
+    return reader.ignored()
+
+
+def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTable:
+    """Decode a table from a reader, which records the keys."""
+    prefix = SCHEMA
+    require_instance(fallback, (str, NoneType), "fallback")
+    if fallback is not None and not reader.count(prefix, "name"):
+        prefix = fallback
+    return CatalogTable(
+        decode_schema(reader, prefix),
+        comment=sidecar.restore_comment(reader),
+        snapshot=reader.integer("snapshot", 64),
+        partition_keys=decode_partition_keys(reader),
+        options=sidecar.restore_options(reader),
+        distribution=decode_distribution(reader),
+    )
+
+
+def losses_of_table(
+    table: ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable,
+    removed: tuple[str, ...] = (IS_GENERIC,),
+) -> Iterator[UnsupportedError]:
+    """Yield an error for what decoding would not restore; Flink removes the options `removed`."""
+    yield from losses_of_schema(table.resolved_schema)
+    yield from losses_of_comment(table.comment)
+    yield from losses_of_options(table.options, removed)
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
+    """Encode a view. Its queries are not included: the catalog stores them separately.
+
+    Raises:
+        UnsupportedError: as `encode_table`.
+    """
+    require_instance(view, ResolvedCatalogView, "view")
+    refuse(losses_of_table(view), on_loss)
+    encoded = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
+    properties = merge(
+        encode_schema(encoded.schema),
+        encode_comment(view.comment),
+        encoded.options,
+        encoded.sidecar_keys,
+    )
+    properties.pop(IS_GENERIC, None)
+    return properties
+
+
+def decode_view(
+    properties: Mapping[str, str], original_query: str, expanded_query: str
+) -> CatalogView:
+    """Decode a view from its map and its queries.
+
+    Raises:
+        SchemaError: as `decode_table`.
+    """
+    view = read_view(sidecar.open_reader(properties), original_query, expanded_query)
+    require_no_own_options([*properties, *view.options])
+    return view
+
+
+def read_view(reader: PropertyReader, original_query: str, expanded_query: str) -> CatalogView:
+    """Decode a view from a reader, which records the keys."""
+    return CatalogView(
+        decode_schema(reader),
+        original_query,
+        expanded_query,
+        comment=sidecar.restore_comment(reader),
+        options=sidecar.restore_options(reader),
+    )
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Properties:
+    """Encode a model: the columns of both schemas, and its options.
+
+    Raises:
+        UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema with
+            more than columns.
+    """
+    require_instance(model, ResolvedCatalogModel, "model")
+    refuse(losses_of_model(model), on_loss)
+    inputs, outputs = model.resolved_input_schema, model.resolved_output_schema
+    encoded = encoded_parts(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
+    sidecar_keys = encoded.sidecar_keys
+    if on_loss == "carry":
+        sidecar_keys |= sidecar.non_column_keys(inputs, INPUT)
+        sidecar_keys |= sidecar.non_column_keys(outputs, OUTPUT)
+    return merge(
+        encode_columns(inputs, INPUT),
+        encode_columns(outputs, OUTPUT),
+        encode_comment(model.comment),
+        encoded.options,
+        sidecar_keys,
+    )
+
+
+def decode_model(properties: Mapping[str, str]) -> CatalogModel:
+    """Decode a model; an absent schema is empty.
+
+    Raises:
+        SchemaError: as `decode_table`.
+    """
+    model = read_model(sidecar.open_reader(properties))
+    require_no_own_options([*properties, *model.options])
+    return model
+
+
+def read_model(reader: PropertyReader) -> CatalogModel:
+    """Decode a model from a reader, which records the keys."""
+    return CatalogModel(
+        decode_columns(reader, INPUT),
+        decode_columns(reader, OUTPUT),
+        comment=sidecar.restore_comment(reader),
+        options=sidecar.restore_options(reader),
+    )
+
+
+def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
+    """Yield an error for everything that `decode_model` would not restore."""
+    yield from losses_of_columns(model.resolved_input_schema)
+    yield from losses_of_columns(model.resolved_output_schema)
+    yield from losses_of_comment(model.comment)
+    yield from losses_of_options(model.options, ())
+
+
+# --- sidecar keys ---------------------------------------------------------------------------------
+
+
+class EncodedParts(NamedTuple):
+    """What Flink's keys represent of an object, and sidecar keys for the rest."""
+
+    schema: ResolvedSchema
+    options: Properties
+    sidecar_keys: Properties
+
+
+def encoded_parts(
+    schema: ResolvedSchema,
+    options: Mapping[str, str],
+    comment: str | None,
+    on_loss: OnLoss,
+    removed: tuple[str, ...] = (IS_GENERIC,),
+) -> EncodedParts:
+    """Split an object into `EncodedParts`; without sidecar keys unless `on_loss` is "carry"."""
+    if on_loss != "carry":
+        return EncodedParts(schema, dict(options), {})
+    schema, sidecar_keys = sidecar.split_schema(schema, SCHEMA)
+    options_kept, lost = sidecar.split_options(options, removed)
+    return EncodedParts(schema, options_kept, sidecar_keys | lost | sidecar.comment_key(comment))
+
+
+# --- losses ---------------------------------------------------------------------------------------
+
+
+def losses_of_comment(comment: str | None) -> Iterator[UnsupportedError]:
+    """Yield an error for an empty comment, which is decoded as absent."""
+    if comment == "":
+        yield UnsupportedError(
+            "an empty comment is lost in a property map",
+            code="lossy-comment",
+            hint='omit the comment or use on_loss="carry"',
+        )
+
+
+def losses_of_options(
+    options: Mapping[str, str], removed: tuple[str, ...]
+) -> Iterator[UnsupportedError]:
+    """Yield an error for options with reserved keys, or that Flink removes."""
+    for key in options:
+        if sidecar.is_lost(key, removed):
+            yield UnsupportedError(
+                f"the option {key!r} is lost in a property map",
+                code="lossy-option",
+                hint='the key is reserved; rename the option or use on_loss="carry"',
+            )
+
+
+def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
+    """Raise all losses at once, if `on_loss` is "refuse".
+
+    Raises:
+        UnsupportedError: one for each loss.
+        SchemaError: with code `unknown-policy` for an unknown `on_loss`.
+    """
+    if on_loss not in POLICIES:
+        hint = f"use one of {', '.join(POLICIES)}"
+        raise SchemaError(f"unknown policy {on_loss!r}", code="unknown-policy", hint=hint)
+    if on_loss == "refuse":
+        raise_all(losses)
+
+
+def encode_materialized_table(
+    table: ResolvedCatalogMaterializedTable, on_loss: OnLoss = "refuse"
+) -> Properties:
+    """Encode a materialized table as Flink 2.3 does.
+
+    Its own keys override options of the same name. The start mode is not stored.
+
+    Raises:
+        UnsupportedError: as `encode_table`.
+    """
+    require_instance(table, ResolvedCatalogMaterializedTable, "table")
+    refuse(losses_of_materialized_table(table), on_loss)
+    encoded = encoded_parts(
+        table.resolved_schema, table.options, table.comment, on_loss, removed=()
+    )
+    if on_loss == "carry":
+        encoded.sidecar_keys.update(sidecar.handler_key(table.refresh_handler))
+    return merge(
+        encode_members(table, encoded.schema),
+        encoded.options,
+        encode_refresh(table),
+        encoded.sidecar_keys,
+    )
+
+
+def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMaterializedTable:
+    """Decode a materialized table.
+
+    Raises:
+        SchemaError: as `decode_table`.
+    """
+    table = read_materialized_table(sidecar.open_reader(properties))
+    require_no_own_options([*properties, *table.options])
+    return table
+
+
+def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
+    """Decode a materialized table from a reader, which records the keys."""
+    handler = decode_handler(reader.get("refresh-handler-bytes"))
+    unit = reader.member("freshness-unit", FreshnessUnit)
+    return CatalogMaterializedTable(
+        decode_schema(reader),
+        reader.require("original-query"),
+        reader.require("expanded-query"),
+        freshness=Freshness.of(reader.require("freshness-interval"), unit),
+        logical_refresh_mode=reader.member("logical-refresh-mode", LogicalRefreshMode),
+        refresh_mode=reader.member("refresh-mode", RefreshMode),
+        refresh_status=reader.member("refresh-status", RefreshStatus),
+        refresh_handler_description=reader.get("refresh-handler-desc"),
+        refresh_handler=sidecar.restore_handler(reader, handler),
+        comment=sidecar.restore_comment(reader),
+        snapshot=reader.integer("snapshot", 64),
+        partition_keys=decode_partition_keys(reader),
+        options=sidecar.restore_options(reader),
+        distribution=decode_distribution(reader),
+    )
+
+
+def encode_refresh(table: ResolvedCatalogMaterializedTable) -> Properties:
+    """Encode the keys that only materialized tables have."""
+    refresh = {
+        "original-query": table.original_query,
+        "expanded-query": table.expanded_query,
+        "freshness-interval": str(table.freshness.interval) if table.freshness else None,
+        "freshness-unit": table.freshness.unit.name if table.freshness else None,
+        "logical-refresh-mode": table.logical_refresh_mode.value,
+        "refresh-mode": table.refresh_mode.value if table.refresh_mode else None,
+        "refresh-status": table.refresh_status.value,
+        "refresh-handler-desc": table.refresh_handler_description,
+        "refresh-handler-bytes": encode_handler(table.refresh_handler),
+    }
+    return {key: value for key, value in refresh.items() if value is not None}
+
+
+def encode_handler(handler: bytes | None) -> str | None:
+    """Encode the refresh handler as base64; empty bytes are not represented."""
+    return base64.b64encode(handler).decode() if handler else None
+
+
+def decode_handler(text: str | None) -> bytes | None:
+    """Decode base64, with or without padding; a blank string is None.
+
+    Raises:
+        SchemaError: with code `invalid-key-value` for a string that is not base64.
+    """
+    if text is None or is_blank(text):
+        return None
+    padding = "" if "=" in text else "=" * (-len(text) % 4)
+    try:
+        return base64.b64decode(text + padding, validate=True)
+    except (binascii.Error, ValueError):
+        key = "refresh-handler-bytes"
+        raise malformed_key(key, f"the key {key!r} must be base64") from None
+
+
+def losses_of_materialized_table(
+    table: ResolvedCatalogMaterializedTable,
+) -> Iterator[UnsupportedError]:
+    """Yield an error for everything that `decode_materialized_table` would not restore."""
+    yield from losses_of_table(table, removed=())
+    if table.refresh_handler == b"":
+        yield UnsupportedError(
+            "an empty refresh handler is lost in a property map", code="lossy-handler"
+        )
+
+
+# --- objects of any kind --------------------------------------------------------------------------
+
+#: The keys of a view's queries: those that materialized tables have for theirs.
+ORIGINAL, EXPANDED = "original-query", "expanded-query"
+
+
+def encode_object(table: ResolvedTable) -> Properties:
+    """Return the property map of a table, view or materialized table, which loses nothing.
+
+    >>> from schema_core.testing.catalog_cases import VIEW, understood
+    >>> properties = encode_object(understood(VIEW))
+    >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
+    ('BIGINT NOT NULL', 'SELECT')
+    """
+    require_instance(table, get_args(ResolvedTable), "table")
+    match table:
+        case ResolvedCatalogTable():
+            return encode_table(table, "carry")
+        case ResolvedCatalogView(original_query=original, expanded_query=expanded):
+            return encode_view(table, "carry") | {ORIGINAL: original, EXPANDED: expanded}
+        case ResolvedCatalogMaterializedTable():
+            return encode_materialized_table(table, "carry")
+        case _:
+            assert_never(table)
+
+
+def decode_object(kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+    """Return the unresolved table, view or materialized table that a catalog has stored.
+
+    Raises:
+        SchemaError: for a malformed map.
+    """
+    require_instance(kind, TableKind, "kind")
+    reader = sidecar.open_reader(properties)
+    match kind:
+        case TableKind.TABLE:
+            return read_table(reader)
+        case TableKind.VIEW:
+            for key in (ORIGINAL, EXPANDED):
+                if key not in properties:
+                    raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
+            return read_view(reader, properties[ORIGINAL], properties[EXPANDED])
+        case TableKind.MATERIALIZED_TABLE:
+            return read_materialized_table(reader)
+        case _:
+            assert_never(kind)

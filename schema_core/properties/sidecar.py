@@ -1,0 +1,314 @@
+"""Sidecar keys: keys of this library in a property map, for what Flink's keys cannot represent.
+
+The keys start with ``schema.``, which every Flink since 1.13 excludes from the options, followed by
+the name of this library and the version of the format; Flink does not count them as columns.
+Whatever Flink's keys would misrepresent is omitted there: a primary key on a column ``a,b`` would
+be one on two columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from schema_core.base.text import is_blank
+from schema_core.errors import SchemaError
+from schema_core.properties.keys import (
+    IS_GENERIC,
+    Properties,
+    PropertyReader,
+    is_reserved,
+    join_names,
+    malformed_key,
+    split_names,
+)
+from schema_core.schema.columns import AnyColumn, Constraint, Index, MetadataColumn, WatermarkSpec
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import (
+    Schema,
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedImmutableColumns,
+    UnresolvedIndex,
+    UnresolvedMetadataColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+)
+
+#: The prefix of all versions, and the version that is written.
+PREFIX = "schema-core-"
+VERSION = f"{PREFIX}1"
+
+#: Sub-keys of the schema, and those of the object itself.
+PRIMARY_KEY, IMMUTABLE, INDEXES, WATERMARKS = "primary-key", "immutable", "indexes", "watermarks"
+METADATA_KEYS = "metadata-keys"
+OPTIONS, COMMENT, HANDLER = "options", "comment", "refresh-handler"
+
+
+def to_json(value: object) -> str:
+    """Encode a value as JSON, deterministically."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def sidecar_key(part: str, prefix: str = "schema") -> str:
+    """Return the complete key of a part.
+
+    >>> sidecar_key("options")
+    'schema.schema-core-1.options'
+    """
+    return f"{prefix}.{VERSION}.{part}"
+
+
+#: The keys that every decoded table is searched for.
+OPTIONS_KEY, COMMENT_KEY = sidecar_key(OPTIONS), sidecar_key(COMMENT)
+
+# --- what Flink's keys cannot represent -----------------------------------------------------------
+
+
+def is_ambiguous(named: Constraint | Index) -> bool:
+    """Return whether the column names, joined with commas, are split differently."""
+    return tuple(split_names(join_names(named.columns))) != named.columns
+
+
+def is_lossy(constraint: Constraint) -> bool:
+    """Return whether a key constraint cannot be decoded from Flink's keys."""
+    return is_blank(constraint.name) or is_ambiguous(constraint)
+
+
+def is_lost(option: str, removed: tuple[str, ...]) -> bool:
+    """Return whether an option is lost on decoding: its key is reserved, or Flink removes it."""
+    return is_reserved(option) or option in removed
+
+
+def is_read_by_older_flink(option: str) -> bool:
+    """Return whether a lost option may stay in the map, since Flink up to 2.1 reads it there.
+
+    >>> is_read_by_older_flink("schema-registry.url"), is_read_by_older_flink("schema.0.name")
+    (True, False)
+    """
+    return option.startswith("schema") and not option.startswith("schema.")
+
+
+# --- encoding -------------------------------------------------------------------------------------
+
+
+def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, Properties]:
+    """Split a schema into what Flink's keys can represent and sidecar keys for the rest."""
+    key, immutable, indexes = schema.primary_key, schema.immutable_columns, schema.indexes
+    key_is_lost = key is not None and is_lossy(key)
+    immutable_is_lost = immutable is not None and (key_is_lost or is_lossy(immutable))
+    indexes_are_lost = any(map(is_ambiguous, indexes))
+    representable = ResolvedSchema(
+        schema.columns,
+        schema.watermark_specs,
+        None if key_is_lost else key,
+        () if indexes_are_lost else indexes,
+        None if immutable_is_lost else immutable,
+    )
+    own = schema_keys(
+        prefix,
+        schema.columns,
+        primary_key=key if key_is_lost else None,
+        immutable=immutable if immutable_is_lost else None,
+        indexes=indexes if indexes_are_lost else (),
+    )
+    return representable, own
+
+
+def non_column_keys(schema: ResolvedSchema, prefix: str) -> Properties:
+    """Return sidecar keys for everything but columns, for maps of models."""
+    return schema_keys(
+        prefix,
+        schema.columns,
+        primary_key=schema.primary_key,
+        immutable=schema.immutable_columns,
+        indexes=schema.indexes,
+        watermarks=schema.watermark_specs,
+    )
+
+
+def schema_keys(
+    prefix: str,
+    columns: Iterable[AnyColumn],
+    *,
+    primary_key: Constraint | None = None,
+    immutable: Constraint | None = None,
+    indexes: Iterable[Index] = (),
+    watermarks: Iterable[WatermarkSpec] = (),
+) -> Properties:
+    """Return the sidecar keys of these members of a schema; absent members have none."""
+    members = {
+        PRIMARY_KEY: [] if primary_key is None else [primary_key.name, *primary_key.columns],
+        IMMUTABLE: [] if immutable is None else [immutable.name, *immutable.columns],
+        INDEXES: [[one.name, *one.columns] for one in indexes],
+        WATERMARKS: [
+            [one.rowtime_attribute, one.watermark_expression.as_serializable_string()]
+            for one in watermarks
+        ],
+        METADATA_KEYS: [column.name for column in columns if has_explicit_default_key(column)],
+    }
+    return {sidecar_key(part, prefix): to_json(value) for part, value in members.items() if value}
+
+
+def has_explicit_default_key(column: AnyColumn) -> bool:
+    """Return whether a metadata column has its own name as key; Flink decodes it as absent."""
+    return isinstance(column, MetadataColumn) and column.metadata_key == column.name
+
+
+def split_options(
+    options: Mapping[str, str], removed: tuple[str, ...] = (IS_GENERIC,)
+) -> tuple[Properties, Properties]:
+    """Split options into those that the map can represent and sidecar keys for the others."""
+    lost = {key: value for key, value in options.items() if is_lost(key, removed)}
+    if not lost:
+        return dict(options), {}
+    representable = {
+        key: value
+        for key, value in options.items()
+        if key not in lost or is_read_by_older_flink(key)
+    }
+    return representable, {OPTIONS_KEY: to_json(lost)}
+
+
+def comment_key(comment: str | None) -> Properties:
+    """Return the sidecar key of an empty comment, which the map cannot represent."""
+    return {COMMENT_KEY: ""} if comment == "" else {}
+
+
+def handler_key(handler: bytes | None) -> Properties:
+    """Return the sidecar key of an empty refresh handler, which the map cannot represent."""
+    return {sidecar_key(HANDLER): ""} if handler == b"" else {}
+
+
+# --- decoding -------------------------------------------------------------------------------------
+
+
+def check_version(reader: PropertyReader) -> None:
+    """Raise an error for keys of a later version of this library, which would be lost.
+
+    Raises:
+        SchemaError: with code `unsupported-sidecar-version`.
+    """
+    all_versions, this_version = f"schema.{PREFIX}", f"schema.{VERSION}."
+    if not reader.has_other(all_versions):
+        return
+    for key in reader.properties:
+        if key.startswith(all_versions) and not key.startswith(this_version):
+            problem = f"{key!r} was written by a later version of schema_core"
+            raise malformed_key(key, problem, "unsupported-sidecar-version")
+
+
+def open_reader(properties: Mapping[str, str]) -> PropertyReader:
+    """Return a reader of a map after checking its types and version.
+
+    Raises:
+        SchemaError: with code `invalid-key-value` for anything but strings, or as `check_version`.
+    """
+    reader = PropertyReader(properties)
+    check_version(reader)
+    return reader
+
+
+def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schema:
+    """Return the schema with the parts that sidecar keys contain."""
+    part = reader.under(f"{prefix}.{VERSION}")
+    changes: dict[str, Any] = {}
+    if key := _read_list(part, PRIMARY_KEY):
+        changes["primary_key"] = UnresolvedPrimaryKey(key[0], key[1:])
+    if immutable := _read_list(part, IMMUTABLE):
+        changes["immutable_columns"] = UnresolvedImmutableColumns(immutable[0], immutable[1:])
+    if indexes := _read_lists(part, INDEXES):
+        changes["indexes"] = tuple(UnresolvedIndex(one[0], one[1:]) for one in indexes)
+    if watermarks := _read_lists(part, WATERMARKS):
+        changes["watermark_specs"] = tuple(
+            UnresolvedWatermarkSpec(one[0], SqlExpression(one[1])) for one in watermarks
+        )
+    if same := _read_list(part, METADATA_KEYS):
+        changes["columns"] = tuple(_with_explicit_key(column, same) for column in schema.columns)
+    return replace(schema, **changes) if changes else schema
+
+
+def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
+    """Return the column with its name as metadata key, unless Flink's keys contain another one."""
+    if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
+        return column
+    return replace(column, metadata_key=column.name) if column.name in same else column
+
+
+def restore_options(reader: PropertyReader) -> Properties:
+    """Return all options, including those in the sidecar key."""
+    options = reader.options()
+    if (text := reader.get(OPTIONS_KEY)) is None:
+        return options
+    carried = read_string_map(OPTIONS_KEY, text)
+    for key in carried:
+        if is_read_by_older_flink(key):
+            reader.get(key)
+    return options | carried
+
+
+def restore_comment(reader: PropertyReader) -> str | None:
+    """Return the comment of an object, which may be empty."""
+    own, representable = reader.get(COMMENT_KEY), reader.get("comment")
+    return own if representable is None else representable
+
+
+def restore_handler(reader: PropertyReader, handler: bytes | None) -> bytes | None:
+    """Return the refresh handler, which may be empty."""
+    return b"" if reader.get(sidecar_key(HANDLER)) is not None and handler is None else handler
+
+
+def _read_list(part: PropertyReader, key: str) -> tuple[str, ...]:
+    """Parse a list of strings; empty if the key does not exist."""
+    text = part.get(key)
+    return () if text is None else _string_list(read_json(key, text), key)
+
+
+def _read_lists(part: PropertyReader, key: str) -> tuple[tuple[str, ...], ...]:
+    """Parse a list of lists of strings; empty if the key does not exist."""
+    text = part.get(key)
+    if text is None:
+        return ()
+    found = read_json(key, text)
+    if not isinstance(found, list):
+        raise _malformed(key)
+    return tuple(_string_list(one, key, least=2) for one in found)
+
+
+def _string_list(found: object, key: str, least: int = 1) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise _malformed(key)
+    if len(found) < least:
+        raise _malformed(key)
+    return tuple(found)
+
+
+def read_string_map(key: str, text: str) -> Properties:
+    """Parse a JSON object of strings.
+
+    Raises:
+        SchemaError: with code `invalid-key-value` for any other string.
+    """
+    found = read_json(key, text)
+    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+        raise _malformed(key)
+    return found
+
+
+def read_json(key: str, text: str) -> object:
+    """Parse JSON.
+
+    Raises:
+        SchemaError: with code `invalid-key-value` for any other string.
+    """
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _malformed(key) from None
+    return found
+
+
+def _malformed(key: str) -> SchemaError:
+    return malformed_key(key, f"the key {key!r} is not in the format that schema_core writes")

@@ -1,0 +1,1 @@
+"""The modules of PyFlink by their own names."""

@@ -1,0 +1,35 @@
+"""Jobs, rows and configurations, by the names of `pyflink.common`."""
+
+from __future__ import annotations
+
+from schema_core.environment.config import (
+    Configuration,
+)
+from schema_core.environment.jobs.client import (
+    CompletableFuture,
+    JobClient,
+    JobExecutionResult,
+    JobID,
+    JobStatus,
+)
+from schema_core.environment.options import (
+    ConfigOption,
+    ConfigOptions,
+)
+from schema_core.types.row_value import (
+    Row,
+    RowKind,
+)
+
+__all__ = [
+    "CompletableFuture",
+    "ConfigOption",
+    "ConfigOptions",
+    "Configuration",
+    "JobClient",
+    "JobExecutionResult",
+    "JobID",
+    "JobStatus",
+    "Row",
+    "RowKind",
+]

@@ -1,0 +1,1 @@
+"""The modules of `pyflink.table` by their own names."""

@@ -1,0 +1,7 @@
+"""The changes that a changelog contains, by the name of `pyflink.table.changelog_mode`."""
+
+from __future__ import annotations
+
+from schema_core.environment.plans.changelog_mode import ChangelogMode
+
+__all__ = ["ChangelogMode"]

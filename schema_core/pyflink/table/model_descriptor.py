@@ -1,0 +1,7 @@
+"""Descriptors of models, by the name of `pyflink.table.model_descriptor`."""
+
+from __future__ import annotations
+
+from schema_core.environment.table_api.descriptor import ModelDescriptor
+
+__all__ = ["ModelDescriptor"]

@@ -1,0 +1,11 @@
+"""References to compiled plans, by the name of `pyflink.table.plan_reference`."""
+
+from __future__ import annotations
+
+from schema_core.environment.plans.compiled_plan import (
+    FilePlanReference,
+    JsonContentPlanReference,
+    PlanReference,
+)
+
+__all__ = ["FilePlanReference", "JsonContentPlanReference", "PlanReference"]

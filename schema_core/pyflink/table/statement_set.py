@@ -1,0 +1,7 @@
+"""Statements that run as one job, by the name of `pyflink.table.statement_set`."""
+
+from __future__ import annotations
+
+from schema_core.environment.table_api.table import StatementSet
+
+__all__ = ["StatementSet"]

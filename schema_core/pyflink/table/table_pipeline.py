@@ -1,0 +1,7 @@
+"""`TablePipeline`, by the name of `pyflink.table.table_pipeline`."""
+
+from __future__ import annotations
+
+from schema_core.environment.table_api.table import TablePipeline
+
+__all__ = ["TablePipeline"]

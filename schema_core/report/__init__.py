@@ -1,0 +1,1 @@
+"""Diagrams and pages of HTML."""

@@ -1,0 +1,1 @@
+"""Commits of jobs: staged files, transactions and recovery."""

@@ -1,0 +1,1114 @@
+"""The commit of files: a job's new files become visible and the old ones are deleted, atomically.
+
+A job writes into a staging directory that readers skip. Its commit takes the lock of the table's
+directory and writes a journal that lists the files to move in and the files to delete; renaming
+the journal to its final name is the commit point. Then the new files are moved and checked, the
+old files are deleted, and finally the staging directory and the journal.
+
+Killed before the commit point, a job leaves a staging directory, which the next write recognises
+by its name and removes. Killed after it, a job leaves a journal, which the next write or read
+carries out: each of its steps may be repeated, also by several processes at once. See
+``docs/decisions/0013-commit-journal.md``. When a job commits, and what it does to the catalog, is
+decided by the `TableTransaction` in `schema_core.spark.commit.transactions`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict
+from enum import Enum
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+from schema_core.base.contained_paths import find_link, is_plain
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.catalog.unfinished import ABANDONED, OWNER, Owner
+from schema_core.environment.jobs.run import require_running
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.spark.commit.file_systems import (
+    FileStatus,
+    FileSystem,
+    IrregularFileError,
+    Release,
+    is_hidden,
+    visible_files,
+)
+
+T = TypeVar("T")
+
+#: Prefix of all names of this library in the directory of a table. Readers skip it: it begins
+#: with a dot.
+PREFIX: Final = ".schema-core-"
+LOCK: Final = f"{PREFIX}lock"
+#: The file that a stage holds from its start: an engine creates the directory again if it is
+#: removed while a job writes, but not this file.
+OPEN: Final = f"{PREFIX}open"
+#: Lock timeout of a commit, in seconds.
+LOCK_TIMEOUT: Final = 600.0
+#: Interval between two attempts to take the lock, in seconds.
+PAUSE: Final = 0.02
+#: Maximum attempts of a step that fails after the commit point.
+ATTEMPTS: Final = 3
+#: Maximum listings of the files of a read under concurrent modification.
+READ_ATTEMPTS: Final = 20
+#: Maximum listings before the read takes the lock, so that commits wait for it.
+UNLOCKED_ATTEMPTS: Final = 5
+#: Lock timeout of a read, in seconds; the read then continues without the lock.
+READ_LOCK_TIMEOUT: Final = 10.0
+#: Staging directories of versions before the journal; their names contain no owner.
+FORMER_PREFIX: Final = ".staging-"
+FORMER_STAGE: Final = regex(r"\.staging-[0-9a-f]{32}")
+FORMER_ABANDONED: Final = 86_400.0
+
+
+class CommitFileKind(Enum):
+    """The kinds of files and directories that a commit leaves in the directory of a table."""
+
+    STAGE = "stage"
+    #: a journal that has no effect
+    DRAFT = "draft"
+    #: a journal that has effect once the catalog holds the definition it names
+    PENDING = "pending"
+    #: a journal that has effect: its job has committed
+    COMMIT = "commit"
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFileName:
+    """A name of this library in the directory of a table, with the process that owns it."""
+
+    kind: CommitFileKind
+    owner: Owner
+    id: str
+
+    def __str__(self) -> str:
+        one = self.owner
+        return f"{PREFIX}{self.kind.value}-{one.host}-{one.pid}-{one.started}-{self.id}"
+
+    @classmethod
+    def parse(cls, name: str) -> CommitFileName | None:
+        """Parse a name; None if it is not a name of this library."""
+        if not (found := _NAME.fullmatch(name)):
+            return None
+        kind, host, pid, started, id_ = found.groups()
+        return cls(CommitFileKind(kind), Owner(host, int(pid), int(started)), id_)
+
+    def of(self, kind: CommitFileKind) -> CommitFileName:
+        """The name of something else of the same job."""
+        return CommitFileName(kind, self.owner, self.id)
+
+
+_KINDS = "|".join(one.value for one in CommitFileKind)
+_NAME = regex(rf"{re.escape(PREFIX)}({_KINDS})-{OWNER}-([0-9a-f]{{32}})")
+#: The jobs of this process that may still commit, by the id of their names. It is shared by all
+#: environments, since the names of stages identify the process; each job removes itself.
+_RUNNING: set[str] = set()
+
+
+# --- the journal ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that a catalog holds: the identifier of the table, and a digest of the rest."""
+
+    table: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A micro-batch of a streaming job, by the id of the job and its number.
+
+    Its record is an empty file in the directory of the table, named by it: a job that is restarted
+    finds there which micro-batches were committed, and does not write them again.
+    """
+
+    job: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{PREFIX}batch-{self.job}-{self.number}"
+
+    @classmethod
+    def parse(cls, name: str) -> Batch | None:
+        """Parse the name of a record; None if it is not one."""
+        found = _BATCH.fullmatch(name)
+        return None if found is None else cls(found[1], int(found[2]))
+
+
+_BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
+
+
+def last_batch(directory: Directory, job: str) -> int | None:
+    """Return the number of the last micro-batch of a job that has a record, or None."""
+    return max((one.number for one in _records(directory, job)), default=None)
+
+
+def _records(directory: Directory, job: str) -> list[Batch]:
+    parsed = (Batch.parse(one.name) for one in directory.entries(f"{PREFIX}batch-{job}-"))
+    return [one for one in parsed if one is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The steps of a commit: which files are added, with their sizes, and which are deleted.
+
+    Paths are below the table's directory, and below `stage` for the new files. With `definition`
+    the commit belongs to a change of the catalog: it has effect once the catalog holds that. With
+    `batch` the record of a micro-batch is written. A journal with it has another version, which
+    versions of the library without streaming jobs refuse.
+    """
+
+    stage: str
+    add: tuple[tuple[str, int], ...]
+    remove: tuple[str, ...]
+    definition: Definition | None = None
+    batch: Batch | None = None
+
+    def paths(self) -> list[str]:
+        """The paths that the commit moves from, moves to and deletes."""
+        staged = [f"{self.stage}/{path}" for path, _ in self.add]
+        return [*staged, *(path for path, _ in self.add), *self.remove]
+
+    def encode(self) -> bytes:
+        fields = asdict(self)
+        if self.batch is None:
+            del fields["batch"]
+        return json.dumps({"version": 1 if self.batch is None else 2, **fields}).encode()
+
+    @classmethod
+    def decode(cls, content: bytes, name: CommitFileName) -> Journal:
+        """Parse the content of the journal with a name, which anyone may have written.
+
+        Raises:
+            UnknownJournalVersion: for a journal of another version of the library.
+            ValueError: for content that this library does not write.
+        """
+        try:
+            fields = json.loads(content)
+        except RecursionError:
+            fields = None
+        if not isinstance(fields, dict) or type(version := fields.pop("version", None)) is not int:
+            raise ValueError("it is not a JSON object with a version")
+        if version not in _FIELDS:
+            raise UnknownJournalVersion(version)
+        if fields.keys() != _FIELDS[version]:
+            raise ValueError(f"its fields are {sorted(fields)}")
+        if fields["stage"] != str(name.of(CommitFileKind.STAGE)):
+            raise ValueError(f"its stage {fields['stage']!r} is not that of its job")
+        batch = fields.get("batch")
+        journal = cls(
+            fields["stage"],
+            tuple(_new_file(one) for one in _list(fields["add"])),
+            tuple(_file_path(one) for one in _list(fields["remove"])),
+            _definition(fields["definition"]),
+            None if batch is None else _batch(batch),
+        )
+        if both := {path for path, _ in journal.add} & {*journal.remove}:
+            raise ValueError(f"it adds and removes the file {min(both)!r}")
+        return journal
+
+
+class UnknownJournalVersion(Exception):  # noqa: N818 - not an error of the file
+    """A journal has another version than those that are read."""
+
+
+#: Version of a journal -> its other fields.
+_FIELDS: Final[Mapping[int, frozenset[str]]] = {
+    1: frozenset({"stage", "add", "remove", "definition"}),
+    2: frozenset({"stage", "add", "remove", "definition", "batch"}),
+}
+
+
+def _list(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    raise ValueError(f"it has {value!r} in place of a list of files")
+
+
+def _file_path(value: object) -> str:
+    """Return the path of a file that readers do not skip, below the directory of the table."""
+    if not isinstance(value, str) or not is_plain(value):
+        raise ValueError(f"it names the file {value!r}, which is not in the directory")
+    *directories, file = value.split("/")
+    if is_hidden(file, is_directory=False) or any(
+        is_hidden(one, is_directory=True) for one in directories
+    ):
+        raise ValueError(f"it names the hidden file {value!r}")
+    return value
+
+
+def _new_file(value: object) -> tuple[str, int]:
+    """Return the path and the size of a new file."""
+    if not isinstance(value, list) or len(value) != 2 or type(value[1]) is not int or value[1] < 0:
+        raise ValueError(f"it names the new file {value!r}, which is not a path with a size")
+    return _file_path(value[0]), value[1]
+
+
+def _definition(value: Any) -> Definition | None:
+    if value is None:
+        return None
+    definition = Definition(**_strings(value, "table", "digest"))
+    if not definition.table or not definition.digest:
+        raise ValueError("it waits for a definition without a name")
+    return definition
+
+
+def _batch(value: Any) -> Batch:
+    number = value.pop("number", None) if isinstance(value, dict) else None
+    job = _strings(value, "job")["job"]
+    if type(number) is not int or Batch.parse(str(Batch(job, number))) is None:
+        raise ValueError(f"it has the micro-batch {number!r} of the job {job!r}")
+    return Batch(job, number)
+
+
+def _strings(value: Any, *keys: str) -> dict[str, str]:
+    """Return an object whose values are strings."""
+    if not isinstance(value, dict) or value.keys() != {*keys}:
+        raise ValueError(f"it has {value!r} in place of an object with {' and '.join(keys)}")
+    if not all(isinstance(one, str) for one in value.values()):
+        raise ValueError(f"it has {value!r}, which are not strings")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The directory of a table, with every operation on it checked.
+
+    What the file system raises, and what it reports by returning False, becomes an `ExternalError`
+    with code `file-system-failed`.
+    """
+
+    system: FileSystem
+    root: str
+
+    def path(self, name: object) -> str:
+        """The path of an entry; the empty name is that of the directory."""
+        return f"{self.root}/{name}" if name else self.root
+
+    def call(self, action: str, operation: Callable[[], T]) -> T:
+        try:
+            return operation()
+        except SchemaCoreError:
+            raise
+        except Exception as error:
+            raise _failed(action, _first_line(error)) from error
+
+    def status(self, name: object) -> FileStatus | None:
+        path = self.path(name)
+        return self.call(f"read the status of {path!r}", lambda: self.system.status(path))
+
+    def entries(self, prefix: str) -> list[FileStatus]:
+        """The entries of the directory with this prefix; none if it is a file or does not exist."""
+        here = self.call(f"read the status of {self.root!r}", lambda: self.system.status(self.root))
+        if here is None or not here.is_directory:
+            return []
+        return self.call(f"list {self.root!r}", lambda: self.system.list(self.root, prefix))
+
+    def files(self, name: object | None = None) -> list[tuple[str, int]]:
+        """The visible files below a directory within, or below this one."""
+        root = self.root if name is None else self.path(name)
+        return self.call(f"list {root!r}", lambda: sorted(visible_files(self.system, root)))
+
+    def read(self, name: object) -> bytes | None:
+        """The content of a file; None if it was removed meanwhile."""
+        try:
+            return self.call(f"read {self.path(name)!r}", lambda: self.system.read(self.path(name)))
+        except ExternalError:
+            if self.status(name) is None:
+                return None
+            raise
+
+    def create(self, name: object, content: bytes) -> None:
+        path = self.path(name)
+        self.call(f"write {path!r}", lambda: self.system.create(path, content))
+
+    def mkdirs(self, name: str) -> None:
+        path = self.path(name)
+        if not self.call(f"create {path!r}", lambda: self.system.mkdirs(path)):
+            raise _failed(f"create {path!r}", "the file system returned false")
+
+    def rename(self, source: object, target: object) -> None:
+        """Rename an entry."""
+        action = f"rename {self.path(source)!r} to {self.path(target)!r}"
+        paths = self.path(source), self.path(target)
+        if not self.call(action, lambda: self.system.rename(*paths)):
+            raise _failed(action, "the file system returned false")
+
+    @property
+    def outer(self) -> Directory:
+        """The directory that contains this one."""
+        return Directory(self.system, self.root.rpartition("/")[0])
+
+    def can_publish(self) -> bool:
+        """Whether `publish` can replace this directory, which exists."""
+        action = f"read the status of {self.root!r}"
+        return self.call(action, lambda: self.system.can_publish(self.root))
+
+    def publish(self, name: object) -> bool:
+        """Put a directory beside this one in its place; False if this one is not empty."""
+        source = self.outer.path(name)
+        action = f"rename {source!r} to {self.root!r}"
+        return self.call(action, lambda: self.system.publish(source, self.root))
+
+    def take(self, name: object) -> None:
+        """Move a directory beside this one into it."""
+        source, target = self.outer.path(name), self.path(name)
+        action = f"rename {source!r} to {target!r}"
+        if not self.call(action, lambda: self.system.rename(source, target)):
+            raise _failed(action, "the file system returned false")
+
+    def delete_hidden(self, name: object) -> None:
+        """Delete the files below a directory within that readers skip."""
+        pending = [str(name)]
+        while pending:
+            parent = pending.pop()
+            path = self.path(parent)
+            for entry in self.call(f"list {path!r}", partial(self.system.list, path)):
+                inner = f"{parent}/{entry.name}"
+                if is_hidden(entry.name, is_directory=entry.is_directory):
+                    self.delete(inner)
+                elif entry.is_directory:
+                    self.require_unlinked([f"{inner}/"])
+                    pending.append(inner)
+
+    def delete(self, name: object) -> bool:
+        """Delete a file or directory; return whether this call deleted it."""
+        return self._delete(name, self.system.delete)
+
+    def delete_file(self, name: object) -> bool:
+        """Delete a file as `delete`; it is an error if it is a directory with entries."""
+        return self._delete(name, self.system.delete_file)
+
+    def _delete(self, name: object, delete: Callable[[str], bool]) -> bool:
+        path = self.path(name)
+        deleted = self.call(f"delete {path!r}", lambda: delete(path))
+        if not deleted and self.status(name) is not None:
+            raise _failed(f"delete {path!r}", "the file system returned false")
+        return deleted
+
+    def require_unlinked(self, paths: Iterable[str]) -> None:
+        """Refuse paths that only a symbolic link within the directory leads to.
+
+        Raises:
+            ExternalError: with code `link-not-followed`.
+        """
+
+        def is_link(name: str) -> bool:
+            path = self.path(name)
+            return self.call(f"read the status of {path!r}", lambda: self.system.is_link(path))
+
+        link = find_link(paths, is_link)
+        if link is not None:
+            raise ExternalError(
+                f"{self.path(link)!r} is a symbolic link, and files are neither written nor "
+                "deleted through a link in the directory of a table",
+                code="link-not-followed",
+                hint="replace the link by a directory with the files, or by a mount point",
+            )
+
+    def named(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
+        """The entries of these kinds in the directory."""
+        for entry in self.entries(PREFIX):
+            name = CommitFileName.parse(entry.name)
+            if name is not None and name.kind in kinds:
+                yield name, entry
+
+
+def _first_line(error: BaseException) -> str:
+    cause = getattr(error, "java_exception", None)
+    text = str(cause.toString()) if cause is not None else f"{type(error).__name__}: {error}"
+    return text.strip().splitlines()[0]
+
+
+def _failed(action: str, reason: str) -> ExternalError:
+    return ExternalError(f"cannot {action}: {reason}", code="file-system-failed")
+
+
+# --- completing a journal ----------------------------------------------------------------------
+
+
+def read_journal(directory: Directory, name: CommitFileName) -> Journal | None:
+    """Return the journal with a name; None if it was removed meanwhile.
+
+    Raises:
+        ExternalError: with code `invalid-journal` for a file that this library has not written,
+            with code `commit-unfinished` for that of another version, `file-system-failed`.
+    """
+    try:
+        content = directory.read(name)
+    except ExternalError as error:
+        if isinstance(error.__cause__, IrregularFileError):
+            raise _invalid_journal(directory, name, str(error.__cause__)) from error
+        raise
+    if content is None:
+        return None
+    try:
+        return Journal.decode(content, name)
+    except UnknownJournalVersion as error:
+        raise ExternalError(
+            f"the journal of a commit, {directory.path(name)!r}, has the unknown version {error}",
+            code="commit-unfinished",
+            hint="read the table with the version of schema_core that wrote it",
+        ) from None
+    except ValueError as error:
+        raise _invalid_journal(directory, name, str(error)) from None
+
+
+def _invalid_journal(directory: Directory, name: CommitFileName, problem: str) -> ExternalError:
+    stage = directory.path(name.of(CommitFileKind.STAGE))
+    return ExternalError(
+        f"the journal of a commit, {directory.path(name)!r}, is malformed: {problem}",
+        code="invalid-journal",
+        hint="delete the file; if its job has committed, move the files that are left in "
+        f"{stage!r} into the directory of the table first, since the next write deletes them",
+    )
+
+
+def finish(directory: Directory, name: CommitFileName) -> None:
+    """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
+
+    Raises:
+        ExternalError: with code `commit-unfinished`; the rows are committed nevertheless. With code
+            `invalid-journal`.
+    """
+    journal = read_journal(directory, name)
+    if journal is None:
+        return
+    try:
+        directory.require_unlinked(journal.paths())
+        for parent in sorted({path.rpartition("/")[0] for path, _ in journal.add}):
+            _repeated(partial(directory.mkdirs, parent))
+        for path, size in journal.add:
+            _repeated(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
+        for path in journal.remove:
+            _repeated(partial(_remove, directory, name, path))
+        if journal.batch is not None:
+            _repeated(partial(_record, directory, journal.batch))
+        _repeated(partial(directory.delete, journal.stage))
+        _repeated(partial(directory.delete, name))
+    except ExternalError as error:
+        if directory.status(name) is None:
+            return
+        if error.code == "invalid-journal":
+            raise
+        mend = "" if error.hint is None else f"{error.hint}; "
+        raise ExternalError(
+            f"the rows are committed, but completing the journal {directory.path(name)!r} failed: "
+            f"{error.problem}",
+            code="commit-unfinished",
+            hint=f"{mend}do not run the statement again: the next read or write of the table "
+            "completes the commit; delete the journal if this library has not written it",
+        ) from error
+
+
+def _repeated(step: Callable[[], object]) -> None:
+    """Retry a step that fails: there is no rollback after the commit point."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            step()
+        except ExternalError:
+            if attempt == ATTEMPTS:
+                raise
+        else:
+            return
+
+
+def _move(directory: Directory, name: CommitFileName, source: str, path: str, size: int) -> None:
+    """Move one new file to its place and check that it is there as it was written."""
+    try:
+        directory.rename(source, path)
+    except ExternalError:
+        is_staged = directory.status(source) is not None  # before the target, which may be next
+        target = directory.status(path)
+        if _is_complete(target, size) or directory.status(name) is None:
+            return  # moved before, by this process or by another one
+        if not is_staged:
+            problem = f"its new file {path!r} is neither in its stage nor, complete, in the table"
+            raise _invalid_journal(directory, name, problem) from None
+        if target is not None:
+            # a rename that copies was cut short; names of files are unique, so this one is ours
+            directory.delete_file(path)
+        raise
+    if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
+        raise _failed(f"move {directory.path(source)!r}", "the file at the target is not complete")
+
+
+def _record(directory: Directory, batch: Batch) -> None:
+    """Write the record of a micro-batch, and delete those of earlier ones of the job."""
+    if directory.status(batch) is None:
+        try:
+            directory.create(batch, b"")
+        except ExternalError:
+            if directory.status(batch) is None:  # else another process has written it
+                raise
+    for one in _records(directory, batch.job):
+        if one.number < batch.number:
+            directory.delete(one)
+
+
+def _is_complete(entry: FileStatus | None, size: int) -> bool:
+    return entry is not None and not entry.is_directory and entry.size == size
+
+
+def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
+    """Delete one old file, unless another process has completed the commit."""
+    if directory.status(name) is None:
+        return
+    try:
+        directory.delete_file(path)
+    except ExternalError:
+        entry = directory.status(path)
+        if entry is not None and entry.is_directory:
+            problem = f"its old file {path!r} is a directory"
+            raise _invalid_journal(directory, name, problem) from None
+        raise
+
+
+def recover(directory: Directory, held: Definition | None) -> None:
+    """Complete every commit whose job ended before it was complete.
+
+    `held` is the definition of the table as its catalog holds it: a journal that waits for just
+    this definition has effect.
+
+    Raises:
+        ExternalError: with code `commit-unfinished`, `invalid-journal` or `file-system-failed`.
+    """
+    for name, _ in list(directory.named(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+        if name.kind is CommitFileKind.PENDING:
+            journal = None if held is None else read_journal(directory, name)
+            if journal is None or journal.definition != held:
+                continue
+            try:
+                directory.rename(name, name.of(CommitFileKind.COMMIT))
+            except ExternalError:
+                if directory.status(name) is not None:
+                    raise
+        finish(directory, name.of(CommitFileKind.COMMIT))
+
+
+def is_uncommitted(directory: Directory, job: str) -> bool:
+    """Return whether files of a job are still to be committed, after `recover`.
+
+    A commit removes the stage and the journal of its job last.
+    """
+    places = [directory, directory.outer] if directory.can_publish() else [directory]
+    left = (CommitFileKind.STAGE, CommitFileKind.DRAFT, CommitFileKind.PENDING)
+    return any(name.id == job for place in places for name, _ in place.named(*left))
+
+
+def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
+    """Remove the files of jobs that ended before their commit point. The caller holds the lock.
+
+    A journal that waits for the definition of another table than `held` may yet take effect: only
+    that table, which has the same directory, shows whether its catalog has changed.
+    """
+    now = time.time()
+    for name, entry in list(directory.named(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
+        age = now - entry.modified
+        if _is_abandoned(name, age) and (age > ABANDONED or not _is_foreign(directory, name, held)):
+            directory.delete(name)
+    remove_stages(directory)
+    for entry in directory.entries(FORMER_PREFIX):
+        if FORMER_STAGE.fullmatch(entry.name) and now - entry.modified > FORMER_ABANDONED:
+            directory.delete(entry.name)
+
+
+def _is_foreign(directory: Directory, name: CommitFileName, held: Definition | None) -> bool:
+    """Return whether a journal waits for a definition of another table."""
+    if held is None or name.kind is not CommitFileKind.PENDING:
+        return False
+    journal = read_journal(directory, name)
+    waits = None if journal is None else journal.definition
+    return waits is not None and waits.table != held.table
+
+
+def remove_stages(directory: Directory) -> None:
+    """Remove the stages of jobs that ended before their commit point."""
+    now = time.time()
+    # a journal that took effect meanwhile, or still may, keeps its stage
+    kept = {
+        name.id
+        for name, _ in directory.named(
+            CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
+        )
+    }
+    for name, entry in list(directory.named(CommitFileKind.STAGE)):
+        if name.id not in kept and _is_abandoned(name, now - entry.modified):
+            directory.delete(name)
+
+
+def clean(directory: Directory, held: Definition | None, *, created: bool = False) -> None:
+    """Complete the commits of killed jobs, and remove their uncommitted files.
+
+    Args:
+        directory: The directory of a table.
+        held: The definition that its catalog holds.
+        created: Whether a CREATE TABLE AS is undone: an empty directory is removed with it.
+    """
+    if directory.can_publish():
+        remove_stages(directory.outer)
+    here = directory.status("")
+    if here is not None and here.is_directory:
+        release = take_lock(directory)
+        try:
+            recover(directory, held)
+            remove_leftovers(directory, held)
+        finally:
+            directory.call("release the lock", release)
+        if created and not directory.files():
+            directory.call(
+                f"delete {directory.root!r}", lambda: directory.system.delete_empty(directory.root)
+            )
+
+
+def _is_abandoned(name: CommitFileName, age: float) -> bool:
+    if name.owner == Owner.this():
+        return name.id not in _RUNNING
+    return name.owner.is_dead(age)
+
+
+def read_consistently(directory: Directory, held: Definition | None, load: Callable[[], T]) -> T:
+    """Load the files of a table so that every commit is seen whole or not at all.
+
+    A concurrent commit makes `load` run again; after a few attempts commits wait for it.
+
+    Raises:
+        ExternalError: with code `concurrent-writes` if the files change every time, which needs
+            writers that ignore the lock, or a directory in which the reader cannot create it.
+    """
+    for attempt in range(READ_ATTEMPTS):
+        with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
+            recover(directory, held)
+            before = _snapshot(directory)
+            loaded = load()
+            if not any(directory.named(CommitFileKind.COMMIT)) and _snapshot(directory) == before:
+                return loaded
+    raise ExternalError(
+        f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
+        code="concurrent-writes",
+        hint="read the table again when fewer jobs write to it",
+    )
+
+
+@contextmanager
+def _lock_if_possible(directory: Directory) -> Iterator[None]:
+    """Hold the lock of a directory, unless it is held for too long or cannot be created."""
+    release: Release | None = None
+    with suppress(ExternalError):
+        release = take_lock(directory, READ_LOCK_TIMEOUT)
+    try:
+        yield
+    finally:
+        if release is not None:
+            directory.call("release the lock", release)
+
+
+def _snapshot(directory: Directory) -> object:
+    system, root = directory.system, directory.root
+    here = directory.call(f"read the status of {root!r}", lambda: system.status(root))
+    if here is None or not here.is_directory:
+        return here
+    try:
+        return system.snapshot(root)
+    except Exception:  # noqa: BLE001 - a directory vanished while it was listed: it changed
+        return object()
+
+
+def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
+    """Wait for the lock of a table's directory and take it.
+
+    Raises:
+        ExternalError: with code `write-locked` if another writer holds it for too long.
+    """
+    path = directory.path(LOCK)
+    directory.mkdirs("")
+    deadline = time.monotonic() + timeout
+    while True:
+        release = _try_lock(directory, path)
+        if release is not None:
+            return release
+        if time.monotonic() > deadline:
+            raise ExternalError(
+                f"another writer holds the lock {path!r} for more than {timeout:g} seconds",
+                code="write-locked",
+                hint="run the statement again when that writer is done; "
+                "if there is none, delete the lock file",
+            )
+        require_running()
+        time.sleep(PAUSE)
+
+
+def _try_lock(directory: Directory, path: str) -> Release | None:
+    try:
+        return directory.call(f"lock {path!r}", lambda: directory.system.lock(path))
+    except ExternalError as error:
+        if isinstance(error.__cause__, IrregularFileError):
+            error.hint = "delete it: the next write creates the file"
+        raise
+
+
+# --- a stage -------------------------------------------------------------------------------------
+
+
+#: The values of the partition columns in the names of directories.
+PartitionValues: TypeAlias = tuple[str, ...]
+
+#: Returns the values of partitions as a job would write them.
+Canonical: TypeAlias = Callable[
+    [Collection[PartitionValues]], Mapping[PartitionValues, PartitionValues]
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OverwriteScope:
+    """Which files of the table a commit replaces.
+
+    `everything` replaces all of them; `partitions` is the number of partition directories in a
+    path: partitions that get files are replaced, and `fixed`, the values of one partition, is
+    replaced also if it gets none. `canonical` maps the values in directories to those that a job
+    writes for the same partition, such as ``01`` to ``1``; without it they are compared as strings.
+    `empty` requires that there is no file to replace.
+    """
+
+    everything: bool = False
+    partitions: int = 0
+    fixed: PartitionValues | None = None
+    empty: bool = False
+    canonical: Canonical | None = None
+
+    def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
+        """The `old` files that are deleted when the `new` ones are committed."""
+        if self.everything:
+            return tuple(old)
+        if not self.partitions:
+            return ()
+        touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
+        touched.discard(None)
+        found = {path: partition_of(path, self.partitions) for path in old}
+        known: Mapping[PartitionValues, PartitionValues] = {}
+        if touched and self.canonical is not None:
+            known = self.canonical({one for one in found.values() if one is not None})
+        return tuple(
+            path
+            for path, one in found.items()
+            if one is not None and known.get(one, one) in touched
+        )
+
+
+_ESCAPED = regex("%([0-9A-Fa-f]{2})")
+
+
+def partition_of(path: str, count: int) -> PartitionValues | None:
+    """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
+    *directories, _ = path.split("/")
+    if len(directories) < count or not all("=" in one for one in directories[:count]):
+        return None
+    return tuple(unescaped(one.partition("=")[2]) for one in directories[:count])
+
+
+def unescaped(text: str) -> str:
+    """Return a key or value of a partition without the escapes of directory names."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+APPEND = OverwriteScope()
+
+
+class FileStage:
+    """The rows of one job in a hidden directory within that of the table, until the job has ended.
+
+    `held` is the definition of the table that its catalog holds when the job starts, and
+    `definition` the one that it is to hold when the rows become visible, if that is another. A
+    stage of a micro-batch, `batch`, that was committed before discards its rows.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        scope: OverwriteScope = APPEND,
+        *,
+        held: Definition | None = None,
+        definition: Definition | None = None,
+        lock_timeout: float = LOCK_TIMEOUT,
+        id: str = "",  # noqa: A002 - the attribute of `CommitFileName`
+        batch: Batch | None = None,
+    ) -> None:
+        self.directory = directory
+        self.scope = scope
+        self.name: CommitFileName = CommitFileName(
+            CommitFileKind.STAGE, Owner.this(), id or uuid.uuid4().hex
+        )
+        #: whether the rows are visible, or will be when a process completes the commit; None where
+        #: the file system failed before it could be found out
+        self.committed: bool | None = False
+        self._held = held
+        self._definition = definition
+        self._lock_timeout = lock_timeout
+        self._batch = batch
+        #: whether the micro-batch has been committed before
+        self._is_repeated = False
+        self._release: Release | None = None
+        self._is_new = directory.status("") is None
+        self._marker = self.name.of(CommitFileKind.DRAFT)
+        self._is_decided = False
+        #: whether the stage is beside the directory of the table, which it replaces by one rename
+        self.is_beside: bool = False
+        self._is_prepared = False
+        self._is_open = False
+        #: the paths of the new files, when the stage is prepared
+        self._new: list[str] = []
+        _RUNNING.add(self.name.id)
+
+    @property
+    def staging_directory(self) -> str:
+        """The path of the staging directory on its file system."""
+        return self._home.path(self.name)
+
+    @property
+    def _home(self) -> Directory:
+        """The directory in which the stage is."""
+        return self.directory.outer if self.is_beside else self.directory
+
+    def check(self) -> None:
+        """Check before the job that its rows will be accepted.
+
+        Raises:
+            SchemaError: with code `path-not-empty` or `not-a-directory`.
+            ExternalError: as `recover`.
+        """
+        here = self.directory.status("")
+        if here is not None and not here.is_directory:
+            raise SchemaError(
+                f"{self.directory.root!r} is a file, not a directory",
+                code="not-a-directory",
+                hint="name a directory in the option 'path' to write into the table",
+            )
+        recover(self.directory, self._held)
+        if self.scope.empty:
+            self._require_empty(self._files())
+            self._move_beside()
+
+    def open(self) -> None:
+        """Create the stage, just before the job writes into it."""
+        self._home.mkdirs(str(self.name))
+        self._home.create(f"{self.name}/{OPEN}", b"")
+        self._is_open = True
+
+    def _require_stage(self) -> None:
+        """Check that the stage holds all that the job wrote, under the lock where there is one.
+
+        Raises:
+            ExternalError: with code `file-system-failed`.
+        """
+        if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
+            raise _failed(
+                f"commit {self.staging_directory!r}", "it was removed while the job wrote it"
+            )
+        self._is_open = False
+
+    def _restrict(self) -> None:
+        """Give the files, which an engine has written, no more permissions than their stage has."""
+        path, system = self.staging_directory, self.directory.system
+        self.directory.call(f"set the permissions in {path!r}", lambda: system.restrict(path))
+
+    def _move_beside(self) -> None:
+        """Stage beside a new table, where one rename can make all of its files visible.
+
+        Programs that read the files without this library then see all of them or none.
+        """
+        if self._definition is None:
+            self.directory.mkdirs("")
+            is_empty = not self.directory.entries("")
+            self.is_beside = is_empty and self.directory.can_publish()
+
+    def _prepare_beside(self) -> None:
+        """Prepare the directory that replaces that of the table; or move it into that."""
+        outer = self.directory.outer
+        remove_stages(outer)
+        self._require_stage()
+        if outer.status(self.name) is None:
+            outer.mkdirs(str(self.name))
+        outer.delete_hidden(self.name)
+        self._restrict()
+        self._require_empty(self._files())
+        self._new = [path for path, _ in outer.files(self.name)]
+        if self.directory.entries(""):  # a reader has left its lock there
+            self.directory.take(self.name)
+            self.is_beside = False
+
+    def prepare(self) -> None:
+        """Do everything that can fail before the rows become visible.
+
+        Unless one rename does it, the table's lock is held from here on.
+        """
+        if self.is_beside:
+            self._prepare_beside()
+        if not self.is_beside:
+            self._prepare_journal()
+        self._is_prepared = True
+
+    def _prepare_journal(self) -> None:
+        """Take the lock of the table and write the journal."""
+        self._release = take_lock(self.directory, self._lock_timeout)
+        self._require_stage()
+        recover(self.directory, self._held)
+        remove_leftovers(self.directory, self._held)
+        if self.directory.can_publish():
+            remove_stages(self.directory.outer)
+        if (batch := self._batch) is not None:
+            last = last_batch(self.directory, batch.job)
+            self._is_repeated = last is not None and last >= batch.number
+            if self._is_repeated:
+                return
+        there = self.directory.status(self.name) is not None
+        if there:
+            self._restrict()
+        new = self.directory.files(self.name) if there else []
+        old = [path for path, _ in self._files()] if self.scope != APPEND else []
+        if self.scope.empty:
+            self._require_empty(old)
+        self._require_free(new)
+        self._new = paths = [path for path, _ in new]
+        remove = self.scope.replaced(paths, old)
+        journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
+        self.directory.require_unlinked(journal.paths())
+        self.directory.create(self._marker, journal.encode())
+        if self.directory.read(self._marker) != journal.encode():
+            raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")
+        if self._definition is not None:
+            pending = self.name.of(CommitFileKind.PENDING)
+            self._is_decided = True
+            self._marker, draft = pending, self._marker
+            self.directory.rename(draft, pending)
+
+    def commit(self) -> None:
+        """Make the rows visible; call `prepare` before it.
+
+        Raises:
+            ExternalError: with code `file-system-failed` if nothing was committed, and with code
+                `commit-unfinished` if the rows are committed but some files are still to be moved.
+        """
+        if not self._is_prepared:
+            self.prepare()
+        if self.is_beside and self._publish():
+            return
+        if self._is_repeated:
+            self.committed = True
+            self.directory.delete(self.name)
+            self._close()
+            return
+        target = self.name.of(CommitFileKind.COMMIT)
+        self._is_decided = True
+        try:
+            self.directory.rename(self._marker, target)
+        except ExternalError:
+            if self.directory.status(self._marker) is not None or not self._took_effect():
+                raise
+        self.committed = True
+        finish(self.directory, target)
+        self._close()
+
+    def _publish(self) -> bool:
+        """Rename the stage: this is the commit point and the whole commit.
+
+        Returns:
+            False if a reader has left its lock in the directory since `prepare`: the stage is moved
+            into it then, with a journal.
+        """
+        self._is_decided = True
+        try:
+            is_published = self.directory.publish(self.name)
+        except SchemaCoreError:
+            if not self._took_effect():
+                raise
+            is_published = True
+        if is_published:
+            self.committed = True
+            self._close()
+            return True
+        self._is_decided = False
+        self._require_empty(self._files())
+        self.directory.take(self.name)
+        self.is_beside = False
+        self._prepare_journal()
+        return False
+
+    def abort(self) -> None:
+        """Remove what was written, or complete the commit if it took effect."""
+        try:
+            if not self.committed:
+                self._withdraw()
+            if self.committed:
+                recover(self.directory, self._held)
+            else:
+                self._home.delete(self.name)
+        finally:
+            self._close()
+        if not self.committed and self._is_new:
+            self._remove_directory()
+
+    def _withdraw(self) -> None:
+        """Delete the journal. If another process has committed it, so are the rows."""
+        self.committed = None if self._is_decided else False
+        if self.is_beside:
+            self.committed = self._is_decided and self._took_effect()
+            return
+        withdrawn = self.directory.delete(self.name.of(CommitFileKind.DRAFT))
+        withdrawn = self.directory.delete(self.name.of(CommitFileKind.PENDING)) or withdrawn
+        self.committed = self._is_decided and not withdrawn and self._took_effect()
+
+    def _took_effect(self) -> bool:
+        """Return whether a commit took effect whose stage or draft is gone.
+
+        Others may have removed these, as a program that deletes temporary files does: then the new
+        files are gone, too.
+        """
+        if self.is_beside and self._home.status(self.name) is not None:
+            return False
+        if (
+            not self.is_beside
+            and self.directory.status(self.name.of(CommitFileKind.COMMIT)) is not None
+        ):
+            return True
+        return {path for path, _ in self._files()} >= set(self._new)
+
+    def _close(self) -> None:
+        release, self._release = self._release, None
+        _RUNNING.discard(self.name.id)
+        if release is not None:
+            self.directory.call("release the lock", release)
+
+    def _remove_directory(self) -> None:
+        """Remove the table's directory if this job created it and it holds nothing."""
+        root, system = self.directory.root, self.directory.system
+        if self.directory.status("") is not None:
+            self.directory.call(f"delete {root!r}", lambda: system.delete_empty(root))
+
+    def _files(self) -> list[tuple[str, int]]:
+        return self.directory.files() if self.directory.status("") is not None else []
+
+    def _require_empty(self, files: Sequence[object]) -> None:
+        if files:
+            raise SchemaError(
+                f"{self.directory.root!r} already holds {len(files)} "
+                f"{'file' if len(files) == 1 else 'files'}",
+                code="path-not-empty",
+                hint="name an empty directory in the option 'path', "
+                "or CREATE TABLE over the existing files and INSERT into it",
+            )
+
+    def _require_free(self, new: Sequence[tuple[str, int]]) -> None:
+        for path, _ in new:
+            if self.directory.status(path) is not None:
+                raise _failed(f"move {path!r}", f"{self.directory.path(path)!r} exists")

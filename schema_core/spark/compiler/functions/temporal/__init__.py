@@ -1,0 +1,1 @@
+"""Translations of functions of dates, times and timestamps."""

@@ -1,0 +1,528 @@
+"""Dates, times, timestamps and intervals as Spark nodes, computed as Flink computes them.
+
+Flink represents them as days, milliseconds of a day and milliseconds since 1970, and divides
+towards zero where it splits a timestamp; so before 1970 the day of a timestamp is the day of its
+end. The session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ have equal local times.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping
+
+from schema_core.base.lazy_regex import regex
+from schema_core.spark.compiler.functions.temporal.nanoseconds import joined, micros_of, nanos
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import (
+    Call,
+    Cast,
+    Literal,
+    Node,
+    all_of,
+    byte,
+    byte_of,
+    call,
+    fail,
+    let,
+    rarely,
+)
+from schema_core.spark.compiler.udfs.zones import standard_offset
+from schema_core.spark.compiler.value_types import (
+    MAX_PRECISION,
+    is_fine,
+    sql_type,
+    truncated_to_micros,
+)
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    DateType,
+    LocalZonedTimestampType,
+    TimestampType,
+    TimeType,
+    YearMonthIntervalType,
+)
+
+#: Milliseconds of a day.
+DAY = 86_400_000
+
+
+# --- counts ------------------------------------------------------------------------------------
+
+
+def micros(node: Node) -> Node:
+    """Return the microseconds since 1970 of a timestamp of either kind, by its local time."""
+    return call("unix_micros", _in_utc(node))
+
+
+def millis(node: Node) -> Node:
+    """Return the milliseconds since 1970, rounded down."""
+    return call("unix_millis", _in_utc(node))
+
+
+def _in_utc(node: Node) -> Node:
+    """Return a timestamp of either kind as a TIMESTAMP; Spark's casts between them are slow."""
+    match node:
+        case Cast(
+            Call("timestamp_micros" | "timestamp_millis" | "from_utc_timestamp") as instant,
+            "TIMESTAMP_NTZ",
+        ):
+            return instant
+        case _:
+            return Cast(node, "TIMESTAMP")
+
+
+def _interval(count: int) -> Node:
+    """Return an interval of some microseconds as a constant."""
+    return Cast(Literal(f"{count // 1_000_000}.{count % 1_000_000:06}"), "INTERVAL SECOND")
+
+
+def days(node: Node) -> Node:
+    """Return the days since 1970 of a date."""
+    return call("unix_date", node)
+
+
+def of_micros(count: Node, type_: DataType) -> Node:
+    """Return the timestamp at a number of microseconds since 1970."""
+    timestamp = call("timestamp_micros", count)
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
+
+
+def of_millis(count: Node, type_: DataType) -> Node:
+    """Return the timestamp at a number of milliseconds since 1970."""
+    timestamp = call("timestamp_millis", count)
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
+
+
+def of_days(count: Node) -> Node:
+    """Return the date at a number of days since 1970."""
+    return call("date_from_unix_date", Cast(count, "INT"))
+
+
+def time_millis(node: Node) -> Node:
+    """Return the milliseconds since midnight of a time."""
+    return call("time_to_millis", node)
+
+
+def time_of_millis(count: Node, type_: DataType) -> Node:
+    """Return the time at a number of milliseconds since midnight, modulo a day."""
+    return Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
+
+
+# --- zones -------------------------------------------------------------------------------------
+
+
+def local(node: Node, zone: str) -> Node:
+    """Return the local time of a zone at an instant, as a TIMESTAMP_NTZ."""
+    shifted = node if zone == "UTC" else call("from_utc_timestamp", node, zone)
+    return Cast(shifted, "TIMESTAMP_NTZ")
+
+
+def instant(node: Node, zone: str) -> Node:
+    """Return the instant of a TIMESTAMP_NTZ as local time of a zone; in an overlap the first."""
+    shown = Cast(node, "TIMESTAMP")
+    return shown if zone == "UTC" else call("to_utc_timestamp", shown, zone)
+
+
+def clock(node: Node, type_: DataType, zone: str) -> Node:
+    """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
+    if is_fine(type_):
+        node = micros_of(node)
+    match type_:
+        case LocalZonedTimestampType():
+            return local(node, zone)
+        case DateType():
+            return Cast(node, "TIMESTAMP_NTZ")
+        case _:
+            return node
+
+
+def clock_millis(node: Node, type_: DataType, zone: str) -> Node:
+    """Return the milliseconds since 1970 of any datetime, by its local time in the zone."""
+    if isinstance(type_, LocalZonedTimestampType) and zone == "UTC":
+        return call("unix_millis", micros_of(node) if is_fine(type_) else node)
+    return millis(clock(node, type_, zone))
+
+
+def util_local(node: Node, zone: str) -> Node:
+    """Return the local time at an instant by java.util, which has no transitions before 1900."""
+    if zone == "UTC":
+        return local(node, zone)
+    offset = Literal(str(standard_offset(zone) * 1_000_000), "L")
+    shown = sql(
+        "if({0} < TIMESTAMP'1900-01-01 00:00:00', timestamp_micros(unix_micros({0}) + {offset}),"
+        " from_utc_timestamp({0}, {zone}))",
+        **{"0": node, "offset": offset, "zone": Literal(zone)},
+    )
+    return Cast(shown, "TIMESTAMP_NTZ")
+
+
+def util_clock(node: Node, type_: DataType, zone: str) -> Node:
+    """Return `clock`, but of an instant by java.util."""
+    if isinstance(type_, LocalZonedTimestampType):
+        return util_local(micros_of(node) if is_fine(type_) else node, zone)
+    return clock(node, type_, zone)
+
+
+def nano_part(node: Node) -> Node:
+    """Return the nanoseconds of the second."""
+    return sql("CAST(pmod({0}, 1000000) * 1000 AS INT)", **{"0": micros(node)})
+
+
+# --- casts -------------------------------------------------------------------------------------
+
+
+def truncated(node: Node, source: int, target: int) -> Node:
+    """Return a timestamp with fewer fractional digits: truncated, not rounded."""
+    if target >= min(source, MAX_PRECISION):
+        return node
+    return call("time_bucket", _interval(10 ** (MAX_PRECISION - target)), node)
+
+
+def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
+    """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
+    if target >= min(source, MAX_PRECISION):
+        return node
+    if target >= 3:
+        return truncated(node, source, target)
+    unit = 10 ** (3 - target)
+    return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
+
+
+def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
+    """Return a datetime as another type of datetimes."""
+    if isinstance(target, AnyTimestampType) and is_fine(target):
+        beyond: Node | int = 0
+        if is_fine(source):
+            unit = 10 ** (9 - target.precision)
+            beyond = inline("{n} - {n} % {unit}", n=nanos(node), unit=unit)
+        return joined(convert(node, source, truncated_to_micros(target), zone), beyond)
+    if is_fine(source):
+        return convert(micros_of(node), truncated_to_micros(source), target, zone)
+    match source, target:
+        case DateType(), TimestampType():
+            return Cast(node, "TIMESTAMP_NTZ")
+        case DateType(), LocalZonedTimestampType():
+            return instant(Cast(node, "TIMESTAMP_NTZ"), zone)
+        case LocalZonedTimestampType(), DateType():
+            return Cast(local(node, zone), "DATE")
+        case AnyTimestampType(), DateType():
+            return of_days(sql("{n} DIV 86400000", n=clock_millis(node, source, zone)))
+        case AnyTimestampType(), TimeType():
+            time = sql("{n} % 86400000", n=clock_millis(node, source, zone))
+            return time_of_millis(time, target)
+        case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
+            return narrowed(node, source.precision, target.precision, target)
+        case LocalZonedTimestampType(), TimestampType():
+            return narrowed(local(node, zone), source.precision, target.precision, target)
+        case TimestampType(), LocalZonedTimestampType():
+            return narrowed(instant(node, zone), source.precision, target.precision, target)
+        case TimeType(), TimestampType():
+            return of_millis(time_millis(node), target)
+        case TimeType(), LocalZonedTimestampType():
+            return instant(of_millis(time_millis(node), TimestampType(3)), zone)
+        case _:
+            return Cast(node, sql_type(target))
+
+
+# --- strings -----------------------------------------------------------------------------------
+
+_ISO_DATE = r"\d{4}-\d{1,2}-\d{1,2}"
+#: What Java's String.trim removes, around each number.
+_BLANKS = r"[\x00- ]*"
+
+
+def _number_shape(digits: int) -> str:
+    """Return the shape of a number with any zeroes before its digits, which are a group."""
+    return rf"{_BLANKS}0*(\d{{1,{digits}}}){_BLANKS}"
+
+
+_DATE = rf"^{_number_shape(4)}(?:-{_number_shape(2)}(?:-{_number_shape(2)})?)?\z"
+# The time zone that may follow has minutes only if the time has seconds.
+_TIME = (
+    rf"(?s)^(?![^:+-]*(?::[^:+-]*)?[+-].*:){_number_shape(2)}(?::{_number_shape(2)}"
+    rf"(?::{_number_shape(2)}(?:\.{_BLANKS}([^+-]*?){_BLANKS}(?=[+-]|\z))?)?)?"
+    rf"(?:([+-]){_number_shape(2)}(?::{_number_shape(2)})?)?\z"
+)
+_STAMP = (
+    r"^(?!0000)(\d{4})-(\d{1,2})-(\d{1,2})"
+    r"(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,9}))?)?\z"
+)
+
+
+def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
+    """Return a group of a pattern as an integer; the default where it is missing."""
+    found = call("regexp_extract", node, shape, group)
+    return call("coalesce", Cast(found, "INT"), default)
+
+
+def _usually(
+    node: Node, plain: Node, shape: str, type_: str, parse: Callable[[Node], Node]
+) -> Node:
+    """Return Spark's cast of a plain string or a common shape; `parse` parses any other one."""
+
+    def rest(s: Node) -> Node:
+        return inline(
+            "coalesce(if(rlike({s}, {shape}), try_cast({s} AS {type}), NULL), {parsed})",
+            s=s,
+            shape=shape,
+            type=type_,
+            parsed=parse(s),
+        )
+
+    return inline(
+        "coalesce(if({plain}, try_cast({s} AS {type}), NULL), if({s} IS NULL, NULL, {rest}))",
+        s=node,
+        plain=plain,
+        type=type_,
+        rest=rarely(node, rest),
+    )
+
+
+#: Type -> the format of its usual literals, and the prefix of Spark's literals.
+_LITERALS: Mapping[type[DataType], tuple[re.Pattern[str], str]] = {
+    DateType: (regex(r"\d{4}-\d{2}-\d{2}", re.ASCII), "DATE"),
+    TimestampType: (
+        regex(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.(\d{1,6}))?", re.ASCII),
+        "TIMESTAMP_NTZ",
+    ),
+}
+
+
+def constant(node: Node, target: DataType) -> Node | None:
+    """Return the literal that a constant string is as a datetime; None for unusual strings.
+
+    >>> constant(Literal("2024-02-29"), DateType())
+    Literal(value='2024-02-29', kind='DATE')
+    >>> constant(Literal("2024-02-30"), DateType()) is None
+    True
+    """
+    if not isinstance(node, Literal) or node.kind or type(target) not in _LITERALS:
+        return None
+    shape, kind = _LITERALS[type(target)]
+    text = node.value
+    found = shape.fullmatch(text) if isinstance(text, str) else None
+    if found is None or is_fine(target):
+        return None
+    if isinstance(target, TimestampType) and len(found[1] or "") > target.precision:
+        return None
+    try:
+        dt.datetime.fromisoformat(found[0])
+    except ValueError:
+        return None
+    return Literal(text, kind)
+
+
+def _has_mask(node: Node, mask: str) -> Node:
+    """Return whether a string has the separators of a mask of digits, and a digit at its end.
+
+    If Spark casts such a string to a date or timestamp, all other characters are digits; a time
+    may begin with a blank.
+    """
+    marks = [
+        inline("{byte} = {mark}", byte=byte_of(node, place), mark=byte(mark))
+        for place, mark in enumerate(mask, 1)
+        if mark != "0"
+    ]
+    last = inline(
+        "{byte} >= {zero} AND {byte} <= {nine}",
+        byte=byte_of(node, -1),
+        zero=byte("0"),
+        nine=byte("9"),
+    )
+    return all_of([inline("octet_length({s}) = {n}", s=node, n=len(mask)), *marks, last])
+
+
+def date_part_of(node: Node) -> Node:
+    """Return a string up to its first space, unless it starts with that."""
+    return call("regexp_replace", node, "(?s)^([^ ]+) .*", "$1")
+
+
+def any_date_of_string(node: Node) -> Node:
+    """Parse a date of any shape: a year, optionally with month and day."""
+
+    def parsed(text: Node) -> Node:
+        parts = (_part(text, _DATE, group, 1) for group in (1, 2, 3))
+        return inline(
+            "if(rlike({s}, {shape}), {date}, NULL)",
+            s=text,
+            shape=_DATE,
+            date=call("make_date", *parts),
+        )
+
+    return let(date_part_of(node), parsed)
+
+
+def date_of_string(node: Node, parse: Callable[[Node], Node] = any_date_of_string) -> Node:
+    """Parse a date; NULL for an invalid string. `parse` parses one of an unusual shape."""
+    return _usually(node, _has_mask(node, "0000-00-00"), rf"^{_ISO_DATE}\z", "DATE", parse)
+
+
+def time_of_string(node: Node, target: TimeType) -> Node:
+    """Parse a time: hours, optionally minutes, seconds and a fraction, rounded to 3 digits."""
+    shape = rf"^\d\d:\d\d:\d\d{_fraction(min(target.precision, 3))}\z"
+    is_digit = inline("{s} >= '0' AND {s} < ':'", s=node)
+    plain = all_of([_has_mask(node, "00000:00"), is_digit])
+    return _usually(node, plain, shape, sql_type(target), lambda s: any_time_of_string(s, target))
+
+
+def _fraction(digits: int) -> str:
+    return rf"(?:\.\d{{1,{digits}}})?" if digits else ""
+
+
+def any_time_of_string(node: Node, target: TimeType) -> Node:
+    """Parse a time of any shape, and move it by the time zone that may follow.
+
+    Milliseconds are rounded by the fourth digit; anything else than a digit among them is a zero.
+    A time beyond the day, which Flink cannot return, fails the job.
+    """
+    hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
+    parts = {"h": hours, "m": minutes, "s": seconds}
+    valid = inline(
+        "rlike({text}, {shape}) AND {h} < 24 AND {m} < 60 AND {s} < 60",
+        text=node,
+        shape=_TIME,
+        **parts,
+    )
+    fraction = inline(
+        "CAST(rpad(regexp_replace(left({digits}, 3), '[^0-9]', '0'), 3, '0') AS INT)"
+        " + if(substring({digits}, 4, 1) >= '5', 1, 0)",
+        digits=call("regexp_extract", node, _TIME, 4),
+    )
+    moved = inline(
+        "if(regexp_extract({text}, {shape}, 5) = '-', -60000L, 60000L) * ({h} * 60 + {m})",
+        text=node,
+        shape=_TIME,
+        h=_part(node, _TIME, 6),
+        m=_part(node, _TIME, 7),
+    )
+    count = inline(
+        "(({h} * 60 + {m}) * 60 + {s}) * 1000L + {fraction} + {moved}",
+        fraction=fraction,
+        moved=moved,
+        **parts,
+    )
+    count = let(count, _within_day)
+    unit = 10 ** max(0, 3 - target.precision)
+    if unit > 1:
+        count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
+    time = time_of_millis(count, target)
+    return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
+
+
+def _within_day(count: Node) -> Node:
+    """Return milliseconds of a day, beyond which Flink rounds up, or moves by a time zone."""
+    problem = fail("the TIME exceeds 24 hours, which Spark cannot represent")
+    return inline("if({n} BETWEEN 0 AND 86399999, {n}, {problem})", n=count, problem=problem)
+
+
+def timestamp_of_string(node: Node, target: TimestampType) -> Node:
+    """Parse a timestamp: a date with a four-digit year, optionally with a time to the second.
+
+    A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
+    """
+    if is_fine(target):
+        whole_part = timestamp_of_string(node, TimestampType(MAX_PRECISION))
+        return joined(whole_part, _beyond(node, target))
+    clock = r"\d{1,2}:\d{1,2}:\d{1,2}" + _fraction(min(target.precision, MAX_PRECISION))
+    shape = rf"^(?!0000){_ISO_DATE}(?: {clock})?\z"
+    has_year = inline("{s} >= '0001'", s=node)
+    # in a string of this length that Spark casts, these separators imply the others
+    plain = all_of([_has_mask(node, "0000-00000 00000:00"), has_year])
+    return _usually(
+        node, plain, shape, "TIMESTAMP_NTZ", lambda s: any_timestamp_of_string(s, target)
+    )
+
+
+def any_timestamp_of_string(node: Node, target: TimestampType) -> Node:
+    """Parse a timestamp of any shape."""
+    year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
+    hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
+    micro = sql("CAST(rpad({f}, 6, '0') AS INT)", f=call("regexp_extract", node, _STAMP, 7))
+    parts = {"h": hours, "m": minutes, "s": seconds, "micro": micro, "day": day}
+    first = call("make_date", year, month, 1)
+    valid = inline(
+        "rlike({text}, {shape}) AND {day} BETWEEN 1 AND 31 AND {m} < 60 AND {s} < 60"
+        " AND ({h} < 24 OR {h} = 24 AND {m} = 0 AND {s} = 0 AND {micro} = 0)",
+        text=node,
+        shape=_STAMP,
+        **parts,
+    )
+    date = inline(
+        "date_add({first}, least({day}, day(last_day({first}))) - 1)", first=first, day=day
+    )
+    count = inline(
+        "((unix_date({date}) * 24L + {h}) * 60 + {m}) * 60000000L + {s} * 1000000L + {micro}",
+        date=date,
+        **parts,
+    )
+    value = of_micros(count, target)
+    if target.precision < MAX_PRECISION:
+        unit = 10 ** (MAX_PRECISION - target.precision)
+        value = of_micros(sql("{n} - pmod({n}, {unit})", n=count, unit=unit), target)
+    return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
+
+
+def _beyond(node: Node, target: TimestampType) -> Node:
+    """Return the nanoseconds of a string beyond its microseconds, truncated to a precision."""
+    return sql(
+        "CAST(rpad(left(substring({fraction}, 7), {digits}), 3, '0') AS SMALLINT)",
+        fraction=call("regexp_extract", node, _STAMP, 7),
+        digits=target.precision - MAX_PRECISION,
+    )
+
+
+def printed(node: Node, source: DataType, zone: str) -> Node:
+    """Format a time or timestamp with exactly the digits of its precision."""
+    if isinstance(source, TimeType):
+        text = Cast(node, "STRING")
+        if source.precision == 0:
+            return call("left", text, 8)
+        # Java omits trailing zeroes of a time's fraction, but prints one digit.
+        return sql(
+            "concat(left({t}, 8), '.', {digits})",
+            t=text,
+            digits=sql("if({d} = '', '0', {d})", d=sql("rtrim('0', substring({t}, 10))", t=text)),
+        )
+    shown = clock(node, source, zone)
+    precision = source.precision if isinstance(source, AnyTimestampType) else 0
+    if precision == 0:
+        return call("date_format", shown, "yyyy-MM-dd HH:mm:ss")
+    shape = f"yyyy-MM-dd HH:mm:ss.{'S' * min(precision, MAX_PRECISION)}"
+    if precision <= MAX_PRECISION:
+        return call("date_format", shown, shape)
+    beyond = sql(
+        "left(lpad(CAST({n} AS STRING), 3, '0'), {digits})",
+        n=nanos(node),
+        digits=precision - MAX_PRECISION,
+    )
+    return call("concat", call("date_format", shown, shape), beyond)
+
+
+def printed_interval(node: Node, source: DataType) -> Node:
+    """Format an interval: ``+1-02``, or ``+1 02:03:04.005``."""
+    if isinstance(source, YearMonthIntervalType):
+        return let(
+            node,
+            lambda n: sql(
+                "concat({sign}, {size} DIV 12, '-', lpad(CAST({size} % 12 AS STRING), 2, '0'))",
+                sign=_sign(n),
+                size=sql("abs(CAST({n} AS BIGINT))", n=n),
+            ),
+        )
+    return let(
+        node,
+        lambda n: sql(
+            "concat({sign}, {size} DIV 86400000, ' ',"
+            " date_format(timestamp_millis({size} % 86400000), 'HH:mm:ss.SSS'))",
+            sign=_sign(n),
+            size=call("abs", n),
+        ),
+    )
+
+
+def _sign(count: Node) -> Node:
+    return sql("if({n} < 0, '-', '+')", n=count)

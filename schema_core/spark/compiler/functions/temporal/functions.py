@@ -1,0 +1,518 @@
+"""Functions of dates, times and timestamps, on Flink's integer representation (see `datetimes`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from schema_core.base.lazy_regex import regex
+from schema_core.spark.compiler.functions.numbers import months_between, shifted
+from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns
+from schema_core.spark.compiler.functions.temporal.nanoseconds import joined, nanos
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    refused,
+    rewritten,
+    udf,
+)
+from schema_core.spark.compiler.tree import (
+    NULL,
+    Call,
+    Case,
+    Cast,
+    Field,
+    Literal,
+    Node,
+    any_null,
+    call,
+    fail,
+    integer_of,
+    is_null_constant,
+    let,
+    let_all,
+    operator,
+    string_of,
+    unsupported,
+)
+from schema_core.spark.compiler.value_types import (
+    CHARACTERS,
+    FLOATS,
+    INTEGERS,
+    MAX_PRECISION,
+    is_fine,
+    sql_type,
+)
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    RowType,
+    TimestampType,
+    TimeType,
+    TypeFamily,
+    YearMonthIntervalType,
+)
+
+MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
+
+#: Unit -> the field of a date `d`.
+DATE_FIELDS: dict[str, str] = {
+    "YEAR": "year({d})",
+    "QUARTER": "quarter({d})",
+    "MONTH": "month({d})",
+    "WEEK": "weekofyear({d})",
+    "DAY": "day({d})",
+    "DOW": "dayofweek({d})",
+    "DOY": "dayofyear({d})",
+    "ISODOW": "date_part('DAYOFWEEK_ISO', {d})",
+    "ISOYEAR": "date_part('YEAROFWEEK', {d})",
+    "DECADE": "floor(year({d}) / 10)",
+    "CENTURY": "if(year({d}) > 0, (year({d}) + 99) DIV 100, (year({d}) - 99) DIV 100)",
+    "MILLENNIUM": "if(year({d}) > 0, (year({d}) + 999) DIV 1000, (year({d}) - 999) DIV 1000)",
+}
+
+#: Unit -> the field of a number `t` of milliseconds within a day.
+TIME_FIELDS: dict[str, str] = {
+    "HOUR": "{t} DIV 3600000",
+    "MINUTE": "{t} % 3600000 DIV 60000",
+    "SECOND": "{t} % 60000 DIV 1000",
+    "MILLISECOND": "{t} % 1000",
+}
+
+#: Unit -> the field of a number of months.
+MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
+
+
+def _days(node: Node, type_: DataType, zone: str) -> Node:
+    """Return the date of a datetime in Flink: before 1970 that of the end of the day."""
+    if isinstance(type_, DateType):
+        return node
+    clock = datetimes.util_clock(node, type_, zone)
+    return datetimes.convert(clock, TimestampType(3), DateType(), zone)
+
+
+def _time(node: Node, type_: DataType, zone: str) -> Node:
+    """Return the milliseconds of the day, negative before 1970."""
+    if isinstance(type_, TimeType):
+        return datetimes.time_millis(node)
+    if isinstance(type_, DateType):  # Flink interprets the number of days as milliseconds
+        return datetimes.days(node)
+    return inline("{n} % 86400000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
+
+
+def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
+    """Return a field of a datetime or interval, an integer."""
+    if isinstance(type_, YearMonthIntervalType) and unit in MONTH_FIELDS:
+        return inline(MONTH_FIELDS[unit], n=node)
+    if isinstance(type_, DayTimeIntervalType) and unit == "DAY":
+        return inline("{n} DIV 86400000", n=node)
+    if isinstance(type_, DayTimeIntervalType) and unit in TIME_FIELDS:
+        return inline(TIME_FIELDS[unit], t=inline("{n} % 86400000", n=node))
+    if type_.is_(TypeFamily.INTERVAL):
+        raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+    if unit == "EPOCH":
+        if isinstance(type_, DateType):
+            return inline("unix_date({d}) * 86400L", d=node)
+        return inline("{n} DIV 1000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
+    if unit in TIME_FIELDS:
+        return sql(TIME_FIELDS[unit], t=_time(node, type_, zone))
+    if unit in DATE_FIELDS and not isinstance(type_, TimeType):
+        return sql(DATE_FIELDS[unit], d=_days(node, type_, zone))
+    raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
+
+
+def extract(called: TranslatedCall) -> Node:
+    """EXTRACT(unit FROM datetime)."""
+    unit, type_ = called.keyword(0), called.types[1]
+    if unit in FRACTIONS and isinstance(type_, AnyTimestampType):
+        return _fraction(FRACTIONS[unit], called[1], type_, called.zone)
+    return Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
+
+
+#: Unit -> the fractional digits of a second that EXTRACT returns.
+FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
+
+
+def _fraction(digits: int, node: Node, type_: AnyTimestampType, zone: str) -> Node:
+    """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
+    beyond = nanos(node) if is_fine(type_) else 0
+    return let(
+        datetimes.micros(datetimes.util_clock(node, type_, zone)),
+        lambda n: inline(
+            "{millis} % 1000 * {unit} + (pmod({n}, 1000) * 1000 + {beyond}) DIV {rest}",
+            millis=inline("({n} - pmod({n}, 1000)) DIV 1000", n=n),
+            unit=10 ** (digits - 3),
+            n=n,
+            beyond=beyond,
+            rest=10 ** (9 - digits),
+        ),
+    )
+
+
+def part(unit: str) -> TranslationRule:
+    """YEAR(datetime) and its variants."""
+    return rewritten(
+        lambda called: Cast(field(unit, called[0], called.types[0], called.zone), "BIGINT")
+    )
+
+
+# --- adding and subtracting --------------------------------------------------------------------
+
+
+def unit_of(word: str) -> str:
+    """Return a unit without the prefix of JDBC's names."""
+    name = word.strip("`").upper().removeprefix("SQL_TSI_")
+    return {"FRAC_SECOND": "MICROSECOND"}.get(name, name)
+
+
+#: Units of TIMESTAMPADD and TIMESTAMPDIFF that are counted in months.
+_MONTH_UNITS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+
+
+def _unit_argument(called: TranslatedCall) -> str:
+    """Return the unit, written as a keyword or as a string."""
+    return unit_of(called.keyword(0) or string_of(called[0]) or "")
+
+
+def timestamp_add(called: TranslatedCall) -> Node:
+    """TIMESTAMPADD(unit, number, datetime)."""
+    unit, number, type_ = _unit_argument(called), called[1], called.type
+    node = datetimes.convert(called[2], called.types[2], type_, called.zone)
+    if unit in _MONTH_UNITS:
+        count = inline("CAST({n} * {size} AS INT)", n=number, size=_MONTH_UNITS[unit])
+        return shifted(node, type_, count, YearMonthIntervalType())
+    sizes = {**MILLIS, "WEEK": 604_800_000}
+    if unit not in sizes:
+        raise unsupported(f"TIMESTAMPADD of {unit} is not supported on Spark")
+    count = operator("*", number, Literal(str(sizes[unit]), "L"))
+    return shifted(node, type_, count, DayTimeIntervalType())
+
+
+def timestamp_diff(called: TranslatedCall) -> Node:
+    """TIMESTAMPDIFF(unit, from, to): full units, towards zero; of instants in UTC."""
+    unit = _unit_argument(called)
+    pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
+    if len({isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs}) > 1:
+        raise unsupported(
+            "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
+        )
+    clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
+    if unit in _MONTH_UNITS:
+        count = months_between(clocks[1], clocks[0])
+        return inline("CAST({n} DIV {size} AS INT)", n=count, size=_MONTH_UNITS[unit])
+    gap = operator("-", datetimes.millis(clocks[1]), datetimes.millis(clocks[0]))
+    if unit in DIVIDED:
+        return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=DIVIDED[unit])
+    seconds = called.cast(inline("{gap} DIV 1000", gap=gap))  # which wraps
+    if unit == "WEEK":
+        return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
+    if unit not in PARTS:
+        raise unsupported(f"TIMESTAMPDIFF of {unit} is not supported on Spark")
+    return operator("*", seconds, called.cast(Literal(PARTS[unit])))
+
+
+#: Units that are counted in full, in milliseconds.
+DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+
+#: Fractions of a second, which Flink counts as multiples of full seconds.
+PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
+
+
+def overlaps(called: TranslatedCall) -> Node:
+    """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval from the first."""
+    first, second = called.types
+
+    def body(one: Node, other: Node) -> Node:
+        (a, b), (c, d) = _period(one, first), _period(other, second)
+        return inline("{b} >= {c} AND {d} >= {a}", a=a, b=b, c=c, d=d)
+
+    return let_all(called.arguments, body)
+
+
+def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
+    """Return the earlier and the later end of a period, which may be given in either order."""
+    if not isinstance(type_, RowType):
+        raise unsupported("OVERLAPS requires pairs of datetimes")
+    start, end = (Field(row, one.name) for one in type_.fields)
+    datetime, length = (one.data_type for one in type_.fields)
+    last: Node = shifted(start, datetime, end, length) if length.is_(TypeFamily.INTERVAL) else end
+    bounds = {"start": start, "end": last}
+    return (
+        inline("if({start} <= {end}, {start}, {end})", **bounds),
+        inline("if({start} <= {end}, {end}, {start})", **bounds),
+    )
+
+
+# --- strings -----------------------------------------------------------------------------------
+
+
+def date_format(called: TranslatedCall) -> Node:
+    """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp first."""
+    node, type_, pattern = called[0], called.types[0], called[1]
+    if isinstance(type_, CHARACTERS):
+        if shown := numeric_patterns.simple_pattern(pattern):
+            return numeric_patterns.convert_tz(node, "UTC", "UTC", shown)
+        return call_udf("reformat_datetime", node, pattern)
+    clock = datetimes.clock(node, type_, called.zone)
+    known = string_of(pattern)
+    if known is not None and is_plain(known):
+        return _format_plain(clock, known)
+    coarse = known is not None and re.search("SSSSSSS|[nNA]", known) is None
+    beyond = nanos(node) if is_fine(type_) and not coarse else 0
+    return let(
+        clock,
+        lambda shown: call_udf(
+            "date_format",
+            inline("unix_seconds(CAST({c} AS TIMESTAMP))", c=shown),
+            Cast(operator("+", datetimes.nano_part(shown), beyond), "INT"),
+            pattern,
+        ),
+    )
+
+
+def _format_plain(clock: Node, pattern: str) -> Node:
+    """Format a datetime by a plain pattern.
+
+    In Java `y` is the year of the era: the year 0 is 0001 BC. Spark takes it for the year of the
+    calendar unless the pattern has an era, whose two letters (AD, BC) are removed again.
+    """
+    if not any(part["letters"] and part["letters"][0] == "y" for part in _PART.finditer(pattern)):
+        return call("date_format", clock, pattern)
+    return call("substring", call("date_format", clock, f"G{pattern}"), 3)
+
+
+#: Parts of patterns that Spark formats as Flink does: letters, quoted text, separators.
+_PART = regex(r"(?P<letters>([a-zA-Z])\2*)|'[^']+'|[-/:., ]")
+#: Letter -> how often it may be repeated.
+_COUNTS: Mapping[str, Collection[int]] = {
+    "y": (2, 4),
+    **dict.fromkeys("ME", range(1, 5)),
+    **dict.fromkeys("dHhKkms", (1, 2)),
+    "D": (1, 3),
+    "S": range(1, 7),
+    "a": (1,),
+}
+
+
+def is_plain(pattern: str) -> bool:
+    """Return whether Spark formats datetimes by a constant pattern as Flink does.
+
+    >>> is_plain("EEE, d MMM yyyy hh:mm a"), is_plain("MMMMM"), is_plain("yyyy Q")
+    (True, False, False)
+    """
+    end = 0
+    for part in _PART.finditer(pattern):
+        letters = part["letters"]
+        is_known = not letters or len(letters) in _COUNTS.get(letters[0], ())
+        if part.start() != end or not is_known:
+            return False
+        end = part.end()
+    return end == len(pattern)
+
+
+#: Digits of a second that TO_TIMESTAMP returns.
+TIMESTAMP_DIGITS = 3
+
+#: The pattern with which TO_TIMESTAMP parses a string without one.
+STANDARD = Literal(numeric_patterns.STANDARD)
+
+
+def to_timestamp(called: TranslatedCall) -> Node:
+    """TO_TIMESTAMP(string [, pattern]): NULL for an invalid string."""
+    if len(called.arguments) == 1:
+        return let(called[0], lambda v: datetimes.timestamp_of_string(v, TimestampType(3)))
+    return _timestamp_by_pattern(called[0], called[1])
+
+
+def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
+    """Parse a string by a pattern of java.time; one of numbers, if constant, without Python."""
+    if numbers := numeric_patterns.time_pattern(pattern):
+        return numeric_patterns.to_timestamp(node, numbers)
+    return datetimes.of_micros(call_udf("to_timestamp", node, pattern), TimestampType(3))
+
+
+def to_date(called: TranslatedCall) -> Node:
+    """TO_DATE(string [, pattern]): with a pattern any string is a date."""
+    if len(called.arguments) > 1:
+        if pattern := numeric_patterns.simple_pattern(called[1]):
+            return numeric_patterns.to_date(called[0], pattern)
+        return datetimes.of_days(call_udf("to_date", called[0], called[1]))
+    return let(called[0], lambda v: datetimes.date_of_string(v, _date_of_string))
+
+
+def _date_of_string(node: Node) -> Node:
+    """Parse a date of any shape; a year beyond INT fails the job."""
+    return inline(
+        "if(CAST(regexp_extract({start}, {shape}, 1) AS DECIMAL(38, 0)) > 2147483647,"
+        " {problem}, {date})",
+        start=datetimes.date_part_of(node),
+        shape=r"^[\x00- ]*(\d{1,38})[\x00- ]*(?:-|\z)",
+        problem=fail("the year of a date is too large"),
+        date=datetimes.any_date_of_string(node),
+    )
+
+
+def to_instant(called: TranslatedCall) -> Node:
+    """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 0 to 9999."""
+    type_ = called.types[0]
+    if isinstance(type_, CHARACTERS):
+        return _instant_of_string(called)
+    digits = integer_of(called[1]) if len(called.arguments) > 1 else 3
+    if digits is None and isinstance(type_, INTEGERS):
+        return let_all(called.arguments, lambda n, places: _instant_by_row(n, places, called.type))
+    if digits is None or digits < 0:
+        raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision on Spark")
+    if isinstance(type_, FLOATS):
+        return let(_nanos_of_float(called[0], digits), lambda n: _instant(n, 9, called.type))
+    return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
+
+
+def _instant_by_row(count: Node, digits: Node, type_: DataType) -> Node:
+    """Return the instant of an integer, whose digits of a second are those of its row."""
+    number = Cast(count, "BIGINT")
+    branches = tuple((operator("=", digits, n), _instant(number, n, type_)) for n in range(10))
+    problem = fail("TO_TIMESTAMP_LTZ: the precision must be 0 to 9")
+    return Case(((any_null(count, digits), Cast(NULL, sql_type(type_))), *branches), problem)
+
+
+def _nanos_of_float(node: Node, digits: int) -> Node:
+    """Return nanoseconds since 1970 as a BIGINT; what exceeds that is its maximum."""
+    return sql(
+        "if({v} >= {first} AND {v} < {end}, CAST({v} * {unit} AS BIGINT), NULL)",
+        v=Cast(node, "DOUBLE"),
+        first=Literal(f"{_FIRST // 10**6}e{digits}", "D"),
+        end=Literal(f"{_END // 10**6}e{digits}", "D"),
+        unit=Literal(f"1e{9 - digits}", "D"),
+    )
+
+
+#: The microseconds since 1970 of the first day of the year 0, and of that of the year 10000.
+_FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
+
+
+def _instant(count: Node, digits: int, type_: DataType) -> Node:
+    """Return the instant at a count of 10 ** -digits of a second since 1970, rounded down."""
+    unit = 10 ** abs(digits - MAX_PRECISION)
+    if digits > MAX_PRECISION:
+        micros = inline("{n} DIV {unit} - if({n} % {unit} < 0, 1L, 0L)", n=count, unit=unit)
+    else:
+        micros = inline("CAST({n} AS DECIMAL(30, 0)) * {unit}", n=count, unit=unit)
+    instant = sql(
+        "if({m} BETWEEN {first} AND {last}, timestamp_micros(CAST({m} AS BIGINT)), NULL)",
+        m=micros,
+        first=Literal(str(_FIRST), "L"),
+        last=Literal(str(_END - 1), "L"),
+    )
+    if isinstance(type_, AnyTimestampType) and not is_fine(type_):
+        return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision))
+    rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
+    return joined(instant, rest)
+
+
+def _instant_of_string(called: TranslatedCall) -> Node:
+    """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
+    if is_fine(called.type):
+        raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not supported on Spark")
+    if len(called.arguments) < 2:
+        parsed = let(
+            called[0],
+            lambda v: inline(
+                "coalesce({read}, if({v} IS NULL, NULL, raise_error({problem})))",
+                v=v,
+                read=datetimes.timestamp_of_string(v, TimestampType(3)),
+                problem="the string is not a timestamp",
+            ),
+        )
+        return datetimes.instant(parsed, "UTC")
+    read = _timestamp_of_precision(called[0], called[1], called.type)
+    if len(called.arguments) < 3:
+        return datetimes.instant(read, "UTC")
+    zone = string_of(called[2])
+    if is_null_constant(called[2]):
+        return called.cast(NULL)
+    if zone is None:
+        raise unsupported("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
+    return datetimes.instant(read, zone)
+
+
+def _timestamp_of_precision(node: Node, pattern: Node, type_: DataType) -> Node:
+    """Parse a string by a pattern, with the digits of a second that a type has."""
+    if not isinstance(type_, LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
+        return _timestamp_by_pattern(node, pattern)
+    micros = call_udf("to_timestamp_micros", node, pattern)
+    read = datetimes.of_micros(micros, TimestampType(MAX_PRECISION))
+    return datetimes.truncated(read, MAX_PRECISION, type_.precision)
+
+
+def unix_date_string(called: TranslatedCall) -> Node:
+    """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
+    pattern = called[1] if len(called.arguments) > 1 else STANDARD
+    seconds = Cast(called[0], "BIGINT")
+    numbers = numeric_patterns.simple_pattern(pattern)
+    if numbers and numeric_patterns.are_known(called.zone):
+        return numeric_patterns.from_unixtime(seconds, numbers, called.zone)
+    return call_udf("simple_format", seconds, pattern, called.zone)
+
+
+def convert_tz(called: TranslatedCall) -> Node:
+    """CONVERT_TZ(string, from, to); between constant zones without Python."""
+    source, target = string_of(called[1]), string_of(called[2])
+    if source is not None and target is not None and numeric_patterns.are_known(source, target):
+        return numeric_patterns.convert_tz(called[0], source, target)
+    return call_udf("convert_tz", *called.arguments)
+
+
+def unix_time(called: TranslatedCall) -> Node:
+    """UNIX_TIMESTAMP: seconds since 1970, now or of a string; the minimum BIGINT if invalid."""
+    if not called.arguments:
+        return Call("unix_timestamp", ())
+    pattern = called[1] if len(called.arguments) > 1 else STANDARD
+    numbers = numeric_patterns.simple_pattern(pattern)
+    if numbers and numeric_patterns.are_known(called.zone):
+        return numeric_patterns.unix_timestamp(called[0], numbers, called.zone)
+    return call_udf("unix_timestamp", called[0], pattern, called.zone)
+
+
+_STREAMS = "it belongs to windows and watermarks of streams"
+
+RULES: dict[str, TranslationRule] = {
+    "EXTRACT": rewritten(extract),
+    "YEAR": part("YEAR"),
+    "QUARTER": part("QUARTER"),
+    "MONTH": part("MONTH"),
+    "WEEK": part("WEEK"),
+    "DAYOFYEAR": part("DOY"),
+    "DAYOFMONTH": part("DAY"),
+    "DAYOFWEEK": part("DOW"),
+    "HOUR": part("HOUR"),
+    "MINUTE": part("MINUTE"),
+    "SECOND": part("SECOND"),
+    "TIMESTAMPADD": rewritten(timestamp_add),
+    "TIMESTAMPDIFF": rewritten(timestamp_diff),
+    "DATE_FORMAT": udf(date_format),
+    "TO_TIMESTAMP": udf(to_timestamp),
+    "TO_DATE": udf(to_date),
+    "TO_TIMESTAMP_LTZ": udf(to_instant),
+    "FROM_UNIXTIME": udf(unix_date_string),
+    "UNIX_TIMESTAMP": udf(unix_time),
+    "CONVERT_TZ": udf(convert_tz),
+    "OVERLAPS": rewritten(overlaps),
+    **{
+        name: refused(_STREAMS)
+        for name in (
+            "$HOP", "$SESSION", "$TUMBLE", "CURRENT_WATERMARK", "DESCRIPTOR",
+            "PROCTIME_MATERIALIZE", "SOURCE_WATERMARK", "STREAMRECORD_TIMESTAMP",
+            *(
+                f"{window}{ending}"
+                for window in ("HOP", "SESSION", "TUMBLE")
+                for ending in ("", "_START", "_END", "_ROWTIME", "_PROCTIME")
+            ),
+        )
+    },
+}  # fmt: skip

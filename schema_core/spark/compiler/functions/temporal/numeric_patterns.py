@@ -1,0 +1,594 @@
+"""Formatting and parsing by constant date patterns of numbers, such as ``yyyy-MM-dd HH:mm:ss``.
+
+A string of exactly the pattern's width, from a year in which all calendars and zones agree, is
+parsed by Spark's own functions. Any other one is read by a regular expression and arithmetic that
+follow the Python functions of `schema_core.spark.compiler.udfs.java_dates`. No row leaves the JVM.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.expressions.date_patterns import (
+    DatePatternError,
+    Part,
+    parse_simple_pattern,
+    parse_time_pattern,
+)
+from schema_core.spark.compiler.functions.temporal.calendars import (
+    DAY,
+    any_instant_of,
+    any_local_at,
+    floor_div,
+    instant_of,
+    is_known_zone,
+    java_days_of,
+    local_at,
+    long,
+    with_java_date,
+)
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Element,
+    Literal,
+    Node,
+    all_of,
+    call,
+    let,
+    rarely,
+    string_of,
+)
+from schema_core.spark.compiler.udfs import java_dates
+from schema_core.spark.compiler.udfs.date_shapes import number_shape
+from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
+
+#: The pattern of functions that are called without one.
+STANDARD = "yyyy-MM-dd HH:mm:ss"
+
+_COUNTS = {"y": (4,), "M": (1, 2), "d": (1, 2), "H": (1, 2), "m": (1, 2), "s": (1, 2), "S": (3,)}
+_SEPARATOR = regex(r"[-/:.,_ T]*")
+_ISO = regex(r"yyyy-MM?-dd?(?:(?: |'T')HH?:mm?:ss?(?:\.SSS)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class NumericPattern:
+    """A pattern whose parts are numbers, each at most once, and separators."""
+
+    text: str
+    parts: tuple[Part, ...]
+
+    @property
+    def letters(self) -> str:
+        """The letters of the numbers, in order."""
+        return "".join(part.letter for part in self.parts if part.letter != "'")
+
+
+def simple_pattern(node: Node) -> NumericPattern | None:
+    """Return a constant pattern of SimpleDateFormat, or None if it has other parts than numbers."""
+    text = string_of(node)
+    return None if text is None else _numeric(text, parse_simple_pattern)
+
+
+def time_pattern(node: Node) -> NumericPattern | None:
+    """Return a constant pattern of java.time, or None if it has other parts than numbers."""
+    text = string_of(node)
+    return None if text is None else _numeric(text, parse_time_pattern)
+
+
+@lru_cache(maxsize=200)
+def _numeric(text: str, parse: Callable[[str], tuple[Part, ...]]) -> NumericPattern | None:
+    try:
+        parts = parse(text)
+    except DatePatternError:
+        return None
+    letters = [part.letter for part in parts if part.letter != "'"]
+    if not letters or len(set(letters)) < len(letters):
+        return None
+    for part, following in zip(parts, (*parts[1:], Part("'")), strict=True):
+        if part.letter == "'":
+            if not _SEPARATOR.fullmatch(part.text):
+                return None
+        elif part.count not in _COUNTS.get(part.letter, ()) or (
+            part.count == 1 and following.letter != "'"
+        ):
+            return None
+    return NumericPattern(text, parts)
+
+
+# --- strings of the pattern's width --------------------------------------------------------------
+
+#: The years that begin with 1910: later all calendars and zones agree.
+_CERTAIN_YEAR = "(?:2...|19[1-9].|[3-8]...)"
+
+
+def _certain_shape(pattern: NumericPattern) -> str:
+    """Return the regular expression of strings that Spark parses as Java does, if it parses them.
+
+    It checks where the numbers start and end. Spark reads their digits anyway, and only at the end
+    of a string accepts anything else: blanks, or a time zone.
+    """
+    pieces = []
+    for place, part in enumerate(pattern.parts, 1):
+        if part.letter == "'":
+            pieces.append(_escaped(part.text))
+        elif part.letter == "y":
+            pieces.append(_CERTAIN_YEAR)
+        elif part.count == 1:
+            pieces.append(r"\d{1,2}")
+        elif part.letter == "S":
+            pieces.append(r"\d{3}")
+        else:
+            last = r"\d" if place == len(pattern.parts) else "."
+            pieces.append("." * (part.count - 1) + last)
+    return rf"^{''.join(pieces)}\z"
+
+
+def _escaped(text: str) -> str:
+    return text.replace(".", r"\.")
+
+
+def _certain(node: Node, pattern: NumericPattern, type_: str = "TIMESTAMP_NTZ") -> Node:
+    """Return the timestamp or date of a string of the pattern's width, or NULL."""
+    if _ISO.fullmatch(pattern.text):
+        read = Cast(Cast(node, "TIMESTAMP_NTZ", safe=True), type_)
+        return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+    read = Cast(call("try_to_timestamp", node, pattern.text), type_)
+    width = _width(pattern)
+    if width is None:
+        return sql("if({same}, {read}, NULL)", same=_is_certain(node, pattern), read=read)
+    return sql(
+        "if({r} >= {first} AND {r} < {last}, {r}, NULL)",
+        r=inline("if(octet_length({s}) = {width}, {read}, NULL)", s=node, width=width, read=read),
+        first=Literal("1910-01-01", "DATE"),
+        last=Literal("9000-01-01", "DATE"),
+    )
+
+
+def _width(pattern: NumericPattern) -> int | None:
+    """Return the length of the strings of a pattern, or None if it varies.
+
+    A string of this length that Spark parses has a number of the pattern's width in each place. It
+    ignores the case of letters between them.
+    """
+    parts = pattern.parts
+    if any(part.count == 1 if part.letter != "'" else "T" in part.text for part in parts):
+        return None
+    return sum(len(part.text) if part.letter == "'" else part.count for part in parts)
+
+
+def _is_certain(node: Node, pattern: NumericPattern) -> Node:
+    """Return whether a string has the pattern's width and a year from 1910 on.
+
+    The year is compared with the string, which is faster than a part of the regular expression.
+    """
+    shape = _certain_shape(pattern)
+    if pattern.letters[0] != "y" or pattern.parts[0].letter == "'":
+        return call("rlike", node, shape)
+    shape = shape.replace(_CERTAIN_YEAR, "....")
+    return inline("{s} >= '191' AND {s} < '9' AND rlike({s}, {shape})", s=node, shape=shape)
+
+
+def _seconds(timestamp: Node) -> Node:
+    return call("unix_seconds", Cast(timestamp, "TIMESTAMP"))
+
+
+# --- other strings: SimpleDateFormat -------------------------------------------------------------
+
+#: Digits beyond ASCII, which Java reads too.
+_OTHER_DIGITS = "".join(
+    chr(code)
+    for code in range(0x80, min(sys.maxunicode, 0xFFFF))
+    if unicodedata.decimal(chr(code), None) is not None
+)
+_THEIR_VALUES = "".join(str(unicodedata.decimal(one)) for one in _OTHER_DIGITS)
+
+
+def _ascii_digits(node: Node) -> Node:
+    return inline(
+        "if(length({s}) = octet_length({s}), {s}, translate({s}, {digits}, {values}))",
+        s=node,
+        digits=_OTHER_DIGITS,
+        values=_THEIR_VALUES,
+    )
+
+
+def _lenient_shape(pattern: NumericPattern) -> str:
+    """Return the regular expression of the start of a string, with a group for each number."""
+    pieces = []
+    for part, following in zip(pattern.parts, (*pattern.parts[1:], Part("'")), strict=True):
+        if part.letter == "'":
+            pieces.append(_escaped(part.text))
+        elif following.letter == "'":
+            pieces.append(r"[ \t]*+(-?+\d++)")
+        else:
+            pieces.append(_adjacent(part.count))
+    return f"(?s)^{''.join(pieces)}"
+
+
+def _adjacent(count: int) -> str:
+    """Return the shape of a number before another one: blanks, sign and digits of its width."""
+    cases = []
+    for blanks in range(count):
+        digits = count - blanks
+        number = rf"\d{{1,{digits}}}+" + (rf"|-\d{{1,{digits - 1}}}+" if digits > 1 else "")
+        cases.append(rf"[ \t]{{{blanks}}}(?:{number})")
+    return rf"(?=.{{{count}}})({'|'.join(cases)})"
+
+
+#: Letter -> the milliseconds of its unit.
+UNITS = {"H": 3_600_000, "m": 60_000, "s": 1000, "S": 1}
+
+
+def _wrapped(text: Node) -> Node:
+    """Return a number as Java reads it: wrapped to INT, -1 if it is beyond BIGINT."""
+    return Cast(
+        inline(
+            "CAST(coalesce(nullif(try_cast({text} AS BIGINT), {least}), -1L) AS INT)",
+            text=text,
+            least=long(-(2**63)),
+        ),
+        "BIGINT",
+    )
+
+
+def _lenient(node: Node, pattern: NumericPattern, body: Callable[[Node], Node]) -> Node:
+    """Call a body with local milliseconds since 1970, which wrap; NULL if unparseable."""
+    shape = _lenient_shape(pattern)
+
+    def parsed(text: Node) -> Node:
+        found = {
+            letter: _wrapped(call("regexp_extract", text, shape, group))
+            for group, letter in enumerate(pattern.letters, 1)
+        }
+        days = java_days_of(*(found.get(one, long(1970 if one == "y" else 1)) for one in "yMd"))
+        millis = inline("{days} * 86400000L", days=days)
+        for letter, unit in UNITS.items():
+            if letter in found:
+                millis = inline("{v} + {n} * {unit}", v=millis, n=found[letter], unit=long(unit))
+        return let(millis, body)
+
+    return let(
+        _ascii_digits(node),
+        lambda text: inline(
+            "if(rlike({text}, {shape}), {parsed}, NULL)",
+            text=text,
+            shape=shape,
+            parsed=parsed(text),
+        ),
+    )
+
+
+def _unless_null(node: Node, value: Node) -> Node:
+    return inline("if({s} IS NULL, NULL, {value})", s=node, value=value)
+
+
+def unix_timestamp(node: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Return UNIX_TIMESTAMP: seconds, truncated towards 1970; the least BIGINT if unparseable."""
+
+    def body(text: Node) -> Node:
+        certain = instant_of(_seconds(_certain(text, pattern)), zone)
+        lenient = rarely(
+            text,
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda millis: inline(
+                    "({n} * 1000L + pmod({millis}, 1000L)) DIV 1000L",
+                    n=any_instant_of(floor_div(millis, 1000), zone),
+                    millis=millis,
+                ),
+            ),
+        )
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_truncated(certain, pattern, text),
+            rest=_unless_null(
+                text, inline("coalesce({v}, {least})", v=lenient, least=long(UNPARSEABLE))
+            ),
+        )
+
+    return let(node, body)
+
+
+def _truncated(seconds: Node, pattern: NumericPattern, text: Node) -> Node:
+    """Leave milliseconds before 1970 to the general case, which rounds them up."""
+    if "S" not in pattern.letters:
+        return seconds
+    return inline("if({n} >= 0L, {n}, NULL)", n=seconds)
+
+
+def _counted_days(days: Node) -> Node:
+    """Return days as Flink counts them: it rounds leap years towards the year -4800."""
+    shown = inline("date_from_unix_date(CAST(pmod({n}, 146097L) AS INT))", n=days)
+    return inline(
+        "if({n} >= -2472632L, {n}, {more})",
+        n=days,
+        more=let(
+            inline("year(add_months({date}, -2))", date=shown),
+            lambda year: inline(
+                "{n} + if({y} % 4 = 0, 0, 1) - if({y} % 100 = 0, 0, 1) + if({y} % 400 = 0, 0, 1)",
+                n=days,
+                y=year,
+            ),
+        ),
+    )
+
+
+_UNPARSEABLE_DAYS = java_dates.to_date("", STANDARD) or 0
+
+
+def to_date(node: Node, pattern: NumericPattern) -> Node:
+    """Return TO_DATE with a pattern; a string that does not match is a date, too, as in Flink."""
+
+    def body(text: Node) -> Node:
+        lenient = rarely(
+            text,
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda millis: let(floor_div(millis, 1000 * DAY), _counted_days),
+            ),
+        )
+        days = inline("coalesce({v}, {days})", v=lenient, days=long(_UNPARSEABLE_DAYS))
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_certain(text, pattern, "DATE"),
+            rest=_unless_null(text, call("date_from_unix_date", Cast(days, "INT"))),
+        )
+
+    return let(node, body)
+
+
+def convert_tz(node: Node, source: str, target: str, output: NumericPattern | None = None) -> Node:
+    """Return CONVERT_TZ, or with a pattern DATE_FORMAT of a string: NULL if unparseable."""
+    pattern = _numeric(STANDARD, parse_simple_pattern)
+    if pattern is None:  # pragma: no cover - the standard pattern is one of numbers
+        raise AssertionError
+    shown = output or pattern
+
+    def body(text: Node) -> Node:
+        instant = instant_of(_seconds(_certain(text, pattern)), source)
+        lenient = rarely(
+            text,
+            lambda s: _lenient(
+                s,
+                pattern,
+                lambda millis: _formatted(
+                    any_instant_of(floor_div(millis, 1000), source), shown, target
+                ),
+            ),
+        )
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_format_certain(instant, shown, target),
+            rest=_unless_null(text, lenient),
+        )
+
+    return let(node, body)
+
+
+def are_known(*zones: str) -> bool:
+    """Return whether Spark has all of some zones."""
+    return all(map(is_known_zone, zones))
+
+
+# --- formatting ----------------------------------------------------------------------------------
+
+
+def _format_certain(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Format an instant between 1909 and 9999, or NULL."""
+    shown = inline("timestamp_micros({n} * 1000000L)", n=local_at(seconds, zone))
+    return call("date_format", shown, pattern.text)
+
+
+def _formatted(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Format any instant in Java's calendar; its milliseconds wrap, as in Java."""
+
+    def body(millis: Node) -> Node:
+        part = inline("pmod({n}, 1000L)", n=millis)
+        return let(
+            any_local_at(floor_div(millis, 1000), zone),
+            lambda n: with_java_date(
+                floor_div(n, DAY), lambda *date: _shown(n, date, part, pattern)
+            ),
+        )
+
+    return let(inline("{n} * 1000L", n=seconds), body)
+
+
+def _shown(n: Node, date: tuple[Node, ...], millis: Node, pattern: NumericPattern) -> Node:
+    year, month, day = date
+    values = {
+        "y": inline("if({y} > 0L, {y}, 1L - {y})", y=year),
+        "M": month,
+        "d": day,
+        "H": inline("pmod({n}, 86400L) DIV 3600L", n=n),
+        "m": inline("pmod({n}, 3600L) DIV 60L", n=n),
+        "s": inline("pmod({n}, 60L)", n=n),
+        "S": millis,
+    }
+    return call(
+        "concat",
+        *(
+            Literal(part.text) if part.letter == "'" else _padded(values[part.letter], part.count)
+            for part in pattern.parts
+        ),
+    )
+
+
+def _padded(value: Node, count: int) -> Node:
+    return sql(
+        "lpad({text}, greatest({count}, length({text})), '0')",
+        text=Cast(value, "STRING"),
+        count=count,
+    )
+
+
+def from_unixtime(seconds: Node, pattern: NumericPattern, zone: str) -> Node:
+    """Return FROM_UNIXTIME: seconds since 1970, formatted in a zone."""
+    return let(
+        seconds,
+        lambda n: inline(
+            "CASE WHEN {n} BETWEEN -1893456000L AND 253402128000L THEN {certain}"
+            " WHEN {n} IS NOT NULL THEN {rest} END",
+            n=n,
+            certain=_format_certain(n, pattern, zone),
+            rest=rarely(n, lambda one: _formatted(one, pattern, zone)),
+        ),
+    )
+
+
+# --- java.time -----------------------------------------------------------------------------------
+
+_TRIMMED = r"[\x00- ]*"
+_DATE = r"[+\d]\d{3}-(?:\+?[1-9]|0[1-9]|1[0-2])-(?:\+?[1-9]|0[1-9]|[12]\d|3[01])"
+_STANDARD_DATE = rf"^{_TRIMMED}({_DATE}){_TRIMMED}\z"
+_GROUPED = _DATE.replace("(?:", "(").replace("-", ")-", 1)
+_STANDARD_SHAPE = (
+    rf"^{_TRIMMED}({_GROUPED} ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{{1,9}}))?{_TRIMMED}\z"
+)
+
+
+def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
+    """Return TO_TIMESTAMP with a pattern, a TIMESTAMP_NTZ of milliseconds, or NULL.
+
+    A string that does not match the pattern is read in the standard form, leniently.
+    """
+
+    def body(text: Node) -> Node:
+        millis = rarely(text, lambda s: _strict_millis(s, pattern))
+        return inline(
+            "coalesce({certain}, {rest})",
+            certain=_certain(text, pattern),
+            rest=_unless_null(text, Cast(call("timestamp_millis", millis), "TIMESTAMP_NTZ")),
+        )
+
+    return let(node, body)
+
+
+def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
+    pieces = [
+        _escaped(part.text)
+        if part.letter == "'"
+        else f"(?>({number_shape(part, pattern.parts[place + 1 :])}))"
+        for place, part in enumerate(pattern.parts)
+    ]
+    shape = rf"^{''.join(pieces)}\z"
+    groups = ",".join(f"${group}" for group in range(1, len(pattern.letters) + 1))
+    numbers = inline(
+        "transform(split(regexp_replace({text}, {shape}, {groups}), ','),"
+        " one -> try_cast(one AS BIGINT))",
+        text=text,
+        shape=shape,
+        groups=groups,
+    )
+    return inline(
+        "coalesce(if(rlike({text}, {shape}), {strict}, NULL), {standard})",
+        text=text,
+        shape=shape,
+        strict=let(
+            numbers,
+            lambda found: _strict_value(
+                {letter: Element(found, place) for place, letter in enumerate(pattern.letters)}
+            ),
+        ),
+        standard=_standard_millis(text),
+    )
+
+
+def _strict_value(found: dict[str, Node]) -> Node:
+    """Return the milliseconds of fields within their ranges, or NULL.
+
+    A day beyond the end of its month is the last day.
+    """
+    year, month, day = (found.get(one, long(1970 if one == "y" else 1)) for one in "yMd")
+    valid = [
+        inline("{n} BETWEEN {least} AND {most}", n=found[letter], least=least, most=most)
+        for letter, (least, most) in RANGES.items()
+        if letter in found
+    ]
+    time = {one: found.get(one, long(0)) for one in "HmsS"}
+    if "H" in found:
+        valid.append(inline("({H} < 24L OR {m} + {s} + {S} = 0L)", **time))
+    first = inline("make_date(CAST({y} AS INT), CAST({m} AS INT), 1)", y=year, m=month)
+    date: Node = first
+    if "d" in found:
+        date = inline(
+            "least(date_add({first}, CAST({day} AS INT) - 1), last_day({first}))",
+            first=first,
+            day=day,
+        )
+    value = inline("unix_date({date}) * 86400000L", date=date)
+    for letter, unit in UNITS.items():
+        if letter in found:
+            value = inline("{v} + {n} * {unit}", v=value, n=found[letter], unit=long(unit))
+    if "y" in found:
+        valid.append(inline("{year} > 0L", year=year))
+        value = inline(
+            "if({year} <= 290000L, {value}, raise_error({problem}))",
+            year=year,
+            value=value,
+            problem="the year of a timestamp is out of Spark's range",
+        )
+    return inline(
+        "if({valid}, {value}, NULL)",
+        valid=all_of(valid) if valid else Literal(True),
+        value=value,
+    )
+
+
+def _standard_millis(text: Node) -> Node:
+    """Parse a string as java.sql.Timestamp does, in Java's calendar.
+
+    Its fields are then those of a Gregorian date; the year before 1 counts as 1.
+    """
+
+    def parsed(shown: Node) -> Node:
+        numbers = inline(
+            "transform(split(regexp_replace({s}, {shape}, '$1,$2,$3,$4,$5,$6'), ','),"
+            " one -> CAST(try_cast(one AS INT) AS BIGINT))",
+            s=shown,
+            shape=_STANDARD_SHAPE,
+        )
+        fraction = call("rpad", call("regexp_extract", shown, _STANDARD_SHAPE, 7), 3, "0")
+        millis = let(
+            numbers, lambda found: _standard_seconds(*(Element(found, n) for n in range(6)))
+        )
+        return inline(
+            "if(rlike({s}, {shape}), {seconds} * 1000L + CAST({fraction} AS BIGINT), NULL)",
+            s=shown,
+            shape=_STANDARD_SHAPE,
+            seconds=millis,
+            fraction=fraction,
+        )
+
+    shown = call("regexp_replace", _ascii_digits(text), _STANDARD_DATE, "$1 0:0:0")
+    return let(shown, parsed)
+
+
+def _standard_seconds(y: Node, month: Node, d: Node, h: Node, m: Node, s: Node) -> Node:
+    """Return the seconds since 1970 of the fields of a timestamp, or NULL."""
+
+    def body(n: Node) -> Node:
+        date = with_java_date(
+            floor_div(n, DAY),
+            lambda year, month, day: inline(
+                "make_date(CAST(if({y} > 0, {y}, 1 - {y}) AS INT), CAST({m} AS INT),"
+                " CAST({d} AS INT))",
+                y=year,
+                m=month,
+                d=day,
+            ),
+        )
+        return inline("unix_date({date}) * 86400L + pmod({n}, 86400L)", date=date, n=n)
+
+    days = java_days_of(y, month, d)
+    return let(
+        inline("{days} * 86400L + ({h} * 60L + {m}) * 60L + {s}", days=days, h=h, m=m, s=s), body
+    )

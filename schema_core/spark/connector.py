@@ -1,0 +1,574 @@
+"""Connectors of the Spark planner: how rows are read and written.
+
+A connector reads and writes the columns that it stores: the physical columns of the table and the
+metadata that its columns name. The planner does the rest for every connector: computed columns,
+casts of metadata, NOT NULL, lengths, the order of columns and ``OPTIONS`` hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.environment.connector import (
+    Ability,
+    Boundedness,
+    Connector,
+    Context,
+    Visibility,
+    creation_abilities,
+    metadata_columns,
+)
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.mappings.spark.pyspark_types import to_spark
+from schema_core.schema.columns import PhysicalColumn, plain
+from schema_core.spark.commit.transactions import Stage
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.filters import Filter, FilterResult
+from schema_core.spark.reading.transport_types import with_microseconds
+from schema_core.spark.session.api_mode import functions_of, is_connect
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+    from schema_core.environment.options import ConfigOption
+    from schema_core.spark.streaming.changelogs import Changelog
+    from schema_core.types import DataType
+
+#: What the name of a metadata column begins with in the frames of connectors, as in Flink's plans.
+METADATA_PREFIX = "$metadata$"
+
+
+def metadata_column(key: str) -> str:
+    """Return the name of the column that holds the metadata of a key in frames of connectors.
+
+    >>> metadata_column("file.path")
+    '$metadata$file.path'
+    """
+    return METADATA_PREFIX + key
+
+
+#: Prefix of columns with the values that a physical column is truncated from.
+RAW_PREFIX = "$raw$"
+
+
+def raw_column(name: str) -> str:
+    """Return the name of the column that holds the values which a TIMESTAMP column truncates.
+
+    A frame of a connector may have it, if its reader can skip rows by comparisons of it.
+
+    >>> raw_column("at")
+    '$raw$at'
+    """
+    return RAW_PREFIX + name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableContext(Context):
+    """The table that a connector reads or writes, and the session to use.
+
+    Attributes:
+        session: The session of the job; frames must be made with it.
+        zone: The time zone of the session, ``table.local-time-zone``.
+        metadata: The keys of the metadata to read or write, with the types that the connector
+            declares.
+    """
+
+    session: SparkSession
+    zone: str
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options of the table, with those of its hints."""
+        return self.table.options
+
+    @property
+    def physical_columns(self) -> dict[str, DataType]:
+        """The physical columns of the table with their types, in order."""
+        columns = self.table.resolved_schema.columns
+        return {
+            one.name: plain(one.data_type) for one in columns if isinstance(one, PhysicalColumn)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadContext(TableContext):
+    """The table that a connector reads, and what the query needs of it.
+
+    Attributes:
+        projection: The physical columns that the query reads, in the order of the table, or None
+            for all. Only with `Ability.PROJECTION_PUSH_DOWN`.
+        filters: The filters that the connector accepted. Only with `Ability.FILTER_PUSH_DOWN`.
+        limit: How many rows the query needs at most, or None for all: any rows for which the
+            accepted filters are TRUE. Only with `Ability.LIMIT_PUSH_DOWN`.
+    """
+
+    projection: tuple[str, ...] | None = None
+    filters: tuple[Filter, ...] = ()
+    limit: int | None = None
+
+    @property
+    def columns(self) -> dict[str, DataType]:
+        """The physical columns to read, with their types, in order."""
+        physical = self.physical_columns
+        if self.projection is None:
+            return physical
+        return {name: physical[name] for name in self.projection}
+
+    @property
+    def spark_schema(self) -> StructType:
+        """The columns that `read` returns, as PySpark's schema: those to read, then metadata.
+
+        All are nullable: the planner checks NOT NULL.
+        """
+        from pyspark.sql.types import StructField, StructType
+
+        metadata = {metadata_column(key): type_ for key, type_ in self.metadata.items()}
+        every = {**self.columns, **metadata}
+        return StructType([StructField(name, to_spark(one)) for name, one in every.items()])
+
+    def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
+        """Return Python rows as a frame for `read`, in the order or by the names of the columns.
+
+        A mapping may lack columns, which are NULL.
+        """
+        schema = self.spark_schema
+        names = schema.names
+        tuples = [
+            tuple(row.get(name) for name in names) if isinstance(row, Mapping) else tuple(row)
+            for row in rows
+        ]
+        if not is_connect(self.session):
+            return self.session.createDataFrame(tuples, schema)
+        sent = with_microseconds(schema)
+        frame = self.session.createDataFrame(tuples, sent)
+        if sent is schema:
+            return frame
+        col = functions_of(frame).col
+        return frame.select(
+            *(col(quote(one.name)).cast(one.dataType).alias(one.name) for one in schema.fields)
+        )
+
+    def filtered(self, frame: DataFrame) -> DataFrame:
+        """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
+        for one in self.filters:
+            frame = frame.where(one.spark_sql)
+        return frame if self.limit is None else frame.limit(self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """The rows that a streaming job writes at once.
+
+    A job that was killed writes its last micro-batch again when it is restarted, with the same rows
+    and the same numbers.
+
+    Attributes:
+        job: Identifies the job over all of its runs: 32 hexadecimal digits.
+        number: The number of the micro-batch, from 0. Numbers increase; some may be left out.
+    """
+
+    job: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteContext(TableContext):
+    """The table that a connector writes.
+
+    Attributes:
+        overwrite: Whether existing rows are replaced. Only with `Ability.OVERWRITE`.
+        partition: The values of the PARTITION clause, which limits what is replaced.
+        creates: Whether the job is a CREATE or REPLACE TABLE AS: the table must hold no rows,
+            except those of `replaced`.
+        replaced: The definition that REPLACE puts another one in place of (unresolved if its
+            functions or types are missing).
+        stage: What `SupportsStaging.stage` returned for the job, else None.
+        job: The id of a CREATE or REPLACE TABLE AS that recovery finishes or undoes if its process
+            ends, 32 hexadecimal digits, else an empty string.
+        batch: The micro-batch that the frame holds; None in a batch job.
+    """
+
+    overwrite: bool = False
+    partition: Mapping[str, str] | None = None
+    creates: bool = False
+    replaced: CatalogTable | None = None
+    stage: Stage | None = None
+    job: str = ""
+    batch: MicroBatch | None = None
+
+    @property
+    def upsert_key(self) -> tuple[str, ...]:
+        """The columns of the primary key, by which `Ability.UPSERT` replaces rows; () if none."""
+        key = self.table.resolved_schema.primary_key
+        return tuple(key.columns) if key is not None else ()
+
+
+@runtime_checkable
+class SparkConnector(Connector, Protocol):
+    """A connector that the Spark planner can use; `ConnectorBase` implements most of it."""
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the table: the columns of the context, by name, and the metadata.
+
+        Each column has the Spark type that `schema_core.mappings.spark.pyspark_types.to_spark`
+        maps its type to; the metadata of a key is in the column `metadata_column(key)`, of the
+        type that `metadata` declares. Further physical columns are ignored. The planner checks
+        names and types.
+        """
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows: the physical columns, in order, then the metadata, as `read` returns them."""
+
+
+# --- abilities -----------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class SupportsStaging(SparkConnector, Protocol):
+    """A connector with `Ability.STAGING`: no row of a job is visible before its stage commits."""
+
+    def stage(self, context: WriteContext) -> Stage:
+        """Return a stage for the rows of a job, which `write` gets in its context.
+
+        Errors that it raises are raised before the job starts.
+        """
+
+
+def stages(connector: SparkConnector, context: WriteContext) -> TypeGuard[SupportsStaging]:
+    """Return whether a connector stages the rows of a job."""
+    abilities = connector.abilities
+    if context.creates:
+        abilities = creation_abilities(connector, context.options)
+    return isinstance(connector, SupportsStaging) and Ability.STAGING in abilities
+
+
+@runtime_checkable
+class SupportsRecovery(SparkConnector, Protocol):
+    """A connector with staging that finds out what jobs of ended processes have left.
+
+    Without it, the table of a CREATE TABLE AS whose process ended within its commit stays.
+    """
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        """Return whether the rows of a CREATE TABLE AS, whose process has ended, are visible.
+
+        `job` is what `WriteContext.job` was. It is only called for a job that was about to commit.
+        """
+
+    def recover(self, context: WriteContext) -> None:
+        """Finish what jobs on the table have committed, and remove the stages of ended processes.
+
+        It may be called at any time, also while other jobs write the table.
+        """
+
+
+@runtime_checkable
+class SupportsCleanUp(SparkConnector, Protocol):
+    """A connector without staging that can remove the rows of a CREATE TABLE AS (FLIP-218)."""
+
+    def clean_up(self, context: WriteContext) -> None:
+        """Remove what the job `WriteContext.job` has written; it may be called repeatedly.
+
+        It is called when the job of a level with rollback has failed, or its process has ended. A
+        job of another table may write into the same place: a connector removes only rows that it
+        can tell by the id of the job, or refuses such places in `validate_write`.
+        """
+
+
+@runtime_checkable
+class SupportsStreamingRead(SparkConnector, Protocol):
+    """A connector of unbounded tables, which streaming jobs read as they grow."""
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return whether a table with these options is unbounded."""
+
+    def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
+        """Return how often new rows are looked for; None for as often as possible."""
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return an unbounded table as a streaming frame, with columns as `read` returns them.
+
+        The frame contains no operation with state. `ReadContext.filters` and `ReadContext.limit`
+        are never set.
+        """
+
+
+def can_replay(connector: SparkConnector) -> bool:
+    """Return whether a connector reads the rows of a micro-batch again after a kill.
+
+    One that cannot has an attribute of this name that is false: jobs with a checkpoint refuse it.
+    """
+    return bool(getattr(connector, "can_replay", True))
+
+
+@runtime_checkable
+class SupportsChangelog(SparkConnector, Protocol):
+    """A connector to which a streaming job writes every change of rows that are updated."""
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Write the rows of a micro-batch, each of which replaces the one with its key.
+
+        `frame` has the columns as for `write`, of which those of `key` are the key. `changelog` has
+        seen the earlier micro-batches of this run; its rows begin with the values of the key.
+        """
+
+
+@runtime_checkable
+class SupportsMicroBatches(SupportsStaging, Protocol):
+    """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
+
+    A stage whose micro-batch has been committed before discards its rows.
+    """
+
+    def last_batch(self, context: WriteContext, job: str) -> int | None:
+        """Return the number of the last micro-batch of a job that the table holds, or None."""
+
+
+@runtime_checkable
+class SupportsFilterPushDown(SparkConnector, Protocol):
+    """A connector with `Ability.FILTER_PUSH_DOWN`: it can leave out rows that a query filters."""
+
+    def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
+        """Return which filters are accepted: `read` gets these in its context.
+
+        The query evaluates all filters itself too, so an accepted one may select more rows than it
+        should, but then it also remains.
+        """
+
+
+@runtime_checkable
+class SupportsFilterExplanation(SparkConnector, Protocol):
+    """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
+
+    def explain_filter(self, given: Filter, frame: DataFrame, context: ReadContext) -> str:
+        """Return what evaluates a filter that the connector did not accept, with the reason.
+
+        It is part of a line of EXPLAIN, such as ``Spark: b is compared as a string``. `frame` is
+        that of the last `read`.
+        """
+
+
+@runtime_checkable
+class SupportsStatisticReport(SparkConnector, Protocol):
+    """A connector that reports columns without NULL, which the planner then does not check."""
+
+    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> Collection[str]:
+        """Return the physical columns that hold no NULL in the rows of a frame of `read`."""
+
+
+@runtime_checkable
+class SupportsReuse(SparkConnector, Protocol):
+    """A connector that can show that its data is unchanged: its frames are kept between queries."""
+
+    def unchanged(self) -> bool:
+        """Return whether `read`, called again, would return the same rows, and would not raise.
+
+        What the last call of `read` returned is then used for other queries. Rows may come from
+        files that its frame lists; they need not be equal if a file changes while a job reads it.
+        """
+
+
+@runtime_checkable
+class SupportsDiagnosis(SparkConnector, Protocol):
+    """A connector that finds the invalid record of a failed job in a second pass."""
+
+    def diagnose(self, context: ReadContext, error: BaseException) -> SchemaCoreError | None:
+        """Return the error that names the place, or None if the job failed for another reason.
+
+        `error` is the error of the job; the conditions of Spark's error are in its cause.
+        """
+
+
+@runtime_checkable
+class SupportsWriteValidation(SparkConnector, Protocol):
+    """A connector whose options determine whether it can write."""
+
+    def validate_write(self, context: WriteContext) -> None:
+        """Raise if the table cannot be written.
+
+        It is called before the job, and before CREATE TABLE AS creates the table.
+        """
+
+
+class SupportsProjectionPushDown:
+    """A subclass of `ConnectorBase` with `Ability.PROJECTION_PUSH_DOWN`.
+
+    `ReadContext.columns` are those that the query reads, at least one.
+    """
+
+
+class SupportsLimitPushDown:
+    """A subclass of `ConnectorBase` with `Ability.LIMIT_PUSH_DOWN`: see `ReadContext.limit`."""
+
+
+class SupportsOverwrite:
+    """A subclass of `ConnectorBase` with `Ability.OVERWRITE`: see `WriteContext.overwrite`."""
+
+
+class SupportsReplacement:
+    """A subclass of `ConnectorBase` with `Ability.REPLACEMENT`, for those that cannot overwrite.
+
+    REPLACE TABLE AS has `WriteContext.overwrite` and `WriteContext.replaced`; INSERT OVERWRITE is
+    refused.
+    """
+
+
+class SupportsPartitioning:
+    """A subclass of `ConnectorBase` with `Ability.PARTITIONS`.
+
+    The partition columns are columns of the frame like all others.
+    """
+
+
+class SupportsBucketing:
+    """A subclass of `ConnectorBase` with `Ability.BUCKETS`.
+
+    It writes the rows into the buckets of ``context.table.distribution`` or refuses the
+    distribution in `validate_write`.
+    """
+
+
+class SupportsUpsert:
+    """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
+
+    INSERT INTO replaces the rows that have the key of a new row; of several new rows with the same
+    key one is kept.
+    """
+
+
+#: Class -> the ability that its subclasses declare.
+ABILITIES: Mapping[type, Ability] = {
+    SupportsOverwrite: Ability.OVERWRITE,
+    SupportsReplacement: Ability.REPLACEMENT,
+    SupportsPartitioning: Ability.PARTITIONS,
+    SupportsBucketing: Ability.BUCKETS,
+    SupportsStaging: Ability.STAGING,
+    SupportsUpsert: Ability.UPSERT,
+    SupportsFilterPushDown: Ability.FILTER_PUSH_DOWN,
+    SupportsProjectionPushDown: Ability.PROJECTION_PUSH_DOWN,
+    SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
+}
+
+
+class ConnectorBase:
+    """Base class of connectors for Spark: implements `SparkConnector` except for the rows.
+
+    A subclass sets `identifier` and `options` and overrides `read`, `write` or both. Its abilities
+    are those of the `Supports...` classes that it also extends.
+    """
+
+    identifier: ClassVar[str]
+    #: The options of tables, besides ``connector``.
+    options: ClassVar[Sequence[ConfigOption[Any]]] = ()
+    metadata: Mapping[str, DataType] = {}
+    writable_metadata: frozenset[str] = frozenset()
+
+    @property
+    def can_read(self) -> bool:
+        """Whether the subclass overrides `read`."""
+        return type(self).read is not ConnectorBase.read
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the subclass overrides `write`."""
+        return type(self).write is not ConnectorBase.write
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """The abilities of the `Supports...` classes that the subclass extends."""
+        extended = type(self).__mro__
+        return frozenset(ability for one, ability in ABILITIES.items() if one in extended)
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """Return `options`."""
+        return self.options
+
+    def visibility(self, options: Mapping[str, str]) -> Visibility:
+        """Return when the rows of a job that writes a table with these options are visible.
+
+        With `Ability.STAGING` it is `Visibility.FINAL`. Without, it is `Visibility.WRITE_VISIBLE`,
+        which guarantees nothing; override it to guarantee more.
+        """
+        staged = Ability.STAGING in self.abilities
+        return Visibility.FINAL if staged else Visibility.WRITE_VISIBLE
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the table, as `SparkConnector.read`."""
+        raise self._unsupported("read")
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows, as `SparkConnector.write`."""
+        raise self._unsupported("write")
+
+    def _unsupported(self, purpose: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"the connector {self.identifier!r} cannot {purpose} tables",
+            code="unsupported-direction",
+        )
+
+
+# --- use by the planner --------------------------------------------------------------------------
+
+
+def metadata_types(
+    connector: Connector, table: ResolvedCatalogTable, *, persisted: bool = False
+) -> dict[str, DataType]:
+    """Return the keys of the metadata columns of a table, or only of those that are written.
+
+    Each has the type that the connector declares.
+
+    Raises:
+        SchemaError: with code `duplicate-column` for a physical column with the name that the
+            metadata has in frames of connectors.
+    """
+    keys = [one.key for one in metadata_columns(table) if one.is_persisted() or not persisted]
+    names = {one.name for one in table.resolved_schema.columns}
+    for key in keys:
+        if metadata_column(key) in names:
+            raise SchemaError(
+                f"the column {metadata_column(key)!r} has the name of metadata {key!r}",
+                code="duplicate-column",
+                hint="rename the column",
+            )
+    return {key: connector.metadata[key] for key in keys}
+
+
+#: The attributes of a `SparkConnector`.
+MEMBERS: tuple[str, ...] = (
+    "identifier", "can_read", "can_write", "abilities", "metadata", "writable_metadata",
+    "declared", "read", "write",
+)  # fmt: skip
+#: Ability -> the method that a connector with it has.
+METHODS: Mapping[Ability, str] = {
+    Ability.STAGING: "stage",
+    Ability.FILTER_PUSH_DOWN: "apply_filters",
+}
+
+
+def for_spark(connector: Connector) -> SparkConnector:
+    """Return the connector if the Spark planner can use it.
+
+    Raises:
+        UnsupportedError: with code `unsupported-engine`.
+    """
+    missing = [name for name in MEMBERS if not hasattr(connector, name)]
+    if not missing:
+        methods = (METHODS[one] for one in Ability if one in connector.abilities & METHODS.keys())
+        missing = [name for name in methods if not hasattr(connector, name)]
+    if missing or not isinstance(connector, SparkConnector):
+        raise UnsupportedError(
+            f"the connector {connector.identifier!r} does not work with Spark: "
+            f"missing attributes: {', '.join(missing)}",
+            code="unsupported-engine",
+        )
+    return connector

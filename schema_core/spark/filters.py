@@ -1,0 +1,225 @@
+"""Filters that the planner offers to connectors: typed predicates over the columns of one table.
+
+A filter is a conjunct of a query that reads physical columns of one table only, is deterministic
+and cannot fail. The query evaluates every filter itself as well, so a connector may return more
+rows than a filter selects, never fewer.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.expressions.to_sql import to_sql as flink_sql
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, walk
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+)
+from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import INTEGERS, MAX_PRECISION
+from schema_core.sql.syntax import Literal, LiteralKind
+from schema_core.types import (
+    MAX_LENGTH,
+    BigIntType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    SmallIntType,
+    TimestampType,
+    TinyIntType,
+    VarCharType,
+)
+from schema_core.types.decimal_arithmetic import common_decimal
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
+
+#: Comparison operators, each with the one that has the operands in the other order.
+MIRRORED: Mapping[str, str] = {
+    "=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+}  # fmt: skip
+
+
+class Comparison(NamedTuple):
+    """A filter as a column, an operator and a Python value.
+
+    The operators are ``=``, ``<>``, ``<``, ``<=``, ``>``, ``>=``, ``IN``, ``NOT IN``, ``BETWEEN``
+    (whose values are tuples), ``IS NULL`` and ``IS NOT NULL`` (whose value is None).
+    """
+
+    column: str
+    operator: str
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A predicate over physical columns of one table, which selects the rows where it is TRUE.
+
+    Attributes:
+        expression: The typed predicate; its columns have no qualifier.
+        zone: The time zone of the session.
+    """
+
+    expression: Typed
+    zone: str = "UTC"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the predicate reads, each once."""
+        names = (one.name for one in walk(self.expression) if isinstance(one, Ref))
+        return tuple(sorted(set(names)))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether other systems evaluate it alike: it compares no approximate numbers.
+
+        They order NaN and round literals by rules of their own.
+        """
+        types = (one.type for one in walk(self.expression))
+        return not any(isinstance(type_, FloatType | DoubleType) for type_ in types)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The predicate as a column, an operator and a value, or None for any other predicate.
+
+        The value is of the Python type of the column: int, Decimal, float, str, bool, date, or
+        datetime (of a TIMESTAMP with up to 6 digits). Columns of other types have no comparison.
+        """
+        return _comparison(self.expression)
+
+    @property
+    def spark_sql(self) -> str:
+        """The predicate in Spark SQL over the columns of a frame that `read` returns."""
+        context = TranslationContext(
+            self.zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type)
+        )
+        return to_sql(compile_expression(self.expression, context))
+
+    def __str__(self) -> str:
+        """Return the predicate in Flink's SQL."""
+        return flink_sql(self.expression)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterResult:
+    """What a connector does with the filters that it is offered, as Flink's ``Result``.
+
+    Attributes:
+        accepted: The filters that `read` gets in its context: it may leave out rows for which one
+            of them is not TRUE.
+        remaining: The filters that `read` may leave unapplied for some or all rows. LIMIT is only
+            pushed down where there are none. A filter may be in both.
+    """
+
+    accepted: tuple[Filter, ...] = ()
+    remaining: tuple[Filter, ...] = ()
+
+    @classmethod
+    def of(cls, accepted: Sequence[Filter], remaining: Sequence[Filter]) -> FilterResult:
+        """Return a result, with the arguments of Flink's ``Result.of``."""
+        return cls(tuple(accepted), tuple(remaining))
+
+    @classmethod
+    def split(cls, filters: Iterable[Filter], accepts: Callable[[Filter], bool]) -> FilterResult:
+        """Accept the filters for which a function returns True; the others remain."""
+        every = tuple(filters)
+        accepted = tuple(one for one in every if accepts(one))
+        return cls(accepted, tuple(one for one in every if one not in accepted))
+
+
+# --- comparisons -----------------------------------------------------------------------------
+
+
+def _comparison(expression: Typed) -> Comparison | None:
+    match expression:
+        case Ref(name=name, type=BooleanType()):
+            return Comparison(name, "=", True)
+        case FunctionCall(arguments=(Ref() as column, *rest)):
+            return _of_column(column, expression.function.name, rest)
+        case FunctionCall(arguments=(Constant() as constant, Ref() as column)):
+            operator = MIRRORED.get(expression.function.name)
+            return (operator and _of_column(column, operator, [constant])) or None
+        case _:
+            return None
+
+
+def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison | None:
+    match operator:
+        case "IS NULL" | "IS NOT NULL":
+            return Comparison(column.name, operator)
+        case "NOT" | "IS FALSE" | "IS TRUE" if isinstance(column.type, BooleanType):
+            return Comparison(column.name, "=", operator == "IS TRUE")
+        case "IN" | "NOT IN" if not all(_fits(one, column.type) for one in rest):
+            return None
+        case "=" | "<>" if not _is_compared_exactly(column.type, rest[0].type):
+            return None
+        case "IN" | "NOT IN" | "BETWEEN":
+            values = tuple(_value(one, column.type) for one in rest)
+            return None if None in values else Comparison(column.name, operator, values)
+        case _ if operator in MIRRORED:
+            value = _value(rest[0], column.type)
+            return None if value is None else Comparison(column.name, operator, value)
+        case _:
+            return None
+
+
+def _fits(member: Typed, type_: DataType) -> bool:
+    """Return whether a member of a list keeps its value in the type of the column.
+
+    Flink casts it to that type, in which an integer may become another one.
+    """
+    value = _value(member, type_)
+    bits = _BITS.get(type(type_))
+    return bits is None or (value is not None and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
+
+
+_BITS: dict[type[DataType], int] = {
+    TinyIntType: 8,
+    SmallIntType: 16,
+    IntType: 32,
+    BigIntType: 64,
+}
+
+
+def _is_compared_exactly(left: DataType, right: DataType) -> bool:
+    """Return whether a DECIMAL has all digits of two; if not, `=` rounds both in Flink."""
+    if not isinstance(left, DecimalType) or not isinstance(right, DecimalType):
+        return True
+    common = common_decimal(left, right)
+    return common.scale == max(left.scale, right.scale)
+
+
+def _value(constant: Typed, type_: DataType) -> Any:
+    """Return the value of a constant as one of a column, or None where they compare otherwise."""
+    if not isinstance(constant, Constant) or not isinstance(constant.literal, Literal):
+        return None
+    text = constant.literal.text
+    match type_, constant.literal.kind:
+        case BooleanType(), LiteralKind.BOOLEAN:
+            return text == "TRUE"
+        case _, LiteralKind.EXACT if isinstance(type_, INTEGERS):
+            return int(text) if isinstance(constant.type, INTEGERS) else None
+        case DecimalType(), LiteralKind.EXACT:
+            return Decimal(text)
+        case DoubleType(), LiteralKind.EXACT | LiteralKind.APPROXIMATE:
+            return float(text)
+        case VarCharType(length=length), LiteralKind.STRING if length == MAX_LENGTH:
+            return text
+        case DateType(), LiteralKind.DATE:
+            return dt.date.fromisoformat(text)
+        case TimestampType(), LiteralKind.TIMESTAMP if constant.literal.charset is None:
+            digits = len(text.partition(".")[2])
+            return dt.datetime.fromisoformat(text) if digits <= MAX_PRECISION else None
+        case _:
+            return None

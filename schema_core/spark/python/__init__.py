@@ -1,0 +1,1 @@
+"""Functions in Python on Spark."""

@@ -1,0 +1,462 @@
+"""Calls of user-defined Python functions, which Spark's workers evaluate while a query runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, cast
+from zoneinfo import ZoneInfo
+
+from schema_core.base.arguments import type_name
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import show
+from schema_core.environment.options import (
+    ASYNC_ATTEMPTS,
+    ASYNC_CONCURRENCY,
+    ASYNC_DELAY,
+    ASYNC_RETRIES,
+    ASYNC_TIMEOUT,
+    JOB_PARAMETERS,
+    PYTHON_METRICS,
+)
+from schema_core.errors import UnsupportedError
+from schema_core.expressions.signatures import FunctionKind
+from schema_core.expressions.user_functions import (
+    AggregateFunction,
+    AsyncScalarFunction,
+    FunctionContext,
+    PythonImplementation,
+    ScalarFunction,
+    TableAggregateFunction,
+    TableFunction,
+    UserDefinedFunction,
+    is_asynchronous,
+)
+from schema_core.mappings.spark.pyspark_types import from_spark
+from schema_core.spark.compiler.expression import user_call
+from schema_core.spark.compiler.functions.aggregates import aggregated
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.translation import TranslatedCall
+from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
+from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
+from schema_core.spark.python.async_functions import AsyncCalls, of_batches
+from schema_core.spark.python.metric_accumulators import metric_group
+from schema_core.spark.python.udf_registration import spark_type
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.session.session import TemporaryNames
+from schema_core.types import (
+    AnyTimestampType,
+    ArrayType,
+    DataType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    TimeType,
+    TypeFamily,
+    VariantType,
+)
+from schema_core.types.row_value import Row
+from schema_core.types.values import lossless
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True, slots=True)
+class UserCalls:
+    """Compiles calls of user-defined functions, and registers those of Python under `names`.
+
+    An instant is passed as the local datetime of the session time zone, as in PyFlink. An aggregate
+    is called with the list of the rows of a group, which Spark collects; a table function returns
+    the list of its rows.
+    """
+
+    names: TemporaryNames
+    zone: str = "UTC"
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, called: TranslatedCall) -> Node:
+        """Return the node of a call of a scalar function or an aggregate.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for functions of many rows, and for types
+                that Spark passes to Python otherwise than Flink does.
+        """
+        function = called.call.function
+        if not isinstance(function.spark, PythonImplementation):
+            return user_call(called)
+        if function.kind is FunctionKind.AGGREGATE:
+            rows = aggregated("collect_list", called, _row(self._arguments(called)))
+            aggregate = _aggregate(function.spark, self._context(called), called.types)
+            return self._python(called, aggregate, called.type, (rows,))
+        if function.kind is not FunctionKind.SCALAR:
+            raise self._refusal(called)
+        arguments = self._arguments(called)
+        if function.spark.vectorized:
+            return self._vectorized(called, function.spark, arguments)
+        scalar = _scalar(_required(called), self._context(called))
+        scalar = _with_rows(scalar, called.types)
+        if is_asynchronous(function.spark.implementation):
+            return self._asynchronous(called, scalar, arguments)
+        return self._python(called, scalar, called.type, arguments)
+
+    def rows(self, called: TranslatedCall) -> Node:
+        """Return the node of the array of the rows that a table function returns.
+
+        Raises:
+            UnsupportedError: as a call, and for any other function.
+        """
+        function = called.call.function
+        if function.kind is not FunctionKind.TABLE or not isinstance(
+            function.spark, PythonImplementation
+        ):
+            raise self._refusal(called)
+        type_ = ArrayType(called.type)
+        _require_handed(type_)
+        table = _with_rows(_table(_required(called), self._context(called)), called.types)
+        return self._python(called, table, type_, self._arguments(called))
+
+    def _refusal(self, called: TranslatedCall) -> UnsupportedError:
+        function = called.call.function
+        return UnsupportedError(
+            f"the {function.kind.value} function {function.name} is not supported here on Spark",
+            code="not-executable",
+        )
+
+    def _context(self, called: TranslatedCall) -> FunctionContext:
+        """Return the context of a function, with metrics if its class has a method `open`.
+
+        Spark Connect has no accumulators: there `get_metric_group` is refused when it is called.
+        """
+        spark, group = called.call.function.spark, None
+        kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
+        opens = getattr(kind, "open", None) not in (None, UserDefinedFunction.open)
+        if opens and PYTHON_METRICS.of(self.options) and not is_connect(self.names.session):
+            group = metric_group(self.names.session, called.call.function.name)
+        return FunctionContext(group, JOB_PARAMETERS.of(self.options))
+
+    def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
+        """Return the arguments as Python receives them."""
+        for type_ in (called.type, *called.types):
+            _require_handed(type_)
+        return tuple(
+            datetimes.clock(node, type_, self.zone)
+            if isinstance(type_, LocalZonedTimestampType)
+            else node
+            for node, type_ in zip(called.arguments, called.types, strict=True)
+        )
+
+    def _python(
+        self,
+        called: TranslatedCall,
+        function: Callable[..., Any],
+        type_: DataType,
+        arguments: tuple[Node, ...],
+    ) -> Node:
+        """Return the call of a Python function whose results are converted to a type."""
+        _require_returned(type_)
+        declared = called.call.function
+        checked = checked_result(function, declared.name, type_, self.zone)
+        name = self.names.function(checked, _exchanged(type_))
+        return self._result(called, name, type_, arguments)
+
+    def _result(
+        self, called: TranslatedCall, name: str, type_: DataType, arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a registered function, whose local datetimes are instants."""
+        result = PythonUdf(name, arguments, called.call.function.deterministic, total=False)
+        instant = isinstance(type_, LocalZonedTimestampType)
+        return datetimes.instant(result, self.zone) if instant else result
+
+    def _asynchronous(
+        self, called: TranslatedCall, function: Callable[..., Any], arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a function that is called for several rows at once."""
+        _require_returned(called.type)
+        name, types, call = called.call.function.name, called.types, function
+        if not arguments:  # a batch is as long as its columns, so there must be one
+            arguments, types, call = (node_of(1),), (IntType(),), lambda _: function()
+        checked = checked_result(lambda value: value, name, called.type, self.zone)
+        received = _in_arrow(called.type)
+        columns, result = _columns(types), _columns([received])
+        evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
+        name = self.names.function_of_columns(evaluate, _exchanged(received))
+        node = self._result(called, name, called.type, arguments)
+        return node if received == called.type else called.cast(node)
+
+    def _vectorized(
+        self, called: TranslatedCall, spark: PythonImplementation, arguments: tuple[Node, ...]
+    ) -> Node:
+        """Return the call of a function of pandas series."""
+        for type_ in (called.type, *called.types):
+            if any(isinstance(part, LocalZonedTimestampType) for part in type_.walk()):
+                raise UnsupportedError(
+                    "a series of pandas cannot hold local times of the session time zone",
+                    code="not-executable",
+                    hint="cast to TIMESTAMP, or declare func_type='general'",
+                )
+        _require_returned(called.type)
+        if from_spark(spark_type(sql_type(called.type))) != called.type:
+            raise UnsupportedError(
+                f"a series of pandas is not checked for {called.type.as_summary_string()}",
+                code="not-executable",
+                hint="declare a nullable type without length or precision, and cast the result; "
+                "or declare func_type='general'",
+            )
+        function = _scalar(spark.implementation, self._context(called))
+        name = self.names.function_of_series(function, sql_type(called.type))
+        return PythonUdf(name, arguments, called.call.function.deterministic, total=False)
+
+
+def _required(called: TranslatedCall) -> object:
+    """Return the function of a call, which is not stored with a definition."""
+    spark = called.call.function.spark
+    if isinstance(spark, PythonImplementation) and spark.implementation is not None:
+        return spark.implementation
+    raise UnsupportedError(
+        f"the Python function {called.call.function.name} is not supported on Spark",
+        code="not-executable",
+    )
+
+
+def _row(arguments: Sequence[Node]) -> Node:
+    """Return the arguments of an aggregate as one value; without any, a constant."""
+    named = [part for i, one in enumerate(arguments) for part in (node_of(f"a{i}"), one)]
+    return call("named_struct", *named) if named else node_of(1)
+
+
+def async_calls(options: Mapping[str, str]) -> AsyncCalls:
+    """Return how asynchronous functions are called, by the options of a session."""
+    values = [one.of(options) for one in (ASYNC_TIMEOUT, ASYNC_DELAY)]
+    timeout, delay = (one.total_seconds() if one is not None else 0.0 for one in values)
+    is_repeated = ASYNC_RETRIES.of(options) != "NO_RETRY"
+    retries = (ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
+    return AsyncCalls(ASYNC_CONCURRENCY.of(options) or 1, timeout, retries, delay)
+
+
+def _columns(types: Sequence[DataType]) -> StructType:
+    """Return the Spark types that values are exchanged with Python as, as columns."""
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType(
+        [StructField(f"a{place}", spark_type(_exchanged(one))) for place, one in enumerate(types)]
+    )
+
+
+def _in_arrow(type_: DataType) -> DataType:
+    """Return the type that Spark reads values of a type from Arrow as: times have microseconds."""
+    if isinstance(type_, TimeType):
+        return TimeType(6, type_.is_nullable)
+    return type_.rebuild(tuple(map(_in_arrow, type_.children())))
+
+
+def _exchanged(type_: DataType) -> str:
+    """Return the Spark type of values that Python receives or returns."""
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return "TIMESTAMP_NTZ" if is_instant else sql_type(type_)
+
+
+def _require_handed(type_: DataType) -> None:
+    """Refuse arguments that Python would receive as other values."""
+    for part in type_.walk():
+        fine = isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION
+        nested = isinstance(part, LocalZonedTimestampType) and part is not type_
+        if fine or nested or isinstance(part, MultisetType) or part.is_(TypeFamily.INTERVAL):
+            raise UnsupportedError(
+                f"a value of type {part.as_summary_string()} cannot be passed to Python",
+                code="not-executable",
+                hint="cast it to a string or a number",
+            )
+
+
+def _require_returned(type_: DataType) -> None:
+    """Refuse results that Spark does not accept from Python unchanged."""
+    for part in type_.walk():
+        if isinstance(part, VariantType):
+            raise UnsupportedError(
+                f"a value of type {part.as_summary_string()} cannot be returned from Python",
+                code="not-executable",
+                hint="return a string of JSON and parse it with PARSE_JSON",
+            )
+
+
+class FunctionResultError(ValueError):
+    """A user-defined function returned a value that its declared type cannot hold."""
+
+
+def checked_result(
+    function: Callable[..., Any], name: str, type_: DataType, zone: str
+) -> Callable[..., Any]:
+    """Return the function with its results converted to its declared type, without loss.
+
+    The result raises `FunctionResultError`, with the name of the function, the value and the type,
+    for a value that cannot be converted so.
+    """
+
+    def checked(*arguments: Any) -> Any:
+        value = function(*arguments)
+        converted, reason = lossless(type_, _local(value, type_, zone))
+        if reason is None:
+            return converted
+        raise FunctionResultError(
+            f"function {name} returned {show(value)}, but its result type is"
+            f" {type_.as_summary_string()}: {reason}"
+        )
+
+    return checked
+
+
+def _local(value: Any, type_: DataType, zone: str) -> Any:
+    """Convert an aware datetime to the local datetime of the session time zone.
+
+    One in the hour that a clock change repeats is returned unchanged: its local time is ambiguous.
+    """
+    aware = isinstance(value, dt.datetime) and value.tzinfo is not None
+    if not aware or not isinstance(type_, LocalZonedTimestampType):
+        return value
+    clock = value.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    return clock if clock.replace(tzinfo=ZoneInfo(zone)) == value else value
+
+
+class _Opened:
+    """Exists while a worker has a function that was opened."""
+
+
+def _opened(implementation: object, context: FunctionContext) -> Callable[[], None]:
+    """Return a function that opens an object before its first row, once in each task.
+
+    The object is closed when the worker drops the function, at the end of the task: Python has no
+    other callback of Spark then. An error of `close` is printed on the stderr of the worker.
+    """
+    opened: list[_Opened] = []
+
+    def open_once() -> None:
+        if not opened and isinstance(implementation, UserDefinedFunction):
+            implementation.open(_in_task(context))
+            opened.append(_Opened())
+            weakref.finalize(opened[0], implementation.close)
+
+    return open_once
+
+
+def _in_task(context: FunctionContext) -> FunctionContext:
+    """Return the context in the task of Spark that this worker runs."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return context if task is None else context.in_task(task.partitionId(), task.attemptNumber())
+
+
+def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
+    """Return the callable for the workers: of an object its `eval`, opened before the first row."""
+    if not isinstance(implementation, UserDefinedFunction):
+        return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
+    function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
+    open_once, evaluate = _opened(function, context), function.eval
+
+    def evaluated(*arguments: Any) -> Any:
+        open_once()
+        return evaluate(*arguments)
+
+    return evaluated
+
+
+def _with_rows(
+    function: Callable[..., Any], types: Sequence[DataType], skipped: int = 0
+) -> Callable[..., Any]:
+    """Return a function that receives rows as `Row`, as in PyFlink; Spark passes its own.
+
+    `types` are those of the arguments after the first ones, which are passed unchanged.
+    """
+    if not any(isinstance(part, RowType) for one in types for part in one.walk()):
+        return function
+
+    def with_rows(*arguments: Any) -> Any:
+        received = map(_received, types, arguments[skipped:])
+        return function(*arguments[:skipped], *received)
+
+    return with_rows
+
+
+def _received(type_: DataType, value: Any) -> Any:
+    """Convert the rows within an argument."""
+    if value is None:
+        return None
+    match type_:
+        case RowType(fields=fields):
+            row = Row(
+                *(_received(one.data_type, part) for one, part in zip(fields, value, strict=True))
+            )
+            row.set_field_names([one.name for one in fields])
+            return row
+        case ArrayType(element_type=element):
+            return [_received(element, one) for one in value]
+        case MapType(key_type=key, value_type=held):
+            return {_received(key, one): _received(held, two) for one, two in value.items()}
+        case _:
+            return value
+
+
+def _series(values: list[Any], type_: DataType) -> Any:
+    """Return values as a pandas Series; rows as a pandas DataFrame."""
+    import pandas as pd
+
+    if not isinstance(type_, RowType):
+        return pd.Series(values)
+    columns = {
+        one.name: _series([None if row is None else row[at] for row in values], one.data_type)
+        for at, one in enumerate(type_.fields)
+    }
+    return pd.DataFrame(columns)
+
+
+def _table(implementation: object, context: FunctionContext) -> Callable[..., Any]:
+    """Return the callable of a table function, which returns the list of its rows."""
+    evaluate = _scalar(implementation, context)
+
+    def evaluated(*arguments: Any) -> list[Any]:
+        return list(evaluate(*arguments) or ())
+
+    return evaluated
+
+
+def _aggregate(
+    spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
+) -> Callable[..., Any]:
+    """Return the callable of an aggregate of arguments of some types, of a list of a group's rows.
+
+    Raises:
+        UnsupportedError: with code `not-executable` without an implementation.
+    """
+    implementation = spark.implementation
+    if spark.vectorized:
+        evaluate = _scalar(implementation, context)
+
+        def of_series(rows: list[Any]) -> Any:
+            return evaluate(*(_series([row[at] for row in rows], one) for at, one in places))
+
+        places = list(enumerate(types))
+        return of_series
+    if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
+        raise UnsupportedError(
+            f"an aggregate in Python must be an AggregateFunction, got {type_name(implementation)}",
+            code="not-executable",
+            hint="pass an AggregateFunction, or declare func_type='pandas'",
+        )
+    open_once, function = _opened(implementation, context), implementation
+    accumulate = _with_rows(function.accumulate, types, skipped=1)
+
+    def aggregate(rows: list[Any]) -> Any:
+        open_once()
+        accumulator = function.create_accumulator()
+        for row in rows:
+            accumulate(accumulator, *(row if isinstance(row, tuple) else ()))
+        if isinstance(function, TableAggregateFunction):
+            return list(function.emit_value(accumulator))
+        return function.get_value(accumulator)
+
+    return aggregate

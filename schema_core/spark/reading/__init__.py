@@ -1,0 +1,1 @@
+"""Reading on Spark: sources, a session's own rows, push-down and caches."""

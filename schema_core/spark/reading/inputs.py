@@ -1,0 +1,353 @@
+"""Rows of DataFrames, Arrow, pandas and polars that queries read directly, without a connector.
+
+A DataFrame of the user belongs to another session than the jobs of an environment. Its analysed
+plan is read in the session of the job: types, time zones and ANSI mode are part of that plan. Only
+Python functions take the time zone of the session that runs them, so a DataFrame that calls one
+runs in its own session where the two time zones differ.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary, finalize
+
+from schema_core.base.extras import require_modules
+from schema_core.base.lazy_regex import regex
+from schema_core.base.text import show
+from schema_core.environment.table_api.inline import InlineRows
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.mappings.arrow.schemas import from_schema
+from schema_core.mappings.arrow.spark import exactly_for_spark
+from schema_core.mappings.arrow.tables import as_table, check_values, of_pandas
+from schema_core.mappings.spark.pyspark_types import (
+    from_struct_type,
+    to_spark,
+    to_spark_sql,
+    to_struct_type,
+    type_sql,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import NamedNode, select
+from schema_core.spark.compiler.tree import Cast, Node
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.jobs import spark_errors
+from schema_core.spark.reading.sources import comparable
+from schema_core.spark.reading.transport_types import (
+    as_months,
+    as_nullable,
+    of_months,
+    with_microseconds,
+)
+from schema_core.spark.session.api_mode import is_connect, is_running, not_over_connect
+from schema_core.spark.session.jvm import in_session, java_class
+from schema_core.spark.session.session import TemporaryNames, create_view, drop_view
+from schema_core.spark.writing.row_checks import of_exact_type
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def rows_of(
+    library: str | None,
+    data: object,
+    schema: object,
+    zone: str,
+) -> InlineRows:
+    """Return the rows of an object of `spark`, `arrow`, `pandas` or `polars`.
+
+    Args:
+        library: The library that the object must be of; None accepts all four.
+        data: The object.
+        schema: For pandas, names or types of the columns.
+        zone: The time zone of the session.
+
+    Raises:
+        SchemaError: with code `wrong-argument`, `not-a-value`, `duplicate-column`.
+        UnsupportedError: with code `type-not-in-flink`, `streaming-not-supported` or
+            `not-over-connect`.
+        ExternalError: with code `spark-session-stopped` for a DataFrame of a stopped session.
+    """
+    library = library or _library(data)
+    match library:
+        case "spark":
+            frame = _frame_of(data)
+            return InlineRows(_resolved(from_struct_type(frame.schema)), _Frame(frame), library)
+        case "pandas":
+            table = of_pandas(data, schema, zone)
+        case "polars":
+            table = _of_polars(data)
+        case _:
+            table = as_table(data)
+    resolved = _resolved(from_schema(table.schema))
+    check_values(table)
+    return InlineRows(resolved, _ArrowRows(exactly_for_spark(table), resolved), library)
+
+
+def _library(data: object) -> str:
+    """Return the library of an object of rows, by the package of its class.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for any other object.
+    """
+    package = type(data).__module__.partition(".")[0]
+    known = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
+    if package in known:
+        return known[package]
+    if hasattr(data, "__arrow_c_stream__"):
+        return "arrow"
+    raise SchemaError(
+        f"table must be a Table or rows of Spark, Arrow, pandas or polars, got {show(data)}",
+        code="wrong-argument",
+    )
+
+
+def _resolved(schema: Schema) -> ResolvedSchema:
+    """Return the resolved schema; its types are resolved already, its names may be duplicates."""
+    if not schema.columns:
+        raise SchemaError("the rows have no columns", code="missing-columns")
+    return SchemaResolver(streaming=False).resolve(schema)
+
+
+def _frame_of(data: object) -> DataFrame:
+    """Return a DataFrame of a running session."""
+    require_modules("pyspark.sql")
+    from pyspark.sql import DataFrame
+
+    if not isinstance(data, DataFrame):
+        raise SchemaError(
+            f"df must be a DataFrame of Spark, got {show(data)}", code="wrong-argument"
+        )
+    if not is_running(data.sparkSession):
+        raise ExternalError(
+            "the Spark session of the DataFrame is stopped", code="spark-session-stopped"
+        )
+    if data.isStreaming:
+        raise UnsupportedError(
+            "a streaming DataFrame cannot be read by a batch job", code="streaming-not-supported"
+        )
+    return data
+
+
+def _of_polars(data: Any) -> pa.Table:
+    require_modules("polars")
+    import polars as pl
+
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect()
+    if not isinstance(data, pl.DataFrame):
+        raise SchemaError(
+            f"frame must be a polars DataFrame, got {show(data)}", code="wrong-argument"
+        )
+    return as_table(data.to_arrow())
+
+
+# --- in a job -------------------------------------------------------------------------------------
+
+
+#: Operators of physical plans that run Python.
+_OF_PYTHON = regex("Python|Pandas|InArrow")
+#: The time zone of a session.
+ZONE: Final = "spark.sql.session.timeZone"
+#: Leaves of analysed plans whose rows are in the plan.
+FIXED: Final = frozenset({"LocalRelation", "OneRowRelation", "Range"})
+
+
+class _Frame:
+    """A DataFrame of the user."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+        self._shared: tuple[SparkSession, DataFrame] | None = None
+
+    @cached_property
+    def calls_python(self) -> bool:
+        """Whether the plan contains Python functions, which read the time zone of their session.
+
+        Over Spark Connect it is searched for words of their operators, which names may contain.
+        """
+        session = self._frame.sparkSession
+        if is_connect(session):
+            connect: Any = self._frame
+            plan = connect._explain_string(extended=True)  # noqa: SLF001
+            return _OF_PYTHON.search(plan) is not None
+        pattern = java_class(session, "org.apache.spark.sql.catalyst.trees.TreePattern")
+        return bool(self._plan.containsPattern(pattern.PYTHON_UDF()))
+
+    @cached_property
+    def is_fixed(self) -> bool:
+        """Whether the plan itself holds its rows: Spark lists the files of tables when it plans."""
+        if is_connect(self._frame):
+            return False
+        leaves = self._plan.collectLeaves()
+        found = {leaves.apply(place).nodeName() for place in range(leaves.size())}
+        return found <= FIXED and not self.calls_python
+
+    @property
+    def _plan(self) -> Any:
+        return self._frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+
+    def read(self, session: SparkSession) -> DataFrame:
+        if is_connect(session) or is_connect(self._frame):
+            return self._read_over_connect(session)
+        if self._frame.sparkSession.sparkContext is not session.sparkContext:
+            raise ExternalError(
+                "the DataFrame belongs to another SparkContext than the jobs of the environment",
+                code="spark-session-stopped",
+                hint="create the DataFrame again in the running session",
+            )
+        if self.calls_python and _has_own_zone(self._frame, session):
+            return _of_rows(self._frame, session)
+        return in_session(self._frame, session)
+
+    def _read_over_connect(self, session: SparkSession) -> DataFrame:
+        hint = "use from_arrow(df.toArrow())"
+        if is_connect(session) and not is_connect(self._frame):
+            raise not_over_connect("a DataFrame of this process", hint)
+        if not is_connect(session):
+            raise not_over_connect("a DataFrame in a SparkContext of this process", hint)
+        if _has_own_zone(self._frame, session) and self.calls_python:
+            raise not_over_connect(
+                "a DataFrame with Python functions and another time zone",
+                f"set {ZONE!r} of its session to the time zone of the environment, or {hint}",
+            )
+        if self._shared is None or self._shared[0] is not session:
+            self._shared = session, in_session(self._frame, session)
+        return self._shared[1]
+
+
+class _ArrowRows:
+    """A table of Arrow, which is sent to Spark for the first query that reads it."""
+
+    def __init__(self, table: pa.Table, schema: ResolvedSchema) -> None:
+        self._table = table
+        self._schema = schema
+        self._sent: tuple[SparkSession, DataFrame] | None = None
+
+    def read(self, session: SparkSession) -> DataFrame:
+        if self._sent is None or self._sent[0] is not session:
+            self._sent = session, self._send(session)
+        return self._sent[1]
+
+    def _send(self, session: SparkSession) -> DataFrame:
+        from pyspark.sql.types import StructField, StructType
+
+        fields: list[Any] = []
+        selected: list[NamedNode] = []
+        for one in to_struct_type(self._schema, on_loss="note").fields:
+            casts = of_months(one.dataType)
+            sent = as_months(one.dataType)[-1] if casts else one.dataType
+            if is_connect(session) and (timed := with_microseconds(sent)) is not sent:
+                sent, casts = timed, casts or [one.dataType]
+            fields.append(StructField(one.name, as_nullable(sent)))
+            node: Node = ColumnNode(one.name)
+            for type_ in casts:
+                node = Cast(node, type_sql(type_))
+            selected.append((node, one.name))
+        frame = session.createDataFrame(self._table, schema=StructType(fields))
+        changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
+        return select(frame, selected) if changed else frame
+
+
+def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
+    """Return rows as a frame of a session, in the physical types of their columns.
+
+    Exact types of a DataFrame are in metadata, which Spark also keeps where it changes values: the
+    union of TIMESTAMP(0) and TIMESTAMP(6) has the metadata of the first. A value that is not of the
+    exact type therefore fails the job.
+    """
+    content = cast("_Frame | _ArrowRows", rows.content)  # `rows_of` made it
+    with spark_errors():
+        frame = content.read(session)
+        if isinstance(content, _ArrowRows):
+            return frame
+        given = {one.name: one.dataType for one in frame.schema.fields}
+        physical = [_physical(one.name, one.data_type, given) for one in rows.schema.columns]
+        if [name for _, name in physical] == list(given) and _are_columns(physical):
+            return frame
+        return select(frame, physical)
+
+
+def _are_columns(selected: Sequence[NamedNode]) -> bool:
+    """Return whether a projection would only repeat columns."""
+    return all(isinstance(node, ColumnNode) and node.name == name for node, name in selected)
+
+
+def _physical(name: str, type_: DataType, given: Mapping[str, Any]) -> NamedNode:
+    node: Node = ColumnNode(name)
+    expected = to_spark(type_)
+    if comparable(given[name]) != comparable(expected):
+        node = Cast(node, to_spark_sql(type_))
+    return of_exact_type(node, type_, name), name
+
+
+class InlineViews:
+    """Views of rows that queries read directly, in one session at a time; threads may share it.
+
+    A view is dropped by the next query after its rows are deleted. Rows of a DataFrame that may be
+    others the next time have no view that is kept.
+
+    Args:
+        forget: Called with the name of each view that is dropped.
+    """
+
+    def __init__(self, forget: Callable[[str], None]) -> None:
+        self._forget = forget
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+        self._names: WeakKeyDictionary[InlineRows, str] = WeakKeyDictionary()
+        self._unused: deque[str] = deque()
+
+    def name(self, rows: InlineRows, names: TemporaryNames) -> str:
+        """Return the view of some rows, as SQL; it lives as long as they and the query."""
+        session = names.session
+        is_own = isinstance(rows.content, _Frame) and not rows.content.is_fixed
+        if is_own or is_connect(session):  # a plan of Connect may be analysed after the rows end
+            return names.view(inline_frame(rows, session))
+        with self._lock:
+            self._enter(session)
+            name = self._names.get(rows)
+            if name is None:
+                name = self._names[rows] = create_view(inline_frame(rows, session))
+                finalize(rows, self._unused.append, name)
+        return quote(name)
+
+    def drop_unused(self, session: SparkSession) -> None:
+        """Drop the views of rows that are deleted."""
+        with self._lock:
+            self._enter(session)
+            while self._unused:
+                name = self._unused.popleft()
+                self._forget(name)
+                drop_view(session, name)
+
+    def _enter(self, session: SparkSession) -> None:
+        """Forget the views of another session: its SparkContext was stopped."""
+        if self._session is not session:
+            self._session, self._names, self._unused = session, WeakKeyDictionary(), deque()
+
+
+# --- between sessions -----------------------------------------------------------------------------
+
+
+def _has_own_zone(frame: DataFrame, session: SparkSession) -> bool:
+    """Return whether a DataFrame has another session time zone."""
+    return bool(frame.sparkSession.conf.get(ZONE) != session.conf.get(ZONE))
+
+
+def _of_rows(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """Return the rows of a DataFrame, planned in its own session, as a frame of another one."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    java = frame._jdf  # noqa: SLF001
+    rows = java.queryExecution().toRdd()
+    made = session._jsparkSession.internalCreateDataFrame(rows, java.schema(), False)  # noqa: SLF001
+    return DataFrame(made, session)

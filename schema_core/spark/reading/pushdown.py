@@ -1,0 +1,490 @@
+"""What a query needs of each table that it scans: the columns, and the filters and limit to push.
+
+The analysis only widens: a column that might be read counts as read, and whatever cannot be shown
+to be safe to push is not offered. The query itself stays as it is, so it also evaluates the filters
+and the limit that a connector applies.
+
+Filters move down to a scan from WHERE and from the ON of joins, through joins (not into the side
+whose rows may be missing), derived tables and views (not through grouping, windows, LIMIT or
+OFFSET) and UNION ALL. A limit moves down to a scan if nothing below it selects, merges, adds or
+orders rows, other than filters that are offered with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field, replace
+from typing import NamedTuple, TypeAlias
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.query.correlation import columns_of, expressions_of, operands, rows_of
+from schema_core.query.relation import (
+    CommonScan,
+    FunctionTable,
+    Join,
+    Match,
+    Named,
+    ProcessTable,
+    Relation,
+    Sample,
+    Scan,
+    Select,
+    SetOperation,
+    Sort,
+    Unnest,
+    Values,
+    WindowTable,
+    With,
+    is_output,
+    unique_names,
+)
+from schema_core.schema.columns import PhysicalColumn
+from schema_core.spark.compiler.value_types import is_fine
+from schema_core.sql.syntax import JoinKind
+from schema_core.types import (
+    BigIntType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarCharType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanDemand:
+    """What a query needs of one scan.
+
+    Attributes:
+        columns: The names of the columns of the table that it reads.
+        filters: Predicates over physical columns; the query drops rows for which one is not TRUE.
+        limit: How many of the rows that pass all filters the query needs at most; None for all.
+    """
+
+    columns: frozenset[str]
+    filters: tuple[Typed, ...] = ()
+    limit: int | None = None
+
+    def merged(self, other: ScanDemand) -> ScanDemand:
+        """Return the demand of a scan that is read twice."""
+        columns = self.columns | other.columns
+        if self.filters != other.filters:
+            return ScanDemand(columns)
+        if self.limit is None or other.limit is None:
+            return ScanDemand(columns, self.filters)
+        return ScanDemand(columns, self.filters, max(self.limit, other.limit))
+
+
+def scan_demands(query: Relation) -> dict[int, ScanDemand]:
+    """Return what a query needs of its scans, by the identity of each `Scan`.
+
+    A scan that is not in the result is needed with all its columns.
+    """
+    analysis = _DemandAnalysis()
+    analysis.relation(query, EVERYTHING)
+    return analysis.found
+
+
+# --- predicates that can be pushed ---------------------------------------------------------------
+
+#: Functions that are deterministic, and cannot fail on operands of one family of types.
+_PREDICATES = frozenset({
+    "=", "<>", "<", "<=", ">", ">=", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN", "LIKE", "NOT LIKE",
+    "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE",
+    "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "AND", "OR", "NOT",
+})  # fmt: skip
+
+#: Types whose values compare without a conversion that could fail.
+_FAMILIES: dict[type[DataType], str] = {
+    **dict.fromkeys((TinyIntType, SmallIntType, IntType, BigIntType), "number"),
+    **dict.fromkeys((DecimalType, FloatType, DoubleType), "number"),
+    **dict.fromkeys((CharType, VarCharType), "string"),
+    BooleanType: "boolean",
+    DateType: "date",
+    TimeType: "time",
+    TimestampType: "timestamp",
+    LocalZonedTimestampType: "instant",
+}
+
+#: Calls in one predicate: a larger one is not worth its translation.
+MAX_CALLS = 64
+
+
+def conjuncts(condition: Typed | None) -> list[Typed]:
+    """Return the operands of nested ANDs, or the condition itself."""
+    found: list[Typed] = []
+    rest = [] if condition is None else [condition]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, FunctionCall) and one.function.name == "AND":
+            rest += reversed(one.arguments)
+        else:
+            found.append(one)
+    return found
+
+
+def is_pushable(predicate: Typed) -> bool:
+    """Return whether a predicate is deterministic, cannot fail, and reads columns."""
+    return obstacle(predicate) is None
+
+
+def obstacle(predicate: Typed) -> str | None:
+    """Return why a predicate is not pushable, None if it is."""
+    calls = 0
+    reads = False
+    for one in walk(predicate):
+        match one:
+            case FunctionCall():
+                calls += 1
+                if not _is_total(one):
+                    return f"{one.function.name} may fail, or does not compare values of one kind"
+            case Ref():
+                reads = True
+            case Constant():
+                continue
+            case Subquery():
+                return "it has a subquery"
+            case _:
+                return "it has more than columns, constants and functions"
+    if not reads:
+        return "it reads no column"
+    if calls > MAX_CALLS:
+        return f"it has more than {MAX_CALLS} functions"
+    return None if isinstance(predicate.type, BooleanType) else "its type is not BOOLEAN"
+
+
+def _family(type_: DataType) -> str | None:
+    """Return the family of a type; None for types of which no comparison is pushed."""
+    if is_fine(type_):
+        return None  # Spark has no literal of it
+    return _FAMILIES.get(type(type_))
+
+
+def _is_total(call: FunctionCall) -> bool:
+    """Return whether a call is deterministic and has a value for all operands."""
+    name, families = call.function.name, {_family(one.type) for one in call.arguments}
+    if name in {"IS NULL", "IS NOT NULL"}:
+        return True
+    if name in {"LIKE", "NOT LIKE"} and len(call.arguments) > 2:  # the escape may be invalid
+        return False
+    return name in _PREDICATES and None not in families and len(families) == 1
+
+
+def _substituted(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed | None:
+    """Return a pushable predicate over other columns, or None where one has no counterpart."""
+    match predicate:
+        case Ref():
+            return column(predicate)
+        case FunctionCall(arguments=arguments):
+            found = [_substituted(one, column) for one in arguments]
+            given = tuple(one for one in found if one is not None)
+            return replace(predicate, arguments=given) if len(given) == len(found) else None
+        case _:
+            return predicate
+
+
+def _moved(predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]) -> list[Typed]:
+    """Return the predicates that can be stated over other columns."""
+    found = (_substituted(one, column) for one in predicates)
+    return [one for one in found if one is not None]
+
+
+# --- the analysis --------------------------------------------------------------------------------
+
+#: Positions of columns of a relation, or None for all.
+Positions: TypeAlias = "frozenset[int] | None"
+
+
+class Demand(NamedTuple):
+    """What is needed of a relation.
+
+    The columns of `filters` are named by their position and have no qualifier. `limit` counts rows
+    that pass all of them.
+    """
+
+    positions: Positions = None
+    filters: tuple[Typed, ...] = ()
+    limit: int | None = None
+
+
+EVERYTHING = Demand()
+
+
+def _position(ref: Ref) -> int:
+    return int(ref.name)
+
+
+@dataclass(slots=True)
+class _DemandAnalysis:
+    """The columns that the expressions of a block read, and the demand of each scan.
+
+    What can read a column of a source is visited before that source: expressions and subqueries
+    before the sources of their block, and sources from right to left.
+    """
+
+    found: dict[int, ScanDemand] = field(default_factory=dict)
+    read: set[tuple[str, str]] = field(default_factory=set)
+    #: common tables in scope, with what the relations visited so far need of each
+    common: dict[str, list[Positions]] = field(default_factory=dict)
+
+    def relation(self, relation: Relation, demand: Demand) -> None:
+        """Visit a relation of which something is needed."""
+        while isinstance(relation, SetOperation):  # chains are long
+            demand = _of_operands(relation, demand)
+            self.relation(relation.right, _of_side(relation.right, relation, demand))
+            demand = _of_side(relation.left, relation, demand)
+            relation = relation.left
+        match relation:
+            case Scan():
+                self.scan(relation, demand)
+            case CommonScan(name):
+                self.common.get(name, []).append(demand.positions)
+            case Select():
+                self.block(relation, demand)
+            case Sort():
+                self.sort(relation, demand)
+            case With():
+                self.with_tables(relation, demand)
+            case Named() | Join():
+                self.require_all_columns(relation)
+            case Values(rows=rows):
+                self.expressions(value for row in rows for value in row)
+            case Unnest(collection=collection):
+                self.expressions([collection])
+            case FunctionTable(call=call):
+                self.expressions([call])
+            case WindowTable() | ProcessTable() | Match() | Sample():
+                self.relation(relation.input, EVERYTHING)
+
+    def scan(self, scan: Scan, demand: Demand) -> None:
+        """Record what is needed of a scan."""
+        columns = scan.columns
+        positions = range(len(columns)) if demand.positions is None else demand.positions
+        physical = {
+            one.name for one in scan.table.schema.columns if isinstance(one, PhysicalColumn)
+        }
+
+        def column(ref: Ref) -> Ref | None:
+            one = columns[_position(ref)]
+            return Ref(one.name, one.type) if one.name in physical else None
+
+        filters = _moved(demand.filters, column)
+        limit = demand.limit if len(filters) == len(demand.filters) else None
+        names = frozenset(columns[place].name for place in positions)
+        needed = ScanDemand(names, tuple(filters), limit)
+        known = self.found.get(id(scan))
+        self.found[id(scan)] = needed if known is None else known.merged(needed)
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def expressions(self, expressions: Iterable[Typed]) -> None:
+        """Record the columns that expressions read, and visit their subqueries."""
+        rest = list(expressions)
+        while rest:
+            one = rest.pop()
+            if isinstance(one, Ref):
+                self.read.add((one.relation or "", one.name))
+            elif isinstance(one, Subquery):
+                self.relation(rows_of(one), EVERYTHING)
+            rest += operands(one)
+
+    # --- blocks --------------------------------------------------------------------------------
+
+    def block(self, block: Select, demand: Demand, sorted_by: Sequence[Typed] = ()) -> None:
+        """Visit a SELECT block; `sorted_by` are further expressions over its sources."""
+        outer, self.read = self.read, set()
+        dead: Iterable[int] = ()
+        if demand.positions is not None and not block.distinct:
+            dead = set(range(len(block.items))) - demand.positions
+        live = [one.expression for place, one in enumerate(block.items) if place not in dead]
+        self.expressions([*live, *expressions_of(replace(block, items=())), *sorted_by])
+        if block.source is not None:
+            self.block_sources(block, block.source, demand)
+        self.read = outer | (self.read - columns_of(block.source))
+
+    def block_sources(self, block: Select, source: Relation, demand: Demand) -> None:
+        """Visit the sources of a block, whose expressions are visited."""
+        every = conjuncts(block.where)
+        filters = [one for one in every if is_pushable(one)]
+        keeps_rows = _keeps_rows(block)
+        limit = demand.limit if keeps_rows and not block.distinct else None
+        if len(filters) < len(every):
+            limit = None
+        if keeps_rows:
+            moved = _moved(demand.filters, lambda ref: _plain_item(block, _position(ref)))
+            filters += moved
+            limit = limit if len(moved) == len(demand.filters) else None
+        self.sources(source, filters, limit)
+
+    def sources(self, source: Relation, filters: Sequence[Typed], limit: int | None) -> None:
+        """Visit the sources of a block, from right to left.
+
+        Args:
+            source: A join, or a single source.
+            filters: Predicates that a row of the source must pass.
+            limit: How many rows of a single source are needed that pass all of them.
+        """
+        chain: list[tuple[Relation, Sequence[Typed]]] = [(source, filters)]
+        while chain:
+            one, above = chain.pop()
+            if isinstance(one, Join):
+                if one.condition is not None:
+                    self.expressions([one.condition])
+                limit = None
+                on = [part for part in conjuncts(one.condition) if is_pushable(part)]
+                left = [*(above if one.kind in _KEEPS_LEFT else ()),
+                        *(on if one.kind in _ON_LEFT else ())]  # fmt: skip
+                right = [*(above if one.kind in _KEEPS_RIGHT else ()),
+                         *(on if one.kind in _ON_RIGHT else ())]  # fmt: skip
+                chain += [(one.left, left), (one.right, right)]
+            elif isinstance(one, Named):
+                self.named(one, above, limit)
+            else:
+                self.relation(one, EVERYTHING)
+
+    def named(self, source: Named, filters: Sequence[Typed], limit: int | None) -> None:
+        """Visit a source with the columns that were read by its alias."""
+        places = {column.name: place for place, column in enumerate(source.columns)}
+        positions = frozenset(
+            place for name, place in places.items() if (source.alias, name) in self.read
+        )
+        if source.lateral or len(places) < len(source.columns):
+            self.relation(source.input, EVERYTHING)
+            return
+
+        def column(ref: Ref) -> Ref | None:
+            if ref.relation != source.alias or ref.name not in places:
+                return None
+            return Ref(str(places[ref.name]), ref.type)
+
+        moved = tuple(_moved(filters, column))
+        limit = limit if len(moved) == len(filters) else None
+        self.relation(source.input, Demand(positions, moved, limit))
+
+    def require_all_columns(self, source: Relation) -> None:
+        """Visit a join or a source all of whose columns are needed."""
+        rest = [source]
+        while rest:
+            match rest.pop():
+                case Join(left=left, right=right, condition=condition):
+                    self.expressions([] if condition is None else [condition])
+                    rest += [left, right]
+                case Named(input=below) | below:
+                    self.relation(below, EVERYTHING)
+
+    # --- queries around blocks -----------------------------------------------------------------
+
+    def sort(self, sort: Sort, demand: Demand) -> None:
+        """Visit ORDER BY, OFFSET and FETCH."""
+        keys = [key.expression for key in sort.keys if not isinstance(key.expression, Constant)]
+        hidden = [key for key in keys if not is_output(key)]
+        positions = demand.positions
+        if positions is not None:
+            places = {
+                name: place
+                for place, name in enumerate(unique_names(one.name for one in sort.columns))
+            }
+            used = [places.get(key.name) for key in keys if isinstance(key, Ref) and is_output(key)]
+            known = {one for one in used if one is not None}
+            positions = None if None in used else positions | known
+        filters, limit = demand.filters, demand.limit
+        if sort.fetch is not None or sort.offset is not None:
+            filters = ()
+            limit = None if sort.fetch is None else sort.fetch + (sort.offset or 0)
+        below = Demand(positions, filters, None if keys else limit)
+        if isinstance(sort.input, Select):
+            self.block(sort.input, below, hidden)
+            return
+        self.expressions(hidden)
+        self.relation(sort.input, below._replace(positions=None) if hidden else below)
+
+    def with_tables(self, query: With, demand: Demand) -> None:
+        """Visit common tables after what reads them: the query, then later tables."""
+        outer = self.common
+        if query.recursive:
+            self.common = {**outer, **{table.name: [] for table in query.tables}}
+            self.relation(query.input, demand)
+            for table in reversed(query.tables):
+                self.relation(table.relation, EVERYTHING)
+            self.common = outer
+            return
+        own: dict[str, list[Positions]] = {table.name: [] for table in query.tables}
+        self.common = {**outer, **own}
+        self.relation(query.input, demand)
+        for number in reversed(range(len(query.tables))):
+            table = query.tables[number]
+            earlier = {one.name: own[one.name] for one in query.tables[:number]}
+            self.common = {**outer, **earlier}
+            self.relation(table.relation, Demand(_union(own[table.name])))
+        self.common = outer
+
+
+def _union(needs: Iterable[Positions]) -> Positions:
+    found: frozenset[int] = frozenset()
+    for one in needs:
+        if one is None:
+            return None
+        found |= one
+    return found
+
+
+#: Kinds of joins of which every row has a row of the left (right) side, on which a filter over the
+#: joined rows can be evaluated; and those whose ON condition selects rows of that side.
+_BOTH = {JoinKind.INNER, JoinKind.COMMA, JoinKind.CROSS}
+_KEEPS_LEFT = _BOTH | {JoinKind.LEFT}
+_KEEPS_RIGHT = _BOTH | {JoinKind.RIGHT}
+_ON_LEFT = _BOTH | {JoinKind.RIGHT}
+_ON_RIGHT = _BOTH | {JoinKind.LEFT}
+
+
+def _keeps_rows(block: Select) -> bool:
+    """Return whether a block has one row for each row of its source that passes WHERE."""
+    if block.grouping is not None or block.having is not None or block.qualify is not None:
+        return False
+    return not any(_has_window(item.expression) for item in block.items)
+
+
+def _has_window(expression: Typed) -> bool:
+    rest = [expression]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, FunctionCall) and one.over is not None:
+            return True
+        rest += operands(one)
+    return False
+
+
+def _plain_item(block: Select, place: int) -> Ref | None:
+    """Return the column of the source that an item selects, if it is one."""
+    expression = block.items[place].expression
+    return expression if isinstance(expression, Ref) and expression.relation else None
+
+
+def _of_operands(operation: SetOperation, demand: Demand) -> Demand:
+    """Return what is needed of the operands of a set operation; only UNION ALL keeps all rows."""
+    return demand if (operation.operator, operation.all) == ("UNION", True) else EVERYTHING
+
+
+def _of_side(side: Relation, operation: SetOperation, demand: Demand) -> Demand:
+    """Return what is needed of an operand, whose columns may be cast to those of the operation."""
+    given, wanted = side.columns, operation.columns
+
+    def column(ref: Ref) -> Ref | None:
+        place = _position(ref)
+        same = given[place].type.nullable() == wanted[place].type.nullable()
+        return ref if same else None
+
+    filters = tuple(_moved(demand.filters, column))
+    limit = demand.limit if len(filters) == len(demand.filters) else None
+    return Demand(demand.positions, filters, limit)

@@ -1,0 +1,179 @@
+"""The two modes of Spark's API: classic, in the JVM of this process, and Spark Connect.
+
+A session of Spark Connect is a client: it has no SparkContext and no access to the JVM. What needs
+one of them is refused before a job by `require_classic`, with one code for all of it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from schema_core.base.lazy_regex import regex
+from schema_core.errors import ExternalError, UnsupportedError
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Masters whose executor is the driver; its Python workers have the modules of this process.
+_IN_PROCESS: Final = regex(r"local(\[.*\])?")
+
+
+def is_connect(session: object) -> bool:
+    """Return whether a session, or a DataFrame, is one of Spark Connect."""
+    return type(session).__module__.startswith("pyspark.sql.connect.")
+
+
+def functions_of(session: object) -> Any:
+    """Return the module of functions of a session, or of a DataFrame.
+
+    Those of `pyspark.sql.functions` are of Spark Connect only in a process without a SparkContext.
+    """
+    if is_connect(session):
+        from pyspark.sql.connect import functions as of_connect
+
+        return of_connect
+    from pyspark.sql import functions
+
+    return functions
+
+
+def require_classic(session: SparkSession, what: str, hint: str | None = None) -> None:
+    """Refuse what needs the JVM of the driver in a session of Spark Connect.
+
+    Raises:
+        UnsupportedError: with code `not-over-connect`.
+    """
+    if is_connect(session):
+        raise not_over_connect(what, hint)
+
+
+def not_over_connect(what: str, hint: str | None = None) -> UnsupportedError:
+    """Return the error for what needs the JVM of the driver."""
+    return UnsupportedError(
+        f"{what}: not available over Spark Connect",
+        code="not-over-connect",
+        hint=hint or "use a session of a SparkContext in this process",
+    )
+
+
+def is_running(session: SparkSession) -> bool:
+    """Return whether neither a session of Spark Connect nor its SparkContext has been stopped."""
+    if is_connect(session):
+        return not session.is_stopped
+    return is_alive(session.sparkContext)
+
+
+def is_alive(context: SparkContext) -> bool:
+    """Return whether a SparkContext has not been stopped, from Python or within the JVM.
+
+    One whose JVM has ended is released, so that PySpark starts another JVM: it would call the one
+    that has ended forever.
+    """
+    java = context._jsc  # noqa: SLF001 - None once it is stopped
+    if java is None:
+        return False
+    try:
+        return not java.sc().isStopped()
+    except Exception as error:
+        if getattr(error, "java_exception", None) is not None:
+            raise
+    release_jvm(context)
+    return False
+
+
+def release_jvm(context: SparkContext) -> None:
+    """Let PySpark forget the JVM of a SparkContext, which has ended."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway: Any = context._gateway  # noqa: SLF001 - PySpark has no public access
+    for _ in range(2):  # the first call fails, and forgets the objects of the JVM
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            context.stop()
+    with SparkContext._lock:  # noqa: SLF001
+        if SparkContext._gateway is not gateway:  # noqa: SLF001 - another thread was first
+            return
+        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+        SparkSession._instantiatedSession = None  # noqa: SLF001
+        SparkSession._activeSession = None  # noqa: SLF001
+    with suppress(Exception):
+        gateway.shutdown()
+
+
+def has_lost_jvm(context: SparkContext | None = None) -> bool:
+    """Return whether the JVM of a SparkContext, by default of the active one, has ended."""
+    module: Any = sys.modules.get("pyspark.core.context")
+    if context is None and module is not None:
+        context = module.SparkContext._active_spark_context  # noqa: SLF001
+    if context is None or context._jsc is None:  # noqa: SLF001
+        return False
+    return not is_alive(context) and context._jsc is None  # noqa: SLF001
+
+
+def stopped(hint: str = "create an environment with a running session") -> ExternalError:
+    """Return the error for a session that has been stopped."""
+    return ExternalError(
+        "the Spark session of the environment is stopped, or its JVM has ended",
+        code="spark-session-stopped",
+        hint=hint,
+    )
+
+
+def ended_jvm() -> ExternalError:
+    """Return the error for what ran when the JVM ended."""
+    return ExternalError(
+        "the JVM of Spark has ended: it was killed, or ran out of memory",
+        code="spark-session-stopped",
+        hint="run the statement again, which starts another JVM; an environment that was given a "
+        "session needs a new one: TableEnvironment.create(settings, spark=session)",
+    )
+
+
+def is_same_session(frame: DataFrame, session: SparkSession) -> bool:
+    """Return whether a DataFrame is of a session: two wrappers may be of one session."""
+    own: Any = frame.sparkSession
+    if is_connect(own) or is_connect(session):
+        return is_connect(own) and is_connect(session) and own.session_id == session.session_id
+    return bool(own._jsparkSession.equals(session._jsparkSession))  # noqa: SLF001
+
+
+def has_remote_workers(session: SparkSession) -> bool:
+    """Return whether Python functions may run where the modules of this process are not."""
+    return is_connect(session) or not _IN_PROCESS.fullmatch(session.sparkContext.master)
+
+
+@contextmanager
+def checkpointed(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
+    """Yield a frame of the same rows, computed now, whatever happens to what the frame reads.
+
+    Args:
+        frame: The frame.
+        when: False to yield the frame itself.
+    """
+    if not when:
+        yield frame
+        return
+    found: Any = frame.localCheckpoint(eager=True)
+    if not is_connect(frame):
+        yield found
+        return
+    # PySpark makes it a frame of the active session, where no such rows are
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.connect.plan import CachedRemoteRelation
+
+    session: Any = frame.sparkSession
+    relation, key = found._plan, found._plan._relation_id  # noqa: SLF001
+    relation._relation_id = None  # noqa: SLF001 - its end would delete nothing
+    kept = CachedRemoteRelation(key, session)
+    try:
+        yield ConnectFrame(kept, session)
+    finally:
+        # PySpark deletes the rows when the object ends, and waits for a server that has ended
+        kept.__del__()
+        kept._relation_id = None  # noqa: SLF001

@@ -1,0 +1,441 @@
+"""The Spark session that jobs run in, separate from any session of the user.
+
+Each environment has its own. It shares the SparkContext of the process (a JVM has one) and nothing
+else: settings, temporary views and functions are its own, so no job changes the session of the
+user. When the SparkContext is stopped, the next job opens a session in the one that runs then, or
+starts one; a session that was passed to the environment is not replaced by another.
+
+ANSI mode is off: without it Spark behaves as Flink, which wraps integers around, truncates casts
+between numbers and returns NULL for a DECIMAL overflow. Where Flink raises (a string that is not a
+number, an integer divided by zero) the generated SQL raises the error. Names are case-sensitive,
+the time zone is always set, and TIME is a type.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import threading
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+from weakref import finalize, ref
+
+from schema_core.base.extras import needs, require_modules
+from schema_core.base.text import show
+from schema_core.errors import ExternalError, SchemaError
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.python.udf_registration import has_udfs, register_udfs, spark_type
+from schema_core.spark.session.api_mode import (
+    is_alive,
+    is_connect,
+    is_running,
+    not_over_connect,
+    stopped,
+)
+from schema_core.spark.session.java import find_java
+from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.settings import MEANING, ORPHANS, SECRECY, START, TUNING
+from schema_core.spark.session.worker_package import send_package
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Hadoop's umask, and the umask while that of this process is read.
+HADOOP_UMASK: Final = 0o022
+PRIVATE: Final = 0o077
+#: Set by ``spark-submit``, which has started the JVM with the settings given to it.
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+
+
+class JobSession:
+    """The session that the jobs of one environment run in, opened at first use.
+
+    Args:
+        root: The user's session in whose SparkContext jobs run; without one it is the SparkContext
+            that runs when a job asks, else Spark is started.
+        settings: Settings that Spark is started with, in addition to `START`.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a root that is not a `SparkSession`.
+    """
+
+    def __init__(
+        self, root: SparkSession | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        if root is not None:
+            _require_session(root)
+        self._root = root
+        self._settings = settings or {}
+        self._session: SparkSession | None = None
+        self._opened_from: SparkSession | None = None
+        self._lock = threading.RLock()  # jobs may come from several threads
+
+    def get(self) -> SparkSession:
+        """Return the session with the Python UDFs registered; errors are those of `opened`."""
+        session = self.opened()
+        if not has_udfs(session):
+            register_udfs(session)
+        return session
+
+    def opened(self) -> SparkSession:
+        """Return the session, in a SparkContext that runs; see `require_udfs` for its functions.
+
+        The session of the user is never changed, whichever thread calls.
+
+        Raises:
+            NotFoundError: with code `missing-extra` or `java-not-found` where one of the two is
+                missing.
+            ExternalError: with code `spark-start-failed` where Spark does not start,
+                `spark-session-stopped` where the session of the user has been stopped.
+        """
+        require_modules("pyspark.sql")
+        with self._lock:
+            of_user = [] if self._root is None else [self._root]
+            if self._session is None or not all(map(is_running, [self._session, *of_user])):
+                self._session = self._open()
+            return self._session
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a job has opened the session."""
+        return self._session is not None
+
+    def root(self) -> SparkSession:
+        """Return the session of the user in whose SparkContext jobs run; errors as `opened`."""
+        with self._lock:
+            self.opened()  # sets the attribute
+            return cast("SparkSession", self._opened_from)
+
+    def _open(self) -> SparkSession:
+        from pyspark.sql import SparkSession
+
+        # PySpark's own lock: other threads, the user's too, may start Spark at the same time.
+        with SparkSession.Builder._lock:  # noqa: SLF001
+            if self._root is None:
+                self._opened_from = running_session() or start(self._settings)
+                return _new_session(self._opened_from)
+            if not is_running(self._root):
+                raise stopped()
+            self._opened_from = self._root
+            return _new_session(self._root)
+
+
+def _require_session(root: object) -> None:
+    require_modules("pyspark.sql")
+    from pyspark.sql import SparkSession
+
+    if not isinstance(root, SparkSession) and not is_connect(root):
+        raise SchemaError(f"spark must be a SparkSession, got {show(root)}", code="wrong-argument")
+
+
+def running_session() -> SparkSession | None:
+    """Return the root session of the running SparkContext, or None where none runs.
+
+    `SparkSession.getActiveSession` would not do: it is None in every thread but that of the user.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public name
+    if context is None:
+        return None
+    if not is_alive(context):
+        context.stop()  # it was stopped within the JVM, which PySpark does not detect
+        return None
+    root = SparkSession._instantiatedSession  # noqa: SLF001
+    return root if root is not None and root.sparkContext is context else SparkSession(context)
+
+
+def _new_session(root: SparkSession) -> SparkSession:
+    """Open a session with the settings for Flink's semantics, whose workers have the library."""
+    session = root.newSession() if is_connect(root) else _new_classic_session(root)
+    meaning = MEANING
+    if is_connect(session):
+        _release_at_exit(session)
+        meaning = {**MEANING, **ORPHANS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Spark Connect warns of settings that are deprecated
+        for key, value in {**_tuning(root), **SECRECY, **meaning}.items():
+            session.conf.set(key, value)
+    send_package(session)
+    return session
+
+
+def _release_at_exit(session: SparkSession) -> None:
+    """Have a session of Spark Connect released when this process ends, in a single attempt.
+
+    PySpark's client would send commands at the exit, repeat them for ten minutes if the server has
+    gone, and wait for their ends when the threads that receive them have been stopped.
+    """
+    connect: Any = session
+    client = ref(connect.client)
+
+    def release() -> None:
+        if (found := client()) is None or found.is_closed:
+            return
+        found.set_retry_policies([])
+        with suppress(Exception):
+            found.release_session()
+        found.close()
+
+    atexit.register(release)
+
+
+def _tuning(root: SparkSession) -> dict[str, str]:
+    """Return the settings of `TUNING` that Spark was not started with."""
+    if is_connect(root):
+        return {}
+    of_process = root.sparkContext.getConf()
+    return {key: value for key, value in TUNING.items() if not of_process.contains(key)}
+
+
+def _new_classic_session(root: SparkSession) -> SparkSession:
+    from pyspark import RDD
+
+    to_frame = RDD.__dict__.get("toDF")
+    session = root.newSession()
+    if to_frame is not None:
+        # PySpark binds `RDD.toDF` to the last session: bind it to the user's session again.
+        RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
+    return session
+
+
+@contextmanager
+def active_session(session: SparkSession) -> Iterator[None]:
+    """Make a session the active one of this thread, whose settings Spark's planner and codegen use.
+
+    Spark does so itself for its own actions, but not for methods that are called through py4j.
+    """
+    if is_connect(session):
+        yield
+        return
+    sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
+def start(settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark with these settings in addition to `START`; it must not be running.
+
+    In a program of ``spark-submit`` the settings given to that command replace `START`.
+
+    Raises:
+        NotFoundError: with code `java-not-found`.
+        SchemaError: with code `invalid-spark-setting` for a malformed ``SCHEMA_CORE_SPARK``.
+        ExternalError: with code `spark-start-failed` where Spark does not start.
+        UnsupportedError: with code `not-over-connect` in a process that uses Spark Connect.
+    """
+    from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        raise not_over_connect(
+            "starting Spark in this process",
+            "pass its session: TableEnvironment.create(settings, spark=session)",
+        )
+    defaults: Mapping[str, str] = {}
+    if _SUBMITTED not in os.environ:
+        defaults = {**START, **_umask_setting()}
+        os.environ["JAVA_HOME"] = str(find_java().home)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    builder = SparkSession.builder
+    for key, value in {**defaults, **settings, **_settings_of_environment(), **MEANING}.items():
+        builder = builder.config(key, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise ExternalError(f"Spark failed to start: {error}", code="spark-start-failed") from error
+    return session
+
+
+def _umask_setting() -> dict[str, str]:
+    """Return the setting by which Spark creates files with the umask of this process.
+
+    Without it Hadoop's default is used, so that files are readable for others in directories of
+    this process that are not.
+    """
+    umask = os.umask(PRIVATE)
+    os.umask(umask)
+    return (
+        {} if umask == HADOOP_UMASK else {"spark.hadoop.fs.permissions.umask-mode": f"{umask:03o}"}
+    )
+
+
+def _settings_of_environment() -> dict[str, str]:
+    """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``.
+
+    Raises:
+        SchemaError: with code `invalid-spark-setting` for a word that is not a setting, such as
+            the second word of a value, since the variable is split at spaces.
+    """
+    settings = {}
+    for word in os.environ.get("SCHEMA_CORE_SPARK", "").split():
+        key, equals, value = word.partition("=")
+        if not (key and equals):
+            raise SchemaError(
+                "the variable SCHEMA_CORE_SPARK must contain settings such as "
+                f"spark.master=local[2], got {show(word)}",
+                code="invalid-spark-setting",
+                hint="values cannot contain spaces: set such a value in spark-defaults.conf",
+            )
+        settings[key] = value
+    return settings
+
+
+# --- temporary views -----------------------------------------------------------------------------
+
+
+def create_view(frame: DataFrame) -> str:
+    """Register a frame in its session under a new name, which is returned."""
+    name = f"{PREFIX}input_{uuid.uuid4().hex}"
+    frame.createOrReplaceTempView(name)
+    return name
+
+
+def drop_view(session: SparkSession, name: str) -> None:
+    """Drop a view of `create_view`.
+
+    The session's catalog is called directly: Spark's own method also plans the view once more, in
+    order to look for tables that are cached.
+    """
+    if is_connect(session):
+        session.catalog.dropTempView(name)
+        return
+    session._jsparkSession.sessionState().catalog().dropTempView(name)  # noqa: SLF001
+
+
+# --- names of one query --------------------------------------------------------------------------
+
+# Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
+# are therefore dropped as soon as the frame exists. A frame of Spark Connect is analysed anew by
+# every action: its names are dropped by a query that follows the end of its plan.
+
+
+class UnusedNames:
+    """Names of queries of Spark Connect whose plans no longer exist; threads may share it."""
+
+    def __init__(self) -> None:
+        self._drops: deque[tuple[SparkSession, Callable[[], object]]] = deque()
+
+    def drop_with(self, frame: DataFrame, drops: Iterable[Callable[[], object]]) -> None:
+        """Make calls once a frame, and every frame that is derived from it, no longer exist."""
+        session = frame.sparkSession
+        ended = [(session, one) for one in drops]
+        # frames refer to the plans of the frames that they are derived from
+        finalize(frame._plan, self._drops.extend, ended).atexit = False  # noqa: SLF001
+
+    def drop(self, session: SparkSession) -> None:
+        """Drop the names of plans that have ended; those of another session ended with it."""
+        while True:
+            try:
+                owner, drop = self._drops.popleft()
+            except IndexError:  # another thread may have taken the last one
+                return
+            if owner is session:
+                drop()
+
+
+class TemporaryNames:
+    """Temporary views and functions of one query; a context manager that drops them at the end.
+
+    Their names are random, since jobs of several threads and environments share one session.
+    `is_repeatable` is set while there are none: then the text of the query names only what
+    outlives it.
+
+    Args:
+        session: The session of the query.
+        unused: Gets the names of frames of Spark Connect, for which `keep_for` is called.
+    """
+
+    def __init__(self, session: SparkSession, unused: UnusedNames | None = None) -> None:
+        self.session = session
+        self._unused = unused
+        self.is_repeatable: bool = True
+        self._drops: list[Callable[[], object]] = []
+
+    def view(self, frame: DataFrame) -> str:
+        """Register a frame of the session; return its name as SQL."""
+        name = create_view(frame)
+        self.is_repeatable = False
+        self._drops.append(lambda: drop_view(self.session, name))
+        return quote(name)
+
+    def keep_for(self, frame: DataFrame) -> None:
+        """Let the names live as long as the plan of a frame, if it is analysed by every action."""
+        if is_connect(self.session) and self._unused is not None:
+            drops, self._drops = self._drops, []
+            self._unused.drop_with(frame, reversed(drops))
+
+    def at_end(self, call: Callable[[], object]) -> None:
+        """Make a call when the names are dropped."""
+        self._drops.append(call)
+
+    def function(self, function: Callable[..., Any], result: str) -> str:
+        """Register a Python function with the Spark type of its results; return its plain name."""
+        return self._register(function, spark_type(result))
+
+    @needs("pandas", "pyarrow")
+    def function_of_series(self, function: Callable[..., Any], result: str) -> str:
+        """Register a function of series of pandas, which returns a series, as `function`."""
+        import pandas as pd
+        from pyspark.sql.functions import pandas_udf
+
+        def evaluated(*series: Any) -> Any:
+            return function(*series)
+
+        # Spark decides by the hints what a function is given
+        evaluated.__annotations__ = {"series": pd.Series, "return": pd.Series}
+        return self._register(pandas_udf(evaluated, spark_type(result)))
+
+    @needs("pyarrow")
+    def function_of_columns(self, function: Callable[..., Any], result: str) -> str:
+        """Register a function of Arrow columns, which returns a column, as `function`."""
+        from pyspark.sql.functions import arrow_udf
+
+        return self._register(arrow_udf(function, spark_type(result)))
+
+    def _register(self, function: Any, *result: Any) -> str:
+        name = f"{PREFIX}user_{uuid.uuid4().hex}"
+        self.is_repeatable = False
+        drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
+        self._drops.append(lambda: self.session.sql(drop))
+        self.session.udf.register(name, function, *result)
+        return name
+
+    def drop(self) -> None:
+        """Drop all names."""
+        while self._drops:
+            self._drops.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.drop()
+        except Exception as failure:
+            if error is None:
+                raise
+            error.add_note(f"temporary names of the query were not dropped: {failure}")

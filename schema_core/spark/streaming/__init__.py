@@ -1,0 +1,1 @@
+"""Streaming jobs on Spark: stages, watermarks, joins, changelogs and checkpoints."""

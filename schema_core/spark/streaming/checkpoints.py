@@ -1,0 +1,427 @@
+"""Checkpoints of streaming jobs: where a job that is started again continues, and which job it is.
+
+The directory of a job is below ``execution.checkpointing.dir``. It holds the checkpoint of Spark's
+streaming query, which lists what was read, and a description of the job. A job continues only from
+its own checkpoint: another query would skip the rows that the first one has read. The schemas of
+its tables may change as the rules of migrations permit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, field, fields, is_dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.lazy_regex import regex
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
+from schema_core.environment.planner import BoundTable
+from schema_core.errors import AlreadyExistsError, ConflictError, SchemaError
+from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import FunctionCall
+from schema_core.query.relation import Item, Relation, Select, SourceTable
+from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.file_systems import absolute, located
+from schema_core.spark.jobs import causes
+from schema_core.spark.reading.stored_schemas import (
+    Tables,
+    require_compatible,
+    sink_of,
+    sources_of,
+    tables_from,
+)
+from schema_core.spark.streaming.checkpoint_files import (
+    COMMITS,
+    METADATA,
+    OFFSETS,
+    QUERY,
+    STATE,
+    CheckpointFiles,
+    invalid_checkpoint,
+)
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The description of the job, in the directory of a job.
+JOB: Final = "job.json"
+DRAFT: Final = ".job.json"
+LOCK: Final = ".lock"
+#: What errors of Spark contain for a file that is missing or damaged, and for one of a state.
+_UNREADABLE = regex(
+    r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|ChecksumException|EOFException|FileNotFoundException"
+    r"|does not exist|Incomplete log file|Malformed log file|Stream is corrupted"
+)
+_STATE = regex(
+    r"CANNOT_LOAD_STATE_STORE|STATE_STORE|MISSING_STATE_DIRECTORY|StateStore|streaming\.state\."
+)
+#: How many frames of the innermost error show what it read: some errors have no message.
+FRAMES: Final = 8
+#: How many bytes a description has at most.
+MAX_DESCRIPTION: Final = 1 << 24
+#: How many characters the name of a directory has at most; file systems permit 255 bytes.
+MAX_NAME: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class JobDescription:
+    """What a streaming job does.
+
+    Attributes:
+        sink: The path of its sink.
+        query: A digest of its query.
+        untyped: A digest of the query without types, which the schemas of its tables determine; an
+            empty string if it is not known.
+        sources: The columns that it reads.
+        written: The columns that it writes.
+        has_state: Whether its query has a state.
+    """
+
+    sink: str
+    query: str
+    untyped: str = ""
+    sources: Tables = field(default_factory=dict)
+    written: Tables = field(default_factory=dict)
+    has_state: bool = False
+
+    @classmethod
+    def of(
+        cls, target: BoundTable, query: Relation, columns: Sequence[str], *, has_state: bool
+    ) -> JobDescription:
+        """Return the description of a job that writes a resolved query into columns of a table."""
+        options = sorted(target.table.options.items())
+        place = tuple(one for one in options if not one[0].startswith("sink."))
+        return cls(
+            target.identifier.as_summary_string(),
+            digest_of(query, columns, place),
+            digest_of(query, columns, place, typed=False),
+            sources_of(query),
+            sink_of(target),
+            has_state,
+        )
+
+
+#: Fields that do not matter to a query: all columns of its sources, of which it may read some, and
+#: the syntax of subqueries, which are in the tree.
+_IRRELEVANT = frozenset({"columns", "schema", "subquery"})
+#: Class -> its name in digests, if that differs: the digests of existing checkpoints stay the same.
+_NAMES_IN_DIGESTS: dict[type, str] = {SourceTable: "Table"}
+
+
+def digest_of(
+    query: Relation,
+    columns: Sequence[str],
+    place: tuple[tuple[str, str], ...] = (),
+    *,
+    typed: bool = True,
+) -> str:
+    """Return a digest of what a job writes, the same in every process.
+
+    It depends on the query, the columns of its sink and the options of that, `place`. Columns that
+    the query does not read, names of its result and spans do not matter. If it is not `typed`,
+    neither do types that are not written in the query, and implicit casts.
+    """
+    digest = hashlib.sha256()
+    if isinstance(query, Select):
+        items = tuple(
+            Item(name, one.expression) for one, name in zip(query.items, columns, strict=True)
+        )
+        query = replace(query, items=items)
+    rest: list[Any] = [query, tuple(columns), place]
+    while rest:
+        node = rest.pop()
+        if not typed and isinstance(node, FunctionCall) and node.implicit:
+            rest.append(node.arguments[0])
+            continue
+        if not typed and isinstance(node, DataType):
+            continue
+        if isinstance(node, tuple):
+            text = f"tuple {len(node)}"
+            rest += reversed(node)
+        elif isinstance(node, Function):
+            text = f"function {node.name} {node.path}"
+        elif isinstance(node, str | int | Enum | DataType | ObjectIdentifier | None):
+            text = f"{type(node).__name__} {node!s}"
+        elif is_dataclass(node):
+            text = _NAMES_IN_DIGESTS.get(type(node), type(node).__name__)
+            names = [one.name for one in fields(node) if one.compare or one.name == "rows"]
+            rest += (getattr(node, name) for name in reversed(names) if name not in _IRRELEVANT)
+        else:
+            text = type(node).__name__
+        digest.update(f"{len(text)} {text}\n".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """The directory of one job; `id` is the same for all of its runs.
+
+    Args:
+        directory: The directory of the job.
+        path: The same directory as Spark names it.
+        description: What the job does.
+        found: The id in the directory, if there is one of this job.
+        stream: The id of Spark's query; None for a job that has not read anything yet.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        path: str,
+        description: JobDescription,
+        found: str | None,
+        stream: str | None,
+    ) -> None:
+        self._directory = directory
+        self._description = description
+        self._path = path
+        self._files = CheckpointFiles(directory, path)
+        self._release: Callable[[], None] | None = None
+        self._stream = stream
+        self.is_new: bool = stream is None
+        self.id: str = found or uuid.uuid4().hex
+        #: whether the directory has another description, with which the job continues
+        self.is_changed = False
+
+    @property
+    def location(self) -> str:
+        """The checkpoint of Spark's query."""
+        return f"{self._path}/{QUERY}"
+
+    def fits(self, last: int | None) -> bool:
+        """Return whether the last micro-batch that a table holds agrees with the checkpoint."""
+        begun, ended = self._files.last(OFFSETS), self._files.last(COMMITS)
+        if last is None:
+            return ended is None
+        return begun is not None and (-1 if ended is None else ended) <= last <= begun
+
+    def recording(
+        self, write: Callable[[DataFrame, int], None]
+    ) -> Callable[[DataFrame, int], None]:
+        """Return a function that writes a micro-batch after it has recorded its files."""
+
+        def record_and_write(rows: DataFrame, number: int) -> None:
+            self._files.record(number)
+            write(rows, number)
+
+        return record_and_write
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Convert errors of Spark about files of the checkpoint.
+
+        Raises:
+            ExternalError: with code `invalid-checkpoint`.
+        """
+        try:
+            yield
+        except Exception as error:
+            if (file := self._damaged_file(error)) is not None:
+                problem = f"has a missing or damaged file: {file!r}"
+                raise invalid_checkpoint(self._path, problem) from error
+            raise
+
+    def _damaged_file(self, error: Exception) -> str | None:
+        """Return the file of the checkpoint that Spark cannot read, None for other errors."""
+        found = [*causes(error)]
+        texts = [str(error), *map(str, found)]
+        if not any(map(_UNREADABLE.search, texts)):
+            return None
+        place = re.escape(self.location.partition("://")[2].rpartition("//")[2] or self.location)
+        files = [match for text in texts for match in re.findall(rf"{place}/([\w./-]+\w)", text)]
+        if files:
+            return f"{QUERY}/{files[-1]}"
+        if found and hasattr(found[-1], "getStackTrace"):
+            texts += map(str, list(found[-1].getStackTrace())[:FRAMES])
+        return f"{QUERY}/{STATE}" if any(map(_STATE.search, texts)) else None
+
+    def begin(self) -> None:
+        """Write the description of a new job, and keep other runs of the job out.
+
+        Raises:
+            ConflictError: with code `job-already-runs`.
+            ExternalError: with code `file-system-failed`.
+        """
+        directory = self._directory
+        directory.mkdirs("")
+        lock = directory.path(LOCK)
+        self._release = directory.call(f"lock {lock!r}", lambda: directory.system.lock(lock))
+        if self._release is None:
+            raise self._already_runs()
+        if self._stream is None:
+            if self._files.has_progress():  # another has run meanwhile
+                self.end()
+                raise self._already_runs()
+            # the description follows the file that it names: without the file it was lost
+            self._stream = self._files.create_metadata()
+            self._describe()
+        elif self.is_changed:
+            self._describe()
+        self._files.delete_checksums()
+
+    def _describe(self) -> None:
+        """Write the description of the job in place of an earlier one.
+
+        If the process ends meanwhile, the draft is the description.
+        """
+        ids = {"id": self.id, "stream": self._stream}
+        content = {"version": 1, **ids, **asdict(self._description)}
+        self._directory.delete(DRAFT)
+        self._directory.create(DRAFT, json.dumps(content, indent=1).encode())
+        self._directory.delete(JOB)
+        self._directory.rename(DRAFT, JOB)
+
+    def _already_runs(self) -> ConflictError:
+        return ConflictError(
+            f"another process runs the job with the checkpoint {self._path!r}",
+            code="job-already-runs",
+            hint="cancel that job first; "
+            f"or SET '{PIPELINE_NAME.key}' to another name for another job",
+        )
+
+    def end(self) -> None:
+        """Let other runs of the job in."""
+        release, self._release = self._release, None
+        if release is not None:
+            release()
+
+    def remove(self) -> None:
+        """Remove the description of a new job that has begun, but has not started."""
+        if self._release is None:
+            return
+        if self.is_new:
+            for name in (DRAFT, JOB, QUERY):
+                self._directory.delete(name)
+        self.end()
+
+
+def directory_name(name: str) -> str:
+    """Return the name of the directory of a job, which stays within that of all checkpoints.
+
+    >>> directory_name("c.d.t"), directory_name("a/b"), directory_name("..")
+    ('c.d.t', 'a%2Fb', '%2E.')
+    """
+    found = quote(name, safe=" ")
+    if found.startswith((".", "_", " ")):  # hidden, or another directory
+        found = f"%{ord(found[0]):X}{found[1:]}"
+    if len(found) > MAX_NAME:
+        digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()
+        found = f"{found[: MAX_NAME - 33]}-{digest[:32]}"
+    return found
+
+
+def checkpoint_of(
+    session: SparkSession,
+    options: Mapping[str, str],
+    description: JobDescription,
+    *,
+    creates: bool,
+) -> Checkpoint | None:
+    """Return the checkpoint of a job, None where the options of the session name no directory.
+
+    Args:
+        session: The session of the job.
+        options: The options of the environment.
+        description: What the job does.
+        creates: Whether the job creates its table: it then has to start from the beginning.
+
+    Raises:
+        ConflictError: with code `checkpoint-mismatch` if another job wrote the checkpoint,
+            `checkpoint-schema-mismatch` if the schemas of its tables have changed and it cannot
+            continue with the new ones.
+        AlreadyExistsError: with code `checkpoint-exists` if the job creates its table.
+        ExternalError: with code `invalid-checkpoint`, or `file-system-failed`.
+    """
+    root = CHECKPOINTS.of(options)
+    if root is None:
+        return None
+    name = directory_name(PIPELINE_NAME.of(options) or description.sink)
+    path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{name}"
+    return checkpoint_in(Directory(*located(session, path)), path, description, creates=creates)
+
+
+def checkpoint_in(
+    directory: Directory, path: str, description: JobDescription, *, creates: bool
+) -> Checkpoint:
+    """Return the checkpoint of a job in a directory, named `path` in errors.
+
+    Raises:
+        ConflictError, AlreadyExistsError, ExternalError: as `checkpoint_of`.
+    """
+    files = CheckpointFiles(directory, path)
+    found = _read(directory, path)
+    if found is None:
+        if files.has_progress():
+            raise invalid_checkpoint(path, f"lacks the description of its job, {JOB!r}")
+        return Checkpoint(directory, path, description, None, None)
+    stream = files.stream()
+    is_same = (found["sink"], found["query"]) == (description.sink, description.query)
+    if not files.has_progress():
+        return Checkpoint(directory, path, description, found["id"] if is_same else None, None)
+    if creates:
+        raise AlreadyExistsError(
+            f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
+            "rows that it has read",
+            code="checkpoint-exists",
+            hint=f"delete the directory, or SET '{PIPELINE_NAME.key}' to a new name",
+        )
+    untyped = description.untyped or None
+    if not is_same and (found["sink"], found.get("untyped")) != (description.sink, untyped):
+        what = "table" if found["sink"] != description.sink else "query"
+        raise ConflictError(
+            f"the checkpoint in {path!r} belongs to a job with another {what}",
+            code="checkpoint-mismatch",
+            hint=f"SET '{PIPELINE_NAME.key}' to a new name to read everything from the beginning, "
+            "or run the statement that wrote the checkpoint",
+        )
+    if "sources" in found:
+        old = found["sources"], found["written"]
+        new = description.sources, description.written
+        require_compatible(path, old, new, has_state=description.has_state)
+    if found.get("stream", stream) != stream:
+        raise invalid_checkpoint(path, f"has the file {METADATA!r} of another query")
+    files.require_complete()
+    checkpoint = Checkpoint(directory, path, description, found["id"], stream)
+    checkpoint.is_changed = not is_same or "sources" not in found or old != new
+    return checkpoint
+
+
+def _read(directory: Directory, path: str) -> dict[str, Any] | None:
+    """Return the description in a directory, None if there is none.
+
+    Raises:
+        ExternalError: with code `invalid-checkpoint`.
+    """
+    name = JOB if directory.status(JOB) is not None else DRAFT
+    entry = directory.status(name)
+    if entry is None:
+        return None
+    content = directory.read(name) if entry.size <= MAX_DESCRIPTION else None
+    try:
+        found = json.loads(content or b"")
+        texts = [found[key] for key in ("id", "sink", "query")]
+        is_valid = found["version"] == 1 and all(isinstance(one, str) for one in texts)
+        for key in ("sources", "written") if "sources" in found else ():
+            found[key] = tables_from(found[key])
+        if is_valid and re.fullmatch("[0-9a-f]{32}", found["id"]):
+            return dict(found)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise invalid_checkpoint(path, f"has a damaged description of its job, {name!r}")
+
+
+def missing_checkpoint(sink: str, guarantee: str) -> SchemaError:
+    """Return the error for a job that needs a checkpoint, but has none."""
+    return SchemaError(
+        f"the streaming job into {sink} needs a checkpoint to write rows {guarantee}",
+        code="missing-checkpoint",
+        hint=f"SET '{CHECKPOINTS.key}' = 'file:///checkpoints'",
+    )

@@ -1,0 +1,767 @@
+"""Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
+
+Spark computes projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded
+tables from the new rows alone. One operation of a query may have a state (`OperatorState`).
+Everything else, which needs all rows, is refused before the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from enum import Enum
+from typing import Final, TypeAlias, cast
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import format_path
+from schema_core.environment.options import STATE_RETENTION
+from schema_core.errors import UnsupportedError
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.query.correlation import (
+    adds_elements,
+    expressions_of,
+    is_aggregate,
+    outer_columns,
+    parts_of,
+    rows_of,
+    subexpressions,
+    subqueries_in,
+)
+from schema_core.query.hints import STATE_TTL
+from schema_core.query.relation import (
+    CommonScan,
+    FunctionTable,
+    Grouping,
+    Join,
+    Match,
+    Named,
+    ProcessTable,
+    Relation,
+    Sample,
+    Scan,
+    Select,
+    SetOperation,
+    Sort,
+    Unnest,
+    Values,
+    WindowTable,
+    With,
+)
+from schema_core.query.substitution import substituted, without_common_tables
+from schema_core.spark.compiler.block import GROUP_WINDOWS
+from schema_core.spark.reading.pushdown import conjuncts
+from schema_core.spark.streaming.interval_joins import (
+    INNER,
+    TimeBounds,
+    TimedSide,
+    equations,
+    time_bounds,
+    timed_join,
+)
+from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
+from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
+from schema_core.types.temporal import TimestampKind
+
+#: Kind of a join -> which of its sides, left and right, may be unbounded. The rows of the other
+#: side are complete when a micro-batch starts, so a row without a match never gets one later.
+_SIDES: dict[JoinKind, tuple[bool, bool]] = {
+    JoinKind.COMMA: (True, True),
+    JoinKind.CROSS: (True, True),
+    JoinKind.INNER: (True, True),
+    JoinKind.LEFT: (True, False),
+    JoinKind.RIGHT: (False, True),
+    JoinKind.FULL: (False, False),
+}
+
+#: An outer join that returns rows of a bounded table for which no match arrives.
+PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
+
+
+#: What to do instead of an operation that needs all rows.
+HINT: Final = (
+    "read the table with options that bound it, or write its rows into a table and query that in "
+    "batch mode"
+)
+#: What a join of two unbounded tables needs.
+JOIN_HINT: Final = (
+    "join by an equation and by bounds of both rowtimes, such as a.k = b.k AND a.ts BETWEEN "
+    "b.ts - INTERVAL '5' MINUTE AND b.ts + INTERVAL '5' MINUTE"
+)
+#: What to do instead of a condition of UNNEST.
+ON_TRUE: Final = "join ON TRUE, and write the condition into WHERE"
+
+
+class OperatorState(Enum):
+    """The state of the one operation of a streaming query that has one."""
+
+    #: the accumulators of GROUP BY a window, until the watermark passes the window
+    WINDOW = "a window aggregation"
+    #: the rows of a window, until the watermark passes it
+    ROWS = "an operation on the rows of a window"
+    #: the rows of sessions, until the watermark passes them
+    SESSION = "a session window"
+    #: the rows of both sides, until the watermark shows that no other row can match them
+    JOIN = "an interval join"
+    #: the accumulators of GROUP BY, forever; the rows of the result are updated
+    GROUPS = "GROUP BY"
+    #: the distinct rows, forever
+    DISTINCT = "SELECT DISTINCT"
+    #: the keys of the rows that were returned, forever
+    FIRST = "ROW_NUMBER"
+    #: the first or last row of each key by its rowtime, forever; it is updated
+    RANKED = "ROW_NUMBER by a rowtime"
+
+
+#: States whose rows the watermark returns, all rows of a window at once.
+WINDOWED: Final = frozenset({OperatorState.WINDOW, OperatorState.ROWS, OperatorState.SESSION})
+#: States whose rows are updated.
+UPDATED: Final = frozenset({OperatorState.GROUPS, OperatorState.RANKED})
+
+#: The key of a single group.
+ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
+
+#: States that are kept as long as the job exists.
+PERMANENT: Final = frozenset(
+    {OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED}
+)
+
+#: The number of the first row.
+FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
+
+#: The bounds of a window that identify it.
+START, END = "start", "end"
+BOUNDS: Final = frozenset({START, END})
+#: The bounds among the columns of a source, by alias and name, or of a query, by position.
+Bounds: TypeAlias = "Mapping[object, str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """ROW_NUMBER of which a query keeps the first row, in a block without other functions of OVER.
+
+    Attributes:
+        block: The block whose item it is.
+        rank: The position of the row number in the result of the block.
+        key: The positions of the columns of PARTITION BY.
+        time: The position of the column of ORDER BY.
+        descending: Whether the row with the last time is the first.
+    """
+
+    block: Select
+    rank: int
+    key: tuple[int, ...]
+    time: int
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """How a query of unbounded tables is computed.
+
+    Attributes:
+        query: The query, without common tables.
+        table: The path of an unbounded table that it reads.
+        state: The state of `operation`; None if all of the query is computed from new rows.
+        operation: The operation with state: a part of `query`. Without DISTINCT for
+            `OperatorState.DISTINCT`.
+        rest: Whether what is above the operation is computed from the rows of each micro-batch,
+            which then has all rows of the windows that it has any of.
+        windows: The window functions over unbounded tables.
+        key: The positions of the columns that identify a row of the result, if rows are updated.
+        ranking: The first rows that `OperatorState.FIRST` and `OperatorState.RANKED` keep.
+        sides: The sides of `OperatorState.JOIN`, which the query reads from frames of their own.
+    """
+
+    query: Relation
+    table: str
+    state: OperatorState | None = None
+    operation: Relation | None = None
+    rest: bool = False
+    windows: tuple[WindowTable, ...] = ()
+    key: tuple[int, ...] = ()
+    ranking: Ranking | None = None
+    sides: tuple[TimedSide, ...] = ()
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether rows of the result are replaced by later ones."""
+        return self.state in UPDATED
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether rows are returned when the watermark passes the end of their window."""
+        return self.state in WINDOWED
+
+    def clock(self, zone: str) -> str | None:
+        """Return the time zone of the clock that watermarks are; None without watermarks.
+
+        Windows end by the clock of the session. Rowtimes that are joined are compared as they are.
+        """
+        if self.state is OperatorState.JOIN:
+            return "UTC"
+        return zone if self.has_windows else None
+
+    @property
+    def streamed(self) -> Relation | None:
+        """The operation with state; the input of a session window, whose rows Spark collects."""
+        operation = self.operation
+        if self.state is not OperatorState.SESSION:
+            return operation
+        return cast("WindowTable", operation).input
+
+    def above(self, rows: Scan) -> Relation:
+        """Return the query with a scan in place of what is streamed."""
+        place: Relation = rows
+        if self.state is OperatorState.SESSION:
+            place = replace(cast("WindowTable", self.operation), input=rows)
+        return substituted(self.query, lambda one: place if one is self.operation else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What is known of a relation that reads an unbounded table."""
+
+    table: str
+    windows: tuple[WindowTable, ...] = ()
+    bounds: Bounds = field(default_factory=dict)
+    state: OperatorState | None = None
+    operation: Relation | None = None
+    rest: bool = False
+    key: frozenset[object] = frozenset()
+    #: how many columns identify a row that is updated
+    keys: int = 0
+    ranking: Ranking | None = None
+    time_bounds: TimeBounds | None = None
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether rows are replaced by later ones."""
+        return self.state in UPDATED
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows of a window arrive in one micro-batch."""
+        return self.state in WINDOWED
+
+    def renamed(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
+        """Return the stream with columns under other names; those without one are left out."""
+        bounds = {new: part for old, part in self.bounds.items() for new in names.get(old, ())}
+        keys = [names.get(one, ()) for one in self.key]
+        key = {new[0] for new in keys if new}
+        return replace(self, bounds=bounds, key=frozenset(key))
+
+
+def stream_plan(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StreamPlan | None:
+    """Return how a query is computed as rows arrive, None if it reads bounded tables only.
+
+    Args:
+        query: A query without views.
+        is_unbounded: Whether a scan reads an unbounded table.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`, which names the operation and the
+            table, for an operation that cannot be computed as rows arrive.
+    """
+    query = without_common_tables(query)
+    found = _StreamAnalysis(is_unbounded).table(query)
+    if found is None:
+        return None
+    if found.is_updated and found.state is not None and len(found.key) < found.keys:
+        _refuse(f"{found.state.value} whose keys are not all columns of the result", found)
+    operation = found.operation
+    sides: tuple[TimedSide, ...] = ()
+    if isinstance(operation, Select | SetOperation | Join):
+        written = operation
+        if isinstance(operation, Join):
+            operation, sides = timed_join(operation, cast("TimeBounds", found.time_bounds))
+        else:
+            operation = _as_computed(operation, found)
+        query = substituted(query, lambda one: operation if one is written else None)
+    key = tuple(sorted(one for one in found.key if isinstance(one, int)))
+    return StreamPlan(
+        query,
+        found.table,
+        found.state,
+        operation,
+        found.rest,
+        found.windows,
+        key if found.is_updated else (),
+        found.ranking,
+        sides,
+    )
+
+
+def updated_parts(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Mapping[int, bool]:
+    """Return whether the rows of each part of a query are updated, by the identity of the part.
+
+    Parts that are computed only together with the one above them are left out.
+
+    Raises:
+        UnsupportedError: as `stream_plan`.
+    """
+    analysis = _StreamAnalysis(is_unbounded)
+    analysis.table(query)
+    return analysis.updates
+
+
+def require_no_expiry(plan: StreamPlan, query: Relation, options: Mapping[str, str]) -> None:
+    """Require that permanent state of a query is not declared to expire.
+
+    Flink removes state that has been idle for the time of the option or of the hint STATE_TTL.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if plan.state not in PERMANENT:
+        return
+    hints: set[str] = set()
+
+    def collect(one: Relation) -> None:
+        if isinstance(one, Select):
+            hints.update(hint.name.upper() for hint in one.hints)
+
+    substituted(query, collect)
+    declared = []
+    if STATE_RETENTION.of(options):
+        declared.append(f"the option {STATE_RETENTION.key!r}")
+    if STATE_TTL in hints:
+        declared.append(f"the hint {STATE_TTL}")
+    if declared:
+        raise UnsupportedError(
+            f"the state of {plan.state.value} over {plan.table} does not expire, which "
+            f"{' and '.join(declared)} requires",
+            code="streaming-not-supported",
+            hint=f"remove {' and '.join(declared)}, or aggregate by windows, whose state ends",
+        )
+
+
+def _as_computed(block: Select | SetOperation, found: _Stream) -> Select | SetOperation:
+    """Return the operation with state as Spark computes it.
+
+    Duplicates are removed from frames, and the number of the first row is 1. An aggregate without
+    GROUP BY is one of a group, which is returned when it has its first row, as in Flink.
+    """
+    if isinstance(block, SetOperation):
+        return replace(block, all=True)
+    if found.state is OperatorState.DISTINCT:
+        return replace(block, distinct=False)
+    if found.ranking is not None:
+        items = list(block.items)
+        place = found.ranking.rank
+        items[place] = items[place]._replace(expression=FIRST_NUMBER)
+        return replace(block, items=tuple(items))
+    if (
+        found.state is OperatorState.GROUPS
+        and block.grouping is not None
+        and not block.grouping.keys
+    ):
+        return replace(block, grouping=Grouping((ONE_GROUP,)))
+    return block
+
+
+class _StreamAnalysis:
+    """Methods return what is known of a relation over an unbounded table, None of a bounded one.
+
+    Chains of joins and set operations are long: they are not followed recursively to the left.
+    """
+
+    def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
+        self._is_unbounded = is_unbounded
+        #: the common tables that are visible, by name; the last one hides others
+        self._common: list[tuple[str, _Stream | None]] = []
+        #: the conjuncts of WHERE of the block whose source is analysed
+        self._where: Sequence[Typed] = ()
+        #: whether rows are updated, by the identity of each part that is computed by itself
+        self.updates: dict[int, bool] = {}
+
+    def table(self, relation: Relation | None) -> _Stream | None:
+        found = self._table(relation)
+        if relation is not None:
+            self.updates[id(relation)] = found is not None and found.is_updated
+        return found
+
+    def _table(self, relation: Relation | None) -> _Stream | None:
+        match relation:
+            case None | Values() | Unnest() | FunctionTable():
+                found = None
+            case Scan():
+                path = format_path(relation.table.identifier)
+                found = _Stream(path) if self._is_unbounded(relation) else None
+            case CommonScan(name=name):
+                known = (table for own, table in reversed(self._common) if own == name)
+                found = next(known, None)
+            case Named(input=below):
+                found = self.table(below)
+                found = None if found is None else found.renamed(_aliased(relation))
+            case Join() | SetOperation():
+                found = self._chain(relation)
+            case Select():
+                found = self._block(relation)
+            case With():
+                found = self._with(relation)
+            case WindowTable():
+                found = self._window(relation)
+            case _:
+                found = self._other(relation)
+        self._require_bounded_subqueries(relation)
+        return found
+
+    def _chain(self, relation: Join | SetOperation) -> _Stream | None:
+        """Return the table of a join or set operation, whose left sides may nest deeply."""
+        chain: list[Join | SetOperation] = []
+        rest: Relation = relation
+        while isinstance(rest, Join | SetOperation):
+            chain.append(rest)
+            rest = rest.left
+        left = self.table(rest)
+        for one in reversed(chain):
+            right = self.table(one.right)
+            if isinstance(one, Join):
+                left = self._join(one, left, right)
+            else:
+                left = self._set_operation(one, left, right, is_last=one is relation)
+            self.updates[id(one)] = left is not None and left.is_updated
+            if one is not relation:
+                self._require_bounded_subqueries(one)
+        return left
+
+    def _set_operation(
+        self,
+        operation: SetOperation,
+        left: _Stream | None,
+        right: _Stream | None,
+        *,
+        is_last: bool,
+    ) -> _Stream | None:
+        """Return the stream of a set operation; only the last of a chain may remove duplicates."""
+        name = operation.operator + (" ALL" if operation.all else "")
+        if operation.operator != "UNION" or not (operation.all or is_last):
+            _refuse(name, left or right)
+        if left is None or right is None:
+            _refuse(f"{name} with a bounded table", left or right)
+            return None
+        for one in (left, right):
+            _refuse_state(name, one)
+        found = _Stream(left.table)
+        return (
+            found
+            if operation.all
+            else replace(found, state=OperatorState.DISTINCT, operation=operation)
+        )
+
+    def _join(self, join: Join, left: _Stream | None, right: _Stream | None) -> _Stream | None:
+        found = left or right
+        if _is_lateral_query(join.right):
+            _refuse("LATERAL of a query", found)
+        if _has_condition_on_elements(join):
+            _refuse(f"{_name(join)} of UNNEST or a table function with a condition", found, ON_TRUE)
+        if left is not None and right is not None:
+            return self._interval_join(join, left, right)
+        for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
+            if side is not None and not allowed:
+                _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
+        if found is not None and found.is_updated:
+            _refuse(f"{_name(join)} of rows that are updated", found)
+        return found
+
+    def _interval_join(self, join: Join, left: _Stream, right: _Stream) -> _Stream:
+        """Return the stream of a join of two unbounded tables, whose state must be bounded."""
+        name = f"{_name(join)} of two unbounded tables"
+        for side in (left, right):
+            if side.is_updated:
+                _refuse(f"{_name(join)} of rows that are updated", side)
+            _refuse_state(name, side)
+        conditions = conjuncts(join.condition)
+        if join.kind in INNER:
+            conditions = [*conditions, *self._where]
+        bounds = time_bounds(conditions, join)
+        if bounds is None:
+            _refuse(f"{name} without bounds of their rowtimes, whose state grows forever,", left,
+                    JOIN_HINT)  # fmt: skip
+        if not any(equations(conditions, join)):
+            _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
+        return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
+
+    def _window(self, table: WindowTable) -> _Stream | None:
+        found = self.table(table.input)
+        if found is None:
+            return None
+        _refuse_state(f"the window function {table.function}", found)
+        start, end = len(table.columns) - 3, len(table.columns) - 2
+        windows = (*found.windows, table)
+        found = _Stream(found.table, windows, {start: START, end: END})
+        if table.function != "SESSION":
+            return found
+        # a row changes the bounds of its session: all rows are returned when it has ended
+        _require_rowtime(found)
+        return replace(found, state=OperatorState.SESSION, operation=table, rest=True)
+
+    # --- blocks --------------------------------------------------------------------------------
+
+    def _block(self, block: Select) -> _Stream | None:
+        kept = _first_rows(block)
+        outer, self._where = self._where, () if kept else conjuncts(block.where)
+        found = self.table(block.source) if kept is None else self._ranked(block.source, kept)
+        self._where = outer
+        if found is None:
+            return None
+        parts = [part for one in expressions_of(block) for part in subexpressions(one)]
+        queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
+        if any(True for query in queries for _ in outer_columns(query)):
+            _refuse("a correlated subquery", found)
+        if block.grouping is not None:
+            found = self._grouped(block, found, parts)
+        elif found.is_updated and len(conjuncts(block.where)) > (kept is not None):
+            _refuse("WHERE on rows that are updated", found)
+        if block.qualify is not None or any(map(is_windowed, parts)):
+            found = _over(found, parts)
+        found = found.renamed(_items(block))
+        return _distinct(block, found) if block.distinct else found
+
+    def _grouped(self, block: Select, found: _Stream, parts: list[Typed]) -> _Stream:
+        grouping = cast("Grouping", block.grouping)  # it is called for such blocks
+        keys = grouping.keys
+        if found.is_updated:
+            _refuse("GROUP BY of rows that are updated", found)
+        if _names_window(found, keys):
+            if found.is_complete:
+                return replace(found, rest=True)
+            if grouping.sets is None and not block.distinct and not _needs_rows(parts):
+                _require_rowtime(found)
+                return replace(found, state=OperatorState.WINDOW, operation=block)
+            return _buffered(found)
+        for one in keys:
+            # a row of such a group is returned when the window ends: it is not updated
+            if isinstance(one, FunctionCall) and one.function.name in GROUP_WINDOWS:
+                _refuse(f"the group window {GROUP_WINDOWS[one.function.name]}", found)
+        operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
+        _refuse_state(operation, found)
+        if grouping.sets is not None:
+            _refuse("GROUP BY with several grouping sets", found)
+        if block.having is not None:
+            _refuse("HAVING of groups that are updated", found)
+        if block.distinct or _needs_rows(parts):
+            _refuse(f"{operation} with DISTINCT or a function of the user", found)
+        key = frozenset(_reference(one) for one in keys)
+        return replace(
+            found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
+        )
+
+    def _ranked(self, source: Relation | None, kept: Ranking) -> _Stream | None:
+        """Return the stream of the rows with the first number of a ranking."""
+        found = self.table(kept.block.source)
+        call = cast("FunctionCall", kept.block.items[kept.rank].expression)
+        if found is None or call.over is None or _names_window(found, call.over.partition_by):
+            return self.table(source)
+        _refuse_state("ROW_NUMBER", found)
+        kind = getattr(kept.block.items[kept.time].expression.type, "kind", None)
+        if kind is TimestampKind.PROCTIME and not kept.descending:
+            state = OperatorState.FIRST
+        elif kind is TimestampKind.ROWTIME:
+            state = OperatorState.RANKED
+        else:
+            _refuse("ROW_NUMBER by another order than that of a time attribute", found)
+        key: frozenset[object] = frozenset(kept.key)
+        found = _Stream(found.table, (), {}, state, kept.block, False, key, len(key), kept)
+        return found.renamed(_aliased(cast("Named", source)))  # that of `_first_rows`
+
+    def _with(self, query: With) -> _Stream | None:
+        depth = len(self._common)
+        for one in query.tables:
+            if query.recursive:
+                self._common.append((one.name, None))
+            found = self.table(one.relation)
+            if query.recursive:
+                _refuse("WITH RECURSIVE", found)
+            self._common.append((one.name, found))
+        found = self.table(query.input)
+        del self._common[depth:]
+        return found
+
+    def _other(self, relation: ProcessTable | Sample | Match | Sort) -> _Stream | None:
+        found = self.table(relation.input)
+        _refuse(_stateful(relation), found)
+        return found
+
+    def _require_bounded_subqueries(self, relation: Relation | None) -> None:
+        expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
+        for expression in expressions:
+            for one in subqueries_in(expression):
+                _refuse("a subquery in an expression", self.table(rows_of(one)))
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+def _reference(expression: Typed) -> object:
+    """Return the alias and name of a column, any other expression as it is."""
+    return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
+
+
+def _aliased(source: Named) -> dict[object, tuple[object, ...]]:
+    """Return the alias and name of each column of what a source names."""
+    below, names = source.input, [(source.alias, one.name) for one in source.columns]
+    if isinstance(below, Named):
+        own = [(below.alias, one.name) for one in below.columns]
+        return {old: (new,) for old, new in zip(own, names, strict=True)}
+    return {place: (name,) for place, name in enumerate(names)}
+
+
+def _first_rows(block: Select) -> Ranking | None:
+    """Return the ranking of which WHERE of a block keeps the first row, None if there is none."""
+    source = block.source
+    if not isinstance(source, Named) or not isinstance(source.input, Select):
+        return None
+    inner = source.input
+    ranks = [
+        place
+        for place, one in enumerate(inner.items)
+        if any(map(is_windowed, subexpressions(one.expression)))
+    ]
+    if len(ranks) != 1 or inner.grouping or inner.distinct or inner.qualify:
+        return None
+    number = Ref(source.columns[ranks[0]].name, source.columns[ranks[0]].type, source.alias)
+    if not any(_is_first(one, number) for one in conjuncts(block.where)):
+        return None
+    return _ranking(inner, ranks[0])
+
+
+def _is_first(condition: Typed, number: Ref) -> bool:
+    """Return whether a condition keeps the rows with number 1."""
+    match condition:
+        case FunctionCall(function=function, arguments=(Ref() as column, Constant() as value)):
+            is_number = _reference(column) == _reference(number)
+            bound = (function.name, getattr(value.literal, "text", None))
+            return is_number and bound in {("=", "1"), ("<=", "1"), ("<", "2")}
+        case _:
+            return False
+
+
+def _ranking(block: Select, rank: int) -> Ranking | None:
+    """Return the ranking of a block by one of its items; None if a key is not a column of it."""
+    call = block.items[rank].expression
+    if not isinstance(call, FunctionCall) or call.function.name != "ROW_NUMBER":
+        return None
+    places = _items(block)
+    over = call.over
+    if over is None or len(over.order_by) != 1:
+        return None
+    (order,) = over.order_by
+    keys = [places.get(_reference(one)) for one in over.partition_by]
+    time = places.get(_reference(order.value))
+    if time is None or not keys or None in keys:
+        return None
+    key = tuple(one[0] for one in keys if one is not None)
+    return Ranking(block, rank, key, time[0], order.descending)
+
+
+def _items(block: Select) -> dict[object, tuple[int, ...]]:
+    """Return the positions at which a block returns each expression; columns by their names."""
+    found: dict[object, tuple[int, ...]] = {}
+    for place, item in enumerate(block.items):
+        name = _reference(item.expression)
+        found[name] = (*found.get(name, ()), place)
+    return found
+
+
+def _names_window(found: _Stream, expressions: Iterable[Typed]) -> bool:
+    """Return whether columns among expressions identify the window of a row."""
+    parts = {found.bounds.get(_reference(one)) for one in expressions}
+    return parts >= BOUNDS
+
+
+def _needs_rows(parts: Iterable[Typed]) -> bool:
+    """Return whether an aggregate is DISTINCT or of the user, which Spark's streams do not have."""
+    calls = (one for one in parts if isinstance(one, FunctionCall) and is_aggregate(one))
+    return any(one.symbol == "DISTINCT" or bool(one.function.path) for one in calls)
+
+
+def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
+    """Return the stream of a block with OVER, each within windows."""
+    calls = [one for one in parts if isinstance(one, FunctionCall) and one.over is not None]
+    if not all(one.over and _names_window(found, one.over.partition_by) for one in calls):
+        _refuse("OVER", found)
+    return replace(found, rest=True) if found.is_complete else _buffered(found)
+
+
+def _distinct(block: Select, found: _Stream) -> _Stream:
+    """Return the stream of SELECT DISTINCT, with bounds by position."""
+    if BOUNDS <= set(found.bounds.values()) and found.windows:
+        return replace(found, rest=True) if found.is_complete else _buffered(found)
+    _refuse_state("SELECT DISTINCT", found)
+    return replace(found, state=OperatorState.DISTINCT, operation=block)
+
+
+def _buffered(found: _Stream) -> _Stream:
+    """Return a stream whose windows are returned when all their rows have arrived."""
+    _require_rowtime(found)
+    window = found.windows[-1]
+    return replace(found, state=OperatorState.ROWS, operation=window, rest=True)
+
+
+def _require_rowtime(found: _Stream) -> None:
+    """Require that a watermark ends the windows of a stream."""
+    for window in found.windows:
+        type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
+        if type_.kind is not TimestampKind.ROWTIME:
+            _refuse(f"{window.function} by a column that is not a rowtime", found)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def _stateful(relation: ProcessTable | Sample | Match | Sort) -> str:
+    """Return the name of an operation that needs all rows."""
+    match relation:
+        case ProcessTable(function=name):
+            return f"the function {name}"
+        case Sample():
+            return "TABLESAMPLE"
+        case Match():
+            return "MATCH_RECOGNIZE"
+        case Sort(keys=keys):
+            return "ORDER BY" if keys else "LIMIT or OFFSET"
+
+
+def _name(join: Join) -> str:
+    return "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
+
+
+def _is_lateral_query(right: Relation) -> bool:
+    """Return whether a side of a join reads the other one, other than by a table function."""
+    if not isinstance(right, Named) or not right.lateral:
+        return False
+    return not isinstance(right.input, Unnest | FunctionTable)
+
+
+def _has_condition_on_elements(join: Join) -> bool:
+    """Return whether a join adds only some elements of each row, for which Spark needs all rows."""
+    right = join.right
+    if not isinstance(right, Named) or not right.lateral or join.condition is None:
+        return False
+    return not adds_elements(join) and any(True for _ in outer_columns(right.input))
+
+
+def _refuse_state(operation: str, found: _Stream) -> None:
+    """Refuse a second operation with state.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if found.state is not None:
+        _refuse(f"{operation} after {found.state.value}", found)
+
+
+def _refuse(operation: str, found: _Stream | None, hint: str = HINT) -> None:
+    """Refuse an operation on an unbounded table; None is a bounded one.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if found is not None:
+        raise UnsupportedError(
+            f"{operation} cannot be computed as rows arrive in the unbounded table {found.table}",
+            code="streaming-not-supported",
+            hint=hint,
+        )

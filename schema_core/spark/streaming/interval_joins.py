@@ -1,0 +1,237 @@
+"""Joins of two unbounded tables whose rowtimes are within bounds of each other.
+
+Spark removes a row from the state of a join when the watermark shows that no row of the other side
+can match it. It derives that from comparisons of TIMESTAMP columns plus an interval, but not of
+TIMESTAMP_NTZ, which is our TIMESTAMP. Each side therefore gets its rowtime as a column of TIMESTAMP
+that is compared with the watermark, and the condition of the join has the bounds of both columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.expressions.functions import BUILT_IN, declare
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
+from schema_core.query.relation import (
+    Column,
+    Join,
+    Named,
+    Relation,
+    Scan,
+    SourceTable,
+    result_columns,
+)
+from schema_core.query.substitution import substituted
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.block import aliases_of
+from schema_core.spark.compiler.functions.literals import interval
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.reading.pushdown import conjuncts
+from schema_core.sql.syntax import Interval, JoinKind
+from schema_core.types import (
+    BooleanType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    TimestampType,
+)
+from schema_core.types.temporal import TimestampKind
+
+#: The column that a side gets.
+TIME: Final = f"{PREFIX}time"
+#: Its type, which is TIMESTAMP in Spark.
+INSTANT: Final = LocalZonedTimestampType(3)
+
+#: Kinds of joins of which WHERE is a condition, too.
+INNER: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
+
+#: Comparison -> the comparison of its operands in the other order.
+_TURNED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBounds:
+    """The bounds of the difference of two rowtimes, in milliseconds, both included.
+
+    Attributes:
+        left: A rowtime of the left side.
+        right: A rowtime of the right side.
+        low: The least value of left - right.
+        high: The greatest.
+    """
+
+    left: Ref
+    right: Ref
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSide:
+    """A side of a join, which is computed as a frame with the column `TIME`.
+
+    Attributes:
+        input: The rows of the side.
+        place: What is in their place in the query: a scan that has the column.
+        time: The position of the rowtime.
+    """
+
+    input: Relation
+    place: Scan
+    time: int
+
+
+def equations(conditions: Iterable[Typed], join: Join) -> Iterator[FunctionCall]:
+    """Yield the conditions that compare the sides of a join for equality."""
+    sides = [set(aliases_of(side)) for side in (join.left, join.right)]
+    for one in conditions:
+        if isinstance(one, FunctionCall) and one.function.name == "=":
+            read = [{part.relation for part in walk(operand) if isinstance(part, Ref)}
+                    for operand in one.arguments]  # fmt: skip
+            if all(read) and any(
+                read[0] <= first and read[1] <= second for first, second in (sides, sides[::-1])
+            ):
+                yield one
+
+
+def time_bounds(conditions: Sequence[Typed], join: Join) -> TimeBounds | None:
+    """Return the bounds that conditions set for the rowtimes of a join; None without both."""
+    left, right = aliases_of(join.left), aliases_of(join.right)
+    found: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
+    for one in conditions:
+        for pair, operator, distance in _differences(one, left, right):
+            low, high = found.get(pair, (None, None))
+            if operator in ("=", ">", ">="):
+                low = distance if low is None else max(low, distance)
+            if operator in ("=", "<", "<="):
+                high = distance if high is None else min(high, distance)
+            found[pair] = low, high
+    for (first, second), (low, high) in found.items():
+        if low is not None and high is not None and type(first.type) is type(second.type):
+            return TimeBounds(first, second, low, high)
+    return None
+
+
+class _Time(NamedTuple):
+    """A rowtime and a number of milliseconds that is added to it."""
+
+    column: Ref
+    distance: int
+
+
+def _differences(
+    condition: Typed, left: Collection[str], right: Collection[str]
+) -> Iterator[tuple[tuple[Ref, Ref], str, int]]:
+    """Yield the comparisons of left - right with milliseconds, by the rowtimes of both sides."""
+    for operator, operands in _comparisons(condition):
+        times = [_time(one) for one in operands]
+        first, second = times
+        if first is None or second is None:
+            continue
+        distance = second.distance - first.distance
+        if first.column.relation in left and second.column.relation in right:
+            yield (first.column, second.column), operator, distance
+        elif first.column.relation in right and second.column.relation in left:
+            yield (second.column, first.column), _TURNED[operator], -distance
+
+
+def _comparisons(condition: Typed) -> Iterator[tuple[str, tuple[Typed, Typed]]]:
+    """Yield the comparisons that a condition consists of."""
+    match condition:
+        case FunctionCall(function=function, arguments=(value, low, high)):
+            if function.name == "BETWEEN":
+                yield ">=", (value, low)
+                yield "<=", (value, high)
+        case FunctionCall(function=function, arguments=(first, second)):
+            if function.name in _TURNED:
+                yield function.name, (first, second)
+
+
+def _time(expression: Typed) -> _Time | None:
+    """Return a rowtime to which an interval is added; None for any other expression."""
+    match expression:
+        case Ref(type=TimestampType() | LocalZonedTimestampType() as type_):
+            return _Time(expression, 0) if type_.kind is TimestampKind.ROWTIME else None
+        case FunctionCall(function=function, arguments=(value, Constant() as length)):
+            sign = {"+": 1, "-": -1}.get(function.name)
+        case FunctionCall(function=function, arguments=(Constant() as length, value)):
+            sign = 1 if function.name == "+" else None
+        case _:
+            return None
+    literal, found = length.literal, _time(value)
+    if sign is None or found is None or not isinstance(literal, Interval):
+        return None
+    if not isinstance(length.type, DayTimeIntervalType):
+        return None
+    return found._replace(distance=found.distance + sign * interval(literal, length.type))
+
+
+# --- the join as Spark computes it ----------------------------------------------------------------
+
+
+def timed_join(join: Join, bounds: TimeBounds) -> tuple[Join, tuple[TimedSide, TimedSide]]:
+    """Return a join with the comparisons that bound its state, and its two sides.
+
+    Both are comparisons of a time plus an interval, of which Spark derives what it can remove.
+    """
+    left, first = _timed(join.left, bounds.left)
+    right, second = _timed(join.right, bounds.right)
+    conditions = () if join.condition is None else (join.condition,)
+    condition = FunctionCall(
+        BUILT_IN["AND"][0],
+        (
+            *conditions,
+            *_keys_that_are_not_null(join),
+            _reaches(bounds.left, -bounds.low, bounds.right),
+            _reaches(bounds.right, bounds.high, bounds.left),
+        ),
+        BooleanType(),
+    )
+    return replace(join, left=left, right=right, condition=condition), (first, second)
+
+
+def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
+    """Yield that a key of each equation of a FULL join is not NULL.
+
+    Spark finds the rows of the other side in its state by the key, where NULL is equal to NULL. Of
+    other joins it removes the rows with such a key before.
+    """
+    if join.kind is not JoinKind.FULL:
+        return
+    for one in equations(conjuncts(join.condition), join):
+        key = one.arguments[0]
+        if key.type.is_nullable:
+            yield FunctionCall(BUILT_IN["IS NOT NULL"][0], (key,), BooleanType(nullable=False))
+
+
+def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
+    """Return a side of a join with `TIME` in the source of a rowtime, and that source."""
+    found: list[TimedSide] = []
+
+    def change(relation: Relation) -> Relation | None:
+        if not isinstance(relation, Named):
+            return None
+        if relation.alias != time.relation:
+            return relation
+        place = [one.name for one in relation.columns].index(time.name)
+        added = Column(TIME, INSTANT)
+        given = (*result_columns(relation.input), added)
+        schema = ResolvedSchema.physical([one.name for one in given], [one.type for one in given])
+        scan = Scan(SourceTable(ObjectIdentifier.of("", "", TIME), schema), given)
+        found.append(TimedSide(relation.input, scan, place))
+        return replace(relation, input=scan, columns=(*relation.columns, added))
+
+    return substituted(side, change), found[0]
+
+
+def _reaches(first: Ref, distance: int, second: Ref) -> Typed:
+    """Return the condition that the time of one side plus milliseconds is not before the other."""
+    seconds = f"{'-' if distance < 0 else ''}{abs(distance) // 1000}.{abs(distance) % 1000:03}"
+    text = f"{{0}} + INTERVAL '{seconds}' SECOND"
+    (later,) = declare("LATER", [([INSTANT], INSTANT)], spark=text)
+    time, other = (Ref(TIME, INSTANT, one.relation) for one in (first, second))
+    operands = (FunctionCall(later, (time,), INSTANT), other)
+    return FunctionCall(BUILT_IN[">="][0], operands, BooleanType())

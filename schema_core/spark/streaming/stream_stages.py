@@ -1,0 +1,157 @@
+"""Streaming queries with state: the steps of a query for which Spark has frames, but no SQL.
+
+The rows of a window that Spark returns when the watermark passes it are all of its rows. What
+Spark cannot compute in a stream is therefore computed from them as from a bounded table, when
+they are returned: see `StreamPlan.rest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
+
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.query.relation import Relation, Scan, SourceTable, WindowTable, result_columns
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.windows import lengths_of
+from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.session.session import TemporaryNames
+from schema_core.spark.streaming.incremental import OperatorState, StreamPlan
+from schema_core.spark.streaming.interval_joins import TIME
+from schema_core.spark.streaming.watermarks import with_event_time, with_session_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The rows of a window, as an array.
+ROWS: Final = f"{PREFIX}rows"
+#: Columns of sessions: their bounds, and the key of those without a key.
+SESSION: Final = f"{PREFIX}session"
+ONE: Final = f"{PREFIX}one"
+#: States of one row for each key, which frames compute.
+UNIQUE: Final = frozenset({OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED})
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedQuery:
+    """A query of unbounded tables.
+
+    Attributes:
+        frame: The streaming frame.
+        mode: In which mode Spark returns its rows.
+        finish: Returns the rows of the query for those of a micro-batch; None if they are the same.
+    """
+
+    frame: DataFrame
+    mode: str
+    finish: Callable[[DataFrame], DataFrame] | None = None
+
+    def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
+        """Return the query with a change of its rows, one that needs no other rows."""
+        finish = self.finish
+        if finish is None:
+            return replace(self, frame=change(self.frame))
+        return replace(self, finish=lambda rows: change(finish(rows)))
+
+    def rows(self, batch: DataFrame) -> DataFrame:
+        """Return the rows of the query for those of a micro-batch."""
+        return batch if self.finish is None else self.finish(batch)
+
+
+def mode_of(plan: StreamPlan) -> str:
+    """Return the mode in which Spark returns the rows of a query."""
+    return "update" if plan.is_updated else "append"
+
+
+def staging(
+    plan: StreamPlan | None, names: TemporaryNames, analysed: Callable[[str], DataFrame]
+) -> Callable[[Relation, str], str]:
+    """Return a function that replaces the text of operations by views of frames.
+
+    Args:
+        plan: The plan of a streaming query; None for a batch query.
+        names: The names of the query.
+        analysed: Returns the frame of a query in Spark SQL.
+    """
+    if plan is None or plan.state is None:
+        return lambda _, text: text
+    windows = {id(one) for one in plan.windows} if plan.has_windows else set()
+    unique = id(plan.operation) if plan.state in UNIQUE else None
+
+    def staged(relation: Relation, text: str) -> str:
+        if id(relation) in windows:
+            frame = analysed(_named(relation, text))
+            frame = with_event_time(frame, frame.columns[-2])
+        elif id(relation) == unique:
+            frame = _unique(plan, analysed(_named(relation, text)))
+        else:
+            return text
+        return f"SELECT * FROM {names.view(frame)}"
+
+    return staged
+
+
+def _named(relation: Relation, text: str) -> str:
+    """Return the text of a relation with the names of its result, which are unique."""
+    columns = ", ".join(quote(one.name) for one in result_columns(relation))
+    return f"SELECT * FROM ({text}) AS w({columns})"
+
+
+def _unique(plan: StreamPlan, frame: DataFrame) -> DataFrame:
+    """Return one row of a frame for each key: of its ranking, else of all columns."""
+    ranking = plan.ranking
+    if ranking is None:
+        return frame.dropDuplicates()
+    names = frame.columns
+    keys = [names[place] for place in ranking.key]
+    if plan.state is OperatorState.FIRST:
+        return frame.dropDuplicates(keys)
+    expr = functions_of(frame).expr
+    function = "max_by" if ranking.descending else "min_by"
+    row = expr(f"{function}(struct(*), {quote(names[ranking.time])})").alias(ROWS)
+    return frame.groupBy(*map(quote, keys)).agg(row).select(f"{quote(ROWS)}.*")
+
+
+def grouped_rows(plan: StreamPlan, frame: DataFrame, zone: str) -> DataFrame:
+    """Return the streaming frame of a plan's operation as the frame to start.
+
+    For `OperatorState.ROWS` and `OperatorState.SESSION` that is a row with all rows of a window.
+    """
+    if plan.state is OperatorState.SESSION:
+        return _sessions(cast("WindowTable", plan.operation), frame, zone)
+    if plan.state is not OperatorState.ROWS:
+        return frame
+    expr = functions_of(frame).expr
+    end = frame.columns[-2]
+    return frame.groupBy(quote(end)).agg(expr("collect_list(struct(*))").alias(ROWS))
+
+
+def _sessions(window: WindowTable, frame: DataFrame, zone: str) -> DataFrame:
+    """Return a row with all rows of each session."""
+    expr = functions_of(frame).expr
+    names = ", ".join(map(quote, frame.columns))
+    time, keys = window.time, [quote(one.name) for one in window.partition_by]
+    frame = with_session_time(frame, time.name, time.type, zone)
+    gap = lengths_of(window.function, window.sizes)[0]
+    session = expr(f"session_window({quote(TIME)}, '{gap} milliseconds')").alias(SESSION)
+    # Spark has no sessions without a key, and removes a key that is constant
+    key = expr(f"isnull({quote(TIME)})").alias(ONE)
+    rows = expr(f"collect_list(struct({names}))").alias(ROWS)
+    return frame.groupBy(session, *(keys or [key])).agg(rows).select(quote(ROWS))
+
+
+def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
+    """Return the rows of a plan's operation in a micro-batch of `grouped_rows`."""
+    has_rows = plan.state in (OperatorState.ROWS, OperatorState.SESSION)
+    return rows.selectExpr(f"inline({quote(ROWS)})") if has_rows else rows
+
+
+def scan_of(operation: Relation) -> Scan:
+    """Return a scan in place of an operation, with its columns."""
+    columns = result_columns(operation)
+    schema = ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
+    return Scan(SourceTable(ObjectIdentifier.of("", "", ROWS), schema), columns)

@@ -1,0 +1,390 @@
+"""Streaming jobs: queries of unbounded tables as streaming queries of Spark, in micro-batches.
+
+Each micro-batch is written by the connector of the table as a batch job would be. See
+``docs/decisions/0027-streaming-jobs.md``.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from schema_core.environment.jobs.graph import JobExecution
+from schema_core.environment.options import CHECKPOINTS
+from schema_core.environment.planner import Registration
+from schema_core.errors import ConflictError, ExternalError, UnsupportedError
+from schema_core.spark.connector import (
+    MicroBatch,
+    SparkConnector,
+    SupportsMicroBatches,
+    SupportsWriteValidation,
+    WriteContext,
+    can_replay,
+    stages,
+)
+from schema_core.spark.jobs import inherit, reason, spark_errors
+from schema_core.spark.session.api_mode import functions_of, is_connect
+from schema_core.spark.session.jvm import in_session, java_class
+from schema_core.spark.streaming.checkpoints import Checkpoint
+from schema_core.spark.streaming.connect_batches import batch_directory
+from schema_core.spark.streaming.stream_stages import StreamedQuery
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+T = TypeVar("T")
+
+#: Maximum wait of a cancelled job for its micro-batch, which may be in its commit, in seconds.
+STOP_TIMEOUT: Final = 60.0
+#: Maximum starts of a query whose Python worker did not connect in time. Spark waits ten seconds,
+#: which a busy machine exceeds.
+STARTS: Final = 5
+TOO_SLOW: Final = "Python worker failed to connect back"
+
+
+class MicroBatches:
+    """A streaming query of Spark that calls a function with each micro-batch, as a batch frame.
+
+    Args:
+        streamed: The query.
+        write: Called with the rows of a micro-batch and its number, on a thread of Spark.
+        checkpoint: The location of the checkpoint; None for one that is deleted at the end.
+        interval: How often a micro-batch starts; None for as soon as there are rows.
+    """
+
+    def __init__(
+        self,
+        streamed: StreamedQuery,
+        write: Callable[[DataFrame, int], None],
+        checkpoint: str | None = None,
+        interval: timedelta | None = None,
+    ) -> None:
+        self._streamed = streamed
+        self._write = write
+        self._checkpoint = checkpoint
+        self._interval = interval
+        self._query: StreamingQuery | None = None
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        #: held while a micro-batch is written
+        self._writing = threading.Lock()
+
+    def run(self) -> None:
+        """Run the query until it fails or is stopped; raise the error of a micro-batch as it is."""
+        try:
+            if is_connect(self._streamed.frame):
+                self._run_over_connect()
+            elif (query := self._started(self._batch)) is not None:
+                query.awaitTermination()
+        except Exception:
+            if self._error is not None:
+                raise self._error from None
+            if not self._is_stopped:
+                raise
+        finally:
+            # a micro-batch in its commit goes on when its query is stopped
+            if self._writing.acquire(timeout=STOP_TIMEOUT):
+                self._writing.release()
+        if self._error is not None and not self._is_stopped:
+            raise self._error  # Spark may fail to report it
+        if not self._is_stopped:
+            raise ExternalError("the streaming query was stopped", code="job-failed")
+
+    def _run_over_connect(self) -> None:
+        frame = self._streamed.frame
+        with batch_directory(frame.sparkSession, frame.columns) as directory:
+            if (query := self._started(directory.function())) is not None:
+                directory.take(query, self._batch)
+                query.awaitTermination()
+
+    def stop(self) -> None:
+        """Stop the query, also one that has not started yet; do not wait for its micro-batch."""
+        with self._lock:
+            self._is_stopped = True
+        if self._query is not None:
+            threading.Thread(target=self._stop, name="schema-core stop", daemon=True).start()
+
+    def _stop(self) -> None:
+        with suppress(Exception):  # Spark may be what has stopped
+            if self._query is not None:
+                self._query.stop()
+
+    def _started(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
+        """Start the query with a function for each micro-batch; return None if it is stopped."""
+        frame, mode = self._streamed.frame, self._streamed.mode
+        writer = frame.writeStream.foreachBatch(function).outputMode(mode)
+        if self._checkpoint is not None:
+            writer = writer.option("checkpointLocation", self._checkpoint)
+        for further in reversed(range(STARTS)):
+            with self._lock:
+                if self._is_stopped:
+                    break
+                try:
+                    self._query = self._triggered(writer).start()
+                except Exception as error:
+                    if not further or TOO_SLOW not in str(error):
+                        raise
+                else:
+                    return self._query
+        return None
+
+    def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
+        """Return a writer that starts its micro-batches in the interval."""
+        if self._interval is None:
+            return writer
+        milliseconds = round(self._interval.total_seconds() * 1000)
+        return writer.trigger(processingTime=f"{milliseconds} milliseconds")
+
+    def _batch(self, rows: DataFrame, number: int) -> None:
+        with self._writing:
+            if self._is_stopped:  # Spark must not count the rows as written
+                raise RuntimeError("the query was stopped")
+            try:
+                # Spark runs streams in a clone of their session
+                rows = in_session(rows, self._streamed.frame.sparkSession)
+                self._write(self._streamed.rows(rows), number)
+            except BaseException as error:
+                self._error = error
+                raise
+
+
+def require_streaming(frame: DataFrame, mode: str = "append") -> None:
+    """Require that Spark computes a frame as rows arrive, by its own check of the plan and a mode.
+
+    A server of Spark Connect checks the plan when the query starts.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if is_connect(frame):
+        return
+    spark, session = "org.apache.spark.sql", frame.sparkSession
+    modes = java_class(session, f"{spark}.streaming.OutputMode")
+    output = modes.Update() if mode == "update" else modes.Append()
+    checker = java_class(session, f"{spark}.catalyst.analysis.UnsupportedOperationChecker")
+    try:
+        checker.checkForStreaming(frame._jdf.queryExecution().analyzed(), output)  # noqa: SLF001
+    except Exception as error:
+        raise UnsupportedError(
+            f"the query cannot be computed as rows arrive: {reason(error)}",
+            code="streaming-not-supported",
+        ) from error
+
+
+class StreamingJob(JobExecution):
+    """A job without end: it runs until it is cancelled or fails. What it has written stays.
+
+    Args:
+        batches: The query and its micro-batches.
+        checkpoint: The checkpoint of the job, None for a sink that needs none.
+        registration: How the table of a CREATE TABLE AS is created, before the job starts.
+        located: Returns a context manager that adds locations to errors.
+        properties: The local properties that the job runs with, of `jobs.local_properties`.
+    """
+
+    has_end = False
+
+    def __init__(
+        self,
+        session: SparkSession,
+        batches: MicroBatches,
+        checkpoint: Checkpoint | None,
+        registration: Registration | None = None,
+        located: Callable[[], AbstractContextManager[object]] = nullcontext,
+        properties: Any = None,
+    ) -> None:
+        self._session = session
+        self._batches = batches
+        self._checkpoint = checkpoint
+        self._registration = registration
+        self._located = located
+        self._properties = properties
+        self._has_begun = False
+
+    def begin(self) -> None:
+        with self._located(), spark_errors():
+            if self._checkpoint is not None:
+                self._checkpoint.begin()
+            if self._registration is not None:
+                self._registration.create()
+            self._has_begun = True
+
+    def run(self, job_id: str) -> None:
+        try:
+            damage = nullcontext() if self._checkpoint is None else self._checkpoint.errors()
+            with self._located(), spark_errors(self._session), damage:
+                if self._properties is not None:
+                    inherit(self._session, self._properties)
+                self._batches.run()
+        finally:
+            if self._checkpoint is not None:
+                self._checkpoint.end()
+
+    def abort(self) -> None:
+        """Keep what was written: the table and the checkpoint, from which the job can continue."""
+        self._batches.stop()
+        if self._checkpoint is not None:
+            if self._has_begun:
+                self._checkpoint.end()
+            else:
+                self._checkpoint.remove()
+
+    def cancel(self, job_id: str) -> None:
+        self._batches.stop()
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+def require_replay(connectors: Iterable[SparkConnector]) -> None:
+    """Require that a job with a checkpoint can read the rows of its last micro-batch again.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    for one in connectors:
+        if not can_replay(one):
+            raise UnsupportedError(
+                f"the connector {one.identifier!r} cannot repeat rows, so a job with a checkpoint "
+                "would lose those of a micro-batch that fails",
+                code="streaming-not-supported",
+                hint=f"write a table that needs no checkpoint, such as one of 'print', after "
+                f"RESET '{CHECKPOINTS.key}'",
+            )
+
+
+# --- sinks ----------------------------------------------------------------------------------------
+
+
+def validate_stream(
+    connector: SparkConnector, context: WriteContext, checkpoint: Checkpoint | None
+) -> None:
+    """Check before a streaming job that its table can be written.
+
+    Raises:
+        SchemaCoreError: as the connector; for a new table as CREATE TABLE AS of a batch job.
+        ConflictError: with code `checkpoint-mismatch` if the table lacks what the job has written.
+    """
+    context = replace(context, batch=MicroBatch("0" * 32, 0))
+    if isinstance(connector, SupportsWriteValidation):
+        connector.validate_write(context)
+    if stages(connector, context):
+        connector.stage(context).abort()
+    if not isinstance(connector, SupportsMicroBatches) or checkpoint is None:
+        return
+    if not checkpoint.fits(connector.last_batch(context, checkpoint.id)):
+        raise ConflictError(
+            f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
+            f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
+            code="checkpoint-mismatch",
+            hint="delete the directory of the checkpoint to read everything from the beginning",
+        )
+
+
+def write_batch(
+    connector: SparkConnector, rows: DataFrame, context: WriteContext, *, has_state: bool = False
+) -> None:
+    """Write the rows of a micro-batch; they are visible at the end.
+
+    A query that `has_state` returns no rows in most micro-batches. A connector that records
+    micro-batches then commits no file. Other connectors may read the rows more than once: they are
+    kept, so that the state is read once.
+    """
+    if not stages(connector, context):
+        connector.write(rows, context)
+        return
+    stage = connector.stage(context)
+    try:
+        context_of_stage = replace(context, stage=stage)
+        if not has_state:
+            connector.write(rows, context_of_stage)
+        elif not isinstance(connector, SupportsMicroBatches):
+            with kept(rows):
+                connector.write(rows, context_of_stage)
+        elif not written_rows(connector, rows, context_of_stage):
+            stage.abort()
+            stage = connector.stage(context)
+        stage.prepare()
+        stage.commit()
+    except BaseException:
+        stage.abort()
+        raise
+
+
+def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
+    """Write the rows of a micro-batch and return how many they are."""
+    if is_connect(rows):
+        from pyspark.sql.connect.observation import Observation
+    else:
+        from pyspark.sql import Observation
+
+    seen: Any = Observation()
+    counted = functions_of(rows).count("*").alias("rows")
+    connector.write(rows.observe(seen, counted), context)
+    return int(seen.get["rows"])
+
+
+@contextmanager
+def kept(rows: DataFrame) -> Iterator[None]:
+    """Keep the rows of a micro-batch, so that its state is read once."""
+    rows.persist()
+    try:
+        yield
+    finally:
+        rows.unpersist()
+
+
+# --- the rows of a query --------------------------------------------------------------------------
+
+
+def rows_as_they_arrive(
+    streamed: StreamedQuery,
+    rows_of: Callable[[DataFrame], Iterator[T]],
+    interval: timedelta | None = None,
+) -> Iterator[T]:
+    """Yield the rows of a streaming frame, forever; the query stops when the iterator is closed.
+
+    Args:
+        streamed: The query.
+        rows_of: Returns the rows of a micro-batch. The next one starts when they are yielded.
+        interval: How often a micro-batch starts; None for as soon as there are rows.
+    """
+    fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
+    closed = threading.Event()
+
+    def put(item: list[T] | BaseException | None) -> None:
+        while not closed.is_set():
+            with suppress(queue.Full):
+                fetched.put(item, timeout=0.1)
+                return
+
+    batches = MicroBatches(streamed, lambda rows, _: put(list(rows_of(rows))), interval=interval)
+
+    def run() -> None:
+        try:
+            with spark_errors():
+                batches.run()
+            put(None)
+        except BaseException as error:  # noqa: BLE001 - raised by the reader
+            put(error)
+
+    thread = threading.Thread(target=run, name="schema-core query", daemon=True)
+    thread.start()
+    try:
+        while (item := fetched.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield from item
+    finally:
+        closed.set()
+        batches.stop()
+        thread.join()

@@ -1,0 +1,156 @@
+"""Watermarks of unbounded tables as those of Spark, and columns that Spark compares with them.
+
+Spark's watermark is the maximum of a column less a delay. Here the column is the watermark
+expression of the table, so that any expression has Flink's meaning, and the delay is zero. It is
+compared with the ends of windows, which are local times: so is the watermark. Where rowtimes are
+joined, it is compared with these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from schema_core.errors import UnsupportedError, at
+from schema_core.expressions.typed import FunctionCall, Ref, walk
+from schema_core.schema.resolved import ResolvedSchema, WatermarkSpec
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+)
+from schema_core.spark.compiler.functions.temporal import datetimes
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import Column, Literal, Node, call, fail, operator
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.session.jvm import with_metadata
+from schema_core.spark.streaming.interval_joins import TIME
+from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The column of the watermark, which is dropped at once.
+WATERMARK: Final = f"{PREFIX}watermark"
+#: The metadata of columns that Spark compares with the watermark.
+EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
+#: How many milliseconds before clocks are put back the local time already counts as the later one.
+OVERLAP: Final = 3 * 3_600_000
+#: The function of watermarks that only a source knows.
+OF_SOURCE: Final = "SOURCE_WATERMARK"
+
+
+def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
+    """Return the watermark of an unbounded table that a query with windows reads.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported` for a table without a watermark that
+            can be computed from its rows.
+    """
+    spec = next(iter(schema.watermark_specs), None)
+    if spec is None:
+        raise UnsupportedError(
+            f"the windows of the unbounded table {table} never end: it has no watermark",
+            code="streaming-not-supported",
+            hint="add WATERMARK FOR ts AS ts - INTERVAL '5' SECOND to the table",
+        )
+    calls = (one for one in walk(spec.watermark_expression.typed) if isinstance(one, FunctionCall))
+    if any(one.function.name == OF_SOURCE for one in calls):
+        raise UnsupportedError(
+            f"{OF_SOURCE}() of the unbounded table {table} is not computed on Spark",
+            code="streaming-not-supported",
+            hint="declare a watermark over columns, such as ts - INTERVAL '5' SECOND",
+        )
+    return spec
+
+
+def columns_of_watermark(spec: WatermarkSpec) -> frozenset[str]:
+    """Return the columns that a watermark reads."""
+    typed = spec.watermark_expression.typed
+    return frozenset({
+        spec.rowtime_attribute, *(one.name for one in walk(typed) if isinstance(one, Ref))
+    })  # fmt: skip
+
+
+def with_watermark(
+    frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str, clock: str
+) -> DataFrame:
+    """Return a streaming frame of all columns of a table whose rows advance the watermark.
+
+    The watermark is a time by the `clock` of a time zone.
+
+    A window ends in Flink when the watermark reaches its last millisecond, in Spark when it reaches
+    the end: the watermark is a millisecond later here. A rowtime that is NULL, or before 1970,
+    where Spark's watermark starts, fails the job.
+    """
+    context = TranslationContext(
+        zone, lambda ref: from_physical(Column(ref.name), ref.type), database=None
+    )
+    expression = spec.watermark_expression
+    with at(f"watermark for {spec.rowtime_attribute!r}"):
+        given = compile_expression(expression.typed, context)
+    name = spec.rowtime_attribute
+    rowtime = next(one.data_type for one in schema.columns if one.name == name)
+    start = Literal("1970-01-01 00:00:00", sql_type(rowtime))
+    is_early = operator("<", Column(name), start)
+    if isinstance(rowtime, LocalZonedTimestampType):
+        millis = datetimes.clock_millis(Column(name), rowtime, clock)
+        is_early = operator("<", millis, Literal(0))
+    missing = fail(f"the rowtime {name!r} is NULL")
+    node = inline(
+        "timestamp_millis(CASE WHEN isnull({column}) THEN {missing} WHEN {is_early} THEN {early}"
+        " ELSE coalesce({w}, 0L) + 1 END)",
+        column=Column(name),
+        missing=missing,
+        is_early=is_early,
+        early=fail(f"the rowtime {name!r} is before 1970, where watermarks start"),
+        w=_watermark(given, expression.type, clock),
+    )
+    names = frame.columns
+    columns: dict[str, Node] = {one: Column(one) for one in names}
+    # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
+    # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
+    columns[name] = call("coalesce", columns[name], missing, start)
+    frame = select(frame, [*((node, one) for one, node in columns.items()), (node, WATERMARK)])
+    return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
+
+
+def _watermark(node: Node, type_: DataType, zone: str) -> Node:
+    """Return a watermark by the clock of the zone, never later than the clock will ever be again.
+
+    Before clocks are put back by up to `OVERLAP`, that is the clock as it will be.
+    """
+    now = datetimes.clock_millis(node, type_, zone)
+    if zone == "UTC" or not isinstance(type_, LocalZonedTimestampType):
+        return now
+    count = inline("{t} + {ms}", t=datetimes.millis(node), ms=OVERLAP)
+    later = datetimes.of_millis(count, type_)
+    shown = datetimes.clock_millis(later, type_, zone)
+    return inline("least({now}, {later} - {ms})", now=now, later=shown, ms=OVERLAP)
+
+
+def with_event_time(frame: DataFrame, name: str) -> DataFrame:
+    """Return a frame in which one column only is compared with the watermark."""
+    return with_metadata(frame, {one: EVENT_TIME if one == name else {} for one in frame.columns})
+
+
+def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
+    """Return a side of an interval join with `TIME`; `time` is the position of its rowtime.
+
+    It is two milliseconds later, as the watermark is one: a row at the watermark is not late, since
+    rows of equal times may arrive in several micro-batches.
+    """
+    names = frame.columns
+    millis = datetimes.clock_millis(from_physical(Column(names[time]), type_), type_, "UTC")
+    added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
+    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)
+
+
+def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
+    """Return the rows of a session window with `TIME`: the rowtime by the clock of a zone."""
+    names = frame.columns
+    millis = datetimes.clock_millis(from_physical(Column(time), type_), type_, zone)
+    added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
+    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)

@@ -1,0 +1,1 @@
+"""Writing on Spark: sinks, checks of rows, and results for the user."""

@@ -1,0 +1,496 @@
+"""The rows of a query: as Python values, as record batches, as pandas, and as a DataFrame.
+
+Rows are fetched as Arrow, a few partitions at a time: the first alone, then as many as are expected
+to fit into `WAVE` bytes. Nothing runs while the caller does not read, and nothing after it stops.
+Results that Spark returns without computing all partitions (constants, LIMIT) are fetched at once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from schema_core.errors import ExternalError
+from schema_core.mappings.arrow.schemas import to_schema
+from schema_core.mappings.arrow.spark import to_exact_layout
+from schema_core.mappings.spark.pyspark_types import to_spark, to_struct_field, type_sql
+from schema_core.query.relation import Column, Columns
+from schema_core.schema.columns import plain
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.projection import select
+from schema_core.spark.compiler.tree import Cast, Node
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.diagnosis import Read, diagnosed_rows
+from schema_core.spark.jobs import spark_errors
+from schema_core.spark.reading.transport_types import as_fetched, as_months, as_nullable
+from schema_core.spark.session.api_mode import functions_of, is_connect
+from schema_core.spark.session.jvm import in_session, java_class
+from schema_core.spark.session.session import active_session
+from schema_core.spark.writing.nullability import with_nullability
+from schema_core.types import (
+    ArrayType,
+    CharType,
+    DataType,
+    DistinctType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    StructuredType,
+    VarCharType,
+    VariantType,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType as SparkType
+
+#: How many bytes one job is expected to fetch at most, unless a single partition has more.
+WAVE = 32 << 20
+
+#: How many times more partitions a job fetches than the one before.
+GROWTH = 4
+
+#: How many rows are fetched at once where Spark computes no more than these.
+AT_ONCE = 10_000
+
+
+# --- Python values --------------------------------------------------------------------------------
+
+
+def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a frame as Python values of the types of its columns.
+
+    Raises:
+        ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
+    """
+    types = [one.type for one in columns]
+    required = [place for place, type_ in enumerate(types) if _is_never_null(type_)]
+    with spark_errors(frame.sparkSession):
+        frame = transported(frame, columns, as_fetched)
+        if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
+            for row in frame.collect():
+                for place in required:
+                    if row[place] is None:
+                        raise _null_in(columns[place].name)
+                yield tuple(_value(value, one) for value, one in zip(row, types, strict=True))
+            return
+        for batch in arrow_batches(frame):
+            for place in required:
+                if batch.column(place).null_count:
+                    raise _null_in(columns[place].name)
+            arrays = [
+                values_of(array, one) for array, one in zip(batch.columns, types, strict=True)
+            ]
+            yield from zip(*arrays, strict=True)
+
+
+def _has_lists_as_keys(type_: DataType) -> bool:
+    """Return whether a type has maps whose keys contain arrays, which PySpark cannot collect."""
+    return any(
+        isinstance(part, MapType | MultisetType)
+        and any(isinstance(inner, ArrayType) for inner in part.children()[0].walk())
+        for part in type_.walk()
+    )
+
+
+def _is_never_null(type_: DataType) -> bool:
+    """Return whether Flink has no NULL in a column of a type.
+
+    LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, although their types are NOT NULL.
+    """
+    return not type_.is_nullable and not isinstance(type_, CharType | VarCharType | ArrayType)
+
+
+def _null_in(column: str) -> ExternalError:
+    """Return the error of a value that its type excludes, whichever expression computed it."""
+    return ExternalError(
+        f"column {column!r} is NOT NULL but received NULL",
+        code="job-failed",
+    )
+
+
+def string_rows(frame: DataFrame) -> Iterator[tuple[str | None, ...]]:
+    """Yield the rows of a frame of strings."""
+    with spark_errors(frame.sparkSession):
+        if _is_small(frame):
+            yield from map(tuple, frame.collect())
+            return
+        for batch in arrow_batches(frame):
+            yield from zip(*(array.to_pylist() for array in batch.columns), strict=True)
+
+
+def _is_small(frame: DataFrame) -> bool:
+    """Return whether Spark returns a few rows without computing all partitions.
+
+    Plans of Spark Connect are not known here.
+    """
+    if is_connect(frame):
+        return False
+    plan = frame._jdf.queryExecution().executedPlan()  # noqa: SLF001
+    name = plan.nodeName()
+    if name == "AdaptiveSparkPlan":
+        plan = plan.inputPlan()
+        name = plan.nodeName()
+    match name:
+        case "LocalTableScan":
+            return int(plan.rows().size()) <= AT_ONCE
+        case "CollectLimit" | "TakeOrderedAndProject":
+            return 0 <= int(plan.limit()) <= AT_ONCE
+        case _:
+            return False
+
+
+def _value(value: Any, type_: DataType) -> Any:
+    """Convert a value of PySpark to the Python value of its Flink type."""
+    match type_:
+        case _ if value is None:
+            return None
+        case LocalZonedTimestampType():
+            return value.replace(tzinfo=dt.UTC)
+        case RowType() | StructuredType():
+            pairs = zip(value, type_.fields, strict=True)
+            return tuple(_value(one, field.data_type) for one, field in pairs)
+        case ArrayType():
+            return [_value(one, type_.element_type) for one in value]
+        case MapType():
+            return {
+                _hashable(_value(key, type_.key_type)): _value(one, type_.value_type)
+                for key, one in value.items()
+            }
+        case MultisetType():
+            return {
+                _hashable(_value(key, type_.element_type)): count for key, count in value.items()
+            }
+        case DistinctType():
+            return _value(value, type_.source_type)
+        case _:
+            return bytes(value) if isinstance(value, bytearray) else value
+
+
+def values_of(array: Any, type_: DataType) -> list[Any]:
+    """Return an array of Arrow, as Spark writes it, as Python values of a Flink type."""
+    match type_:
+        case LocalZonedTimestampType():
+            return [one and one.replace(tzinfo=dt.UTC) for one in array.to_pylist()]
+        case RowType() | StructuredType():
+            parts = [
+                values_of(array.field(index), one.data_type)
+                for index, one in enumerate(type_.fields)
+            ]
+            return _unless_null(array, zip(*parts, strict=True) if parts else [()] * len(array))
+        case ArrayType():
+            return _sliced(array, values_of(array.values, type_.element_type), list)
+        case MapType(key_type=key, value_type=value):
+            keys = map(_hashable, values_of(array.keys, key))
+            return _sliced(array, list(zip(keys, values_of(array.items, value), strict=True)), dict)
+        case MultisetType(element_type=element):
+            keys = map(_hashable, values_of(array.keys, element))
+            return _sliced(array, list(zip(keys, array.items.to_pylist(), strict=True)), dict)
+        case DistinctType():
+            return values_of(array, type_.source_type)
+        case VariantType():
+            from pyspark.sql.types import VariantVal
+
+            return [one and VariantVal(one["value"], one["metadata"]) for one in array.to_pylist()]
+        case _:
+            return list(array.to_pylist())
+
+
+def _hashable(key: Any) -> Any:
+    """Return a key of a map as a key of a dictionary: lists become tuples."""
+    return tuple(map(_hashable, key)) if isinstance(key, list) else key
+
+
+def _unless_null(array: Any, values: Any) -> list[Any]:
+    if not array.null_count:
+        return list(values)
+    valid = array.is_valid().to_pylist()
+    return [value if ok else None for ok, value in zip(valid, values, strict=True)]
+
+
+def _sliced(array: Any, values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
+    """Return lists or maps: the parts of all values between offsets."""
+    offsets = array.offsets.to_pylist()
+    parts = (make(values[begin:end]) for begin, end in pairwise(offsets))
+    return _unless_null(array, parts)
+
+
+# --- Arrow ----------------------------------------------------------------------------------------
+
+
+def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a frame as record batches, in Spark's layout, as they are read.
+
+    Over Spark Connect all rows are fetched first.
+    """
+    import pyarrow as pa
+
+    session = frame.sparkSession
+    if is_connect(session):
+        yield from _fetched(frame).to_batches()
+        return
+    context: Any = session.sparkContext
+    runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
+    schema = _wire_schema(frame)
+    # Tasks outside of an SQL execution get the settings of the session from this RDD.
+    with active_session(session):
+        rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
+            frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
+            session._jsparkSession.sessionState().conf(),  # noqa: SLF001
+        )
+        count = rows.getNumPartitions()
+    place = fetched = 0
+    width = 1
+    while place < count:
+        chosen = java_class(session, "java.util.ArrayList")()
+        for partition in range(place, min(place + width, count)):
+            chosen.append(partition)
+        place += len(chosen)
+        served = runner.runJob(context._jsc.sc(), rows.toJavaRDD(), chosen)  # noqa: SLF001
+        with _blocks(served) as blocks:
+            for block in blocks:
+                fetched += len(block)
+                yield pa.ipc.read_record_batch(pa.py_buffer(block), schema)
+        expected = max(1, fetched // place)
+        width = max(1, min(GROWTH * width, WAVE // expected))
+
+
+def _fetched(frame: DataFrame) -> pa.Table:
+    """Return the rows of a frame, in Spark's layout."""
+    import pyarrow as pa
+
+    if is_connect(frame):
+        nullable = _nullable(frame)
+        return nullable.toArrow().cast(_wire_schema(nullable))
+    return pa.Table.from_batches(frame._collect_as_arrow(), _wire_schema(frame))  # noqa: SLF001
+
+
+def _nullable(frame: DataFrame) -> DataFrame:
+    """Return a frame without NOT NULL in rows: PySpark refuses it in rows that are NULL."""
+    return _cast(
+        frame,
+        (
+            (one.name, [as_nullable(one.dataType)] if _NOT_NULL in one.dataType.json() else [])
+            for one in frame.schema.fields
+        ),
+    )
+
+
+#: What the JSON of a type contains if a row has a field that is NOT NULL.
+_NOT_NULL = '"nullable":false'
+
+
+def _wire_schema(frame: DataFrame) -> pa.Schema:
+    """Return the schema of the record batches that Spark writes for a frame."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(frame.schema, timezone="UTC")
+
+
+@contextmanager
+def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
+    """Connect to the socket of a result; yield an iterator over its blocks."""
+    from pyspark.serializers import read_int
+    from pyspark.util import _create_local_socket
+
+    def read() -> Iterator[bytes]:
+        while True:
+            try:
+                size = read_int(stream)
+            except EOFError:
+                return
+            yield stream.read(size)
+
+    stream, socket = _create_local_socket((served[0], served[1]))
+    try:
+        yield read()
+    finally:
+        stream.close()
+        socket.close()
+
+
+def arrow_reader(
+    frame: DataFrame, resolved: ResolvedSchema, reads: Sequence[Read] = ()
+) -> pa.RecordBatchReader:
+    """Return a reader of the rows of a frame, with the schema of `mappings.arrow.to_schema`.
+
+    The frame is that of `as_exchanged`.
+
+    Errors are those of `diagnosing` the sources in `reads`.
+    """
+    import pyarrow as pa
+
+    schema = to_schema(resolved)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with spark_errors(frame.sparkSession):
+            for batch in arrow_batches(frame):
+                arrays = [
+                    to_exact_layout(array, field.type)
+                    for array, field in zip(batch.columns, schema, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, diagnosed_rows(batches(), reads))
+
+
+# --- pandas ---------------------------------------------------------------------------------------
+
+#: The greatest integer up to which every integer is a double.
+EXACT_INTEGER = 1 << 53
+
+NESTED = (RowType, StructuredType, ArrayType, MapType, MultisetType, VariantType, DistinctType)
+
+
+def _columns(schema: ResolvedSchema) -> Columns:
+    return tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
+
+
+def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
+    """Return the rows of a frame of `as_exchanged` as a pandas DataFrame."""
+    import pandas as pd
+
+    columns = _columns(resolved)
+    with spark_errors(frame.sparkSession):
+        table = _fetched(frame)
+        made = {
+            place: _series(array, one.type, zone)
+            for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
+        }
+    result = pd.DataFrame(made, index=pd.RangeIndex(table.num_rows))
+    result.columns = pd.Index([one.name for one in columns], dtype=object)
+    return result
+
+
+def _series(array: Any, type_: DataType, zone: str) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(type_, NESTED):
+        values = [value for chunk in array.chunks for value in values_of(chunk, type_)]
+        series = pd.Series([None] * len(values), dtype=object)
+        series[:] = values
+        return series
+    if isinstance(type_, LocalZonedTimestampType):
+        array = array.cast(pa.timestamp("us", zone))
+    return array.to_pandas(
+        date_as_object=True,
+        coerce_temporal_nanoseconds=False,
+        integer_object_nulls=_is_beyond_doubles(array),
+    )
+
+
+def _is_beyond_doubles(array: Any) -> bool:
+    """Return whether a column of integers has a NULL and a value that is not a double."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_int64(array.type) or not array.null_count:
+        return False
+    bounds = pc.min_max(array).as_py()
+    least, greatest = bounds["min"] or 0, bounds["max"] or 0
+    return bool(least < -EXACT_INTEGER or greatest > EXACT_INTEGER)
+
+
+# --- types that are not fetched as they are ------------------------------------------------------
+
+
+def transported(
+    frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
+) -> DataFrame:
+    """Return a frame whose columns are cast, one after the other, to the types of `casts`."""
+    return _cast(frame, ((one.name, casts(to_spark(one.type))) for one in columns))
+
+
+def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:
+    """Return these columns of a frame, each cast to some types, one after the other."""
+    selected: list[tuple[Node, str]] = []
+    for name, types in casts:
+        node: Node = ColumnNode(name)
+        for type_ in types:
+            node = Cast(node, type_sql(type_))
+        selected.append((node, name))
+    if all(isinstance(node, ColumnNode) for node, _ in selected):
+        return frame
+    return select(frame, selected)
+
+
+# --- DataFrames -----------------------------------------------------------------------------------
+
+
+def exposed(frame: DataFrame, schema: ResolvedSchema, session: SparkSession) -> DataFrame:
+    """Return a frame in a session of the user, with the exact types of its columns as metadata.
+
+    Columns and their parts are NOT NULL where their types are: Spark derives nullability anew from
+    the query and would lose it.
+    """
+    if is_connect(session):
+        return _exposed_over_connect(frame, schema, session)
+    from pyspark.sql.classic.column import Column as SparkColumn
+
+    # PySpark's own functions make eight calls into the JVM for each column
+    functions = java_class(session, "org.apache.spark.sql.functions")
+    metadata = java_class(session, "org.apache.spark.sql.types.Metadata")
+    catalyst = "org.apache.spark.sql.catalyst.expressions"
+    utilities = java_class(session, "org.apache.spark.sql.classic.ExpressionUtils")
+    known_not_null = java_class(session, f"{catalyst}.KnownNotNull")
+    retyped = java_class(session, f"{catalyst}.PreciseTimestampConversion")
+    spark_types = java_class(session, "org.apache.spark.sql.types.DataType")
+    selected = []
+    with spark_errors():
+        for one, given in zip(schema.columns, frame.schema.fields, strict=True):
+            type_ = plain(one.data_type)
+            field = to_struct_field(one.name, type_, one.comment, on_loss="note")
+            column = functions.col(quote(one.name))
+            if without_metadata(given.dataType) != without_metadata(field.dataType):
+                old, new = (spark_types.fromJson(each.dataType.json()) for each in (given, field))
+                value = utilities.expression(frame._jdf.col(quote(one.name)))  # noqa: SLF001
+                column = utilities.column(retyped(value, old, new))
+            if given.nullable and not field.nullable:
+                column = utilities.column(known_not_null(utilities.expression(column)))
+            described = metadata.fromJson(json.dumps(field.metadata))
+            selected.append(SparkColumn(getattr(column, "as")(one.name, described)))
+        return in_session(frame.select(*selected), session)
+
+
+def _exposed_over_connect(
+    frame: DataFrame, schema: ResolvedSchema, session: SparkSession
+) -> DataFrame:
+    expr = functions_of(session).expr
+    selected = []
+    with spark_errors():
+        for one, given in zip(schema.columns, frame.schema.fields, strict=True):
+            field = to_struct_field(one.name, plain(one.data_type), one.comment, on_loss="note")
+            column = expr(with_nullability(quote(one.name), given, field))
+            selected.append(column.alias(one.name, metadata=field.metadata))
+        return in_session(frame.select(*selected), session)
+
+
+def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:
+    """Return a frame whose columns are of types that Spark converts to Arrow."""
+    with spark_errors():
+        return transported(frame, _columns(schema), as_months)
+
+
+def without_metadata(spark: SparkType) -> object:
+    """Return a Spark type with its nullability for comparison, without metadata of fields."""
+    from pyspark.sql import types
+
+    match spark:
+        case types.StructType(fields=fields):
+            return [(one.name, without_metadata(one.dataType), one.nullable) for one in fields]
+        case types.ArrayType():
+            return ("array", without_metadata(spark.elementType), spark.containsNull)
+        case types.MapType():
+            key, value = without_metadata(spark.keyType), without_metadata(spark.valueType)
+            return ("map", key, value, spark.valueContainsNull)
+        case _:
+            return spark.simpleString()

@@ -1,7 +1,0 @@
-"""Statements that run as one job, by the name of `pyflink.table.statement_set`."""
-
-from __future__ import annotations
-
-from schema_core.environment.table import StatementSet
-
-__all__ = ["StatementSet"]

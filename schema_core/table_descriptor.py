@@ -1,7 +1,0 @@
-"""Descriptors of tables and formats, by the name of `pyflink.table.table_descriptor`."""
-
-from __future__ import annotations
-
-from schema_core.environment.descriptor import FormatDescriptor, TableDescriptor
-
-__all__ = ["FormatDescriptor", "TableDescriptor"]

@@ -1,7 +1,0 @@
-"""`TablePipeline`, by the name of `pyflink.table.table_pipeline`."""
-
-from __future__ import annotations
-
-from schema_core.environment.table import TablePipeline
-
-__all__ = ["TablePipeline"]

@@ -1,0 +1,348 @@
+"""Hypothesis strategies for well-typed SQL expressions, and for their syntax trees.
+
+Expressions are generated from the function tables: the arguments that a function accepts are
+determined from its signature, so a new function is generated as soon as it is in its table.
+
+Syntax trees are generated from the tables of the printer: only those that printing preserves. The
+form that Flink prints omits the parentheses of ``(a + b)[1]``, for example.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from schema_core.base.text import MAX_DEPTH
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.overloads import accepts_count, resolve_overload
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.signatures import ArgumentTypes, FunctionKind, Parameter
+from schema_core.expressions.type_checker import infer
+from schema_core.expressions.typed import Keyword, TypeArgument, Typed
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.printer import BINARY, PREFIX, print_expression
+from schema_core.sql.syntax import (
+    Call,
+    Expression,
+    Interval,
+    Literal,
+    LiteralKind,
+    Name,
+    Named,
+    SortKey,
+    Symbol,
+    TypeField,
+    TypeName,
+    Window,
+)
+from schema_core.sql.type_name import data_type
+from schema_core.types import DataType, SymbolType, TypeRoot, parse_type
+
+#: The default columns of expressions: one of most types.
+COLUMNS: Mapping[str, DataType] = {
+    name: parse_type(text)
+    for name, text in {
+        "a_boolean":   "BOOLEAN",
+        "an_int":      "INT NOT NULL",
+        "a_bigint":    "BIGINT",
+        "a_decimal":   "DECIMAL(10, 2)",
+        "a_double":    "DOUBLE",
+        "a_string":    "STRING",
+        "some_bytes":  "BYTES NOT NULL",
+        "a_date":      "DATE",
+        "a_timestamp": "TIMESTAMP(3)",
+        "an_instant":  "TIMESTAMP_LTZ(3) NOT NULL",
+        "an_array":    "ARRAY<INT>",
+        "some_texts":  "ARRAY<STRING>",
+        "a_map":       "MAP<STRING, DOUBLE>",
+        "a_variant":   "VARIANT",
+        "a_bitmap":    "BITMAP",
+        "a row":       "ROW<x INT, y STRING NOT NULL>",
+    }.items()
+}  # fmt: skip
+
+#: Arguments of calls besides columns: literals, and the keywords of EXTRACT, TRIM and CAST.
+LITERALS = ("1", "'abc'", "'$.a'", "TRUE", "1.5", "DATE '2020-02-29'", "INTERVAL '1' DAY", "NULL")
+WORDS = (Symbol("DAY"), Symbol("BOTH"))
+TARGETS = (TypeName("INTEGER"), TypeName("STRING"))
+
+#: How many combinations of arguments are tried for a function, and how many are used.
+TRIED, KEPT = 200, 12
+#: Calls have fewer arguments than this.
+MOST = 6
+
+Columns: TypeAlias = tuple[tuple[str, DataType], ...]
+#: Arguments of calls, as syntax trees and typed.
+Leaves: TypeAlias = tuple[tuple[Expression, Typed], ...]
+
+
+@st.composite
+def expressions(
+    draw: st.DrawFn, columns: Mapping[str, DataType] = COLUMNS, max_depth: int = 3
+) -> str:
+    """Return SQL of a well-typed expression over the columns.
+
+    Its type is that of ``infer(ColumnScope(columns), parse_expression(sql))``.
+    """
+    given = tuple(columns.items())
+    return print_expression(draw(_trees(given, max_depth)))
+
+
+@st.composite
+def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> Expression:
+    if depth == 0 or draw(st.integers(0, 9)) == 0:
+        return draw(st.sampled_from(_values(columns)))
+    name = draw(st.sampled_from(NAMES))
+    ways = fitting(name, columns)
+    if not ways:
+        return draw(_trees(columns, depth - 1))
+    call = draw(st.sampled_from(ways))
+    return _with_deeper(draw, call, columns, depth)
+
+
+def _with_deeper(draw: st.DrawFn, call: Call, columns: Columns, depth: int) -> Expression:
+    """Replace some columns of a call by calls, where the result is well-typed."""
+    for place, argument in enumerate(call.arguments):
+        if isinstance(argument, Name) and draw(st.booleans()):
+            deeper = draw(_trees(columns, depth - 1))
+            arguments = (*call.arguments[:place], deeper, *call.arguments[place + 1 :])
+            nested = replace(call, arguments=arguments)
+            call = call if _root(nested, columns) is None else nested
+    return call
+
+
+# --- what fits -----------------------------------------------------------------------------------
+
+#: Names of scalar functions.
+NAMES: tuple[str, ...] = tuple(
+    sorted(
+        name
+        for name, rows in BUILT_IN.items()
+        if all(row.kind is FunctionKind.SCALAR for row in rows) and not name.startswith("$")
+    )
+)
+
+
+@cache
+def _values(columns: Columns) -> tuple[Expression, ...]:
+    names = tuple(Name((name,)) for name, _ in columns)
+    return (*names, *map(parse_expression, LITERALS[:-1]))
+
+
+@cache
+def _leaves(columns: Columns) -> Leaves:
+    """Return the arguments of calls, as syntax trees and typed."""
+    scope = ColumnScope(dict(columns))
+    written = (*_values(columns), parse_expression(LITERALS[-1]))
+    types = ((one, TypeArgument(one, data_type(one, as_cast=True))) for one in TARGETS)
+    words = ((one, Keyword(one, SymbolType(nullable=False))) for one in WORDS)
+    return (*((one, infer(scope, one)) for one in written), *types, *words)
+
+
+@cache
+def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
+    """Return well-typed calls of a function, some for each number of arguments."""
+    found: list[Call] = []
+    for count in _counts(name):
+        calls = (one for one in _calls(name, count, columns) if _root(one, columns) is not None)
+        found += islice(calls, KEPT)
+    return tuple(found)
+
+
+def _counts(name: str) -> list[int]:
+    """Return the numbers of arguments that a function accepts, up to a limit."""
+    return [n for n in range(MOST) if any(accepts_count(row, n) for row in BUILT_IN[name])]
+
+
+def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
+    """Yield calls that resolve to an overload of the function; deterministic."""
+    chance = random.Random(f"{name} {count}")  # noqa: S311 - a choice of examples
+    for pools in _pools(name, count, columns):
+        for _ in range(TRIED):
+            way = [chance.choice(pool) for pool in pools]
+            call = Call(name, tuple(written for written, _ in way))
+            with suppress(SchemaCoreError):
+                resolve_overload(BUILT_IN[name], _given([typed for _, typed in way]), call)
+                yield call
+
+
+def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
+    """Yield, for each overload of a function, the candidates for each of its parameters.
+
+    Most parameters only depend on their own argument, so each is tested with the same argument in
+    all positions. If that excludes all candidates, all of them are used.
+    """
+    leaves = _leaves(columns)
+    for row in BUILT_IN[name]:
+        for declared in row.overloads:
+            overload = row.expand(declared, count) or ()
+            if len(overload) == count:
+                yield [
+                    tuple(leaf for leaf in leaves if _fits(parameter, leaf[1], place, count))
+                    or leaves
+                    for place, parameter in enumerate(overload)
+                ]
+
+
+def _fits(parameter: Parameter, typed: Typed, place: int, count: int) -> bool:
+    try:
+        return parameter.accepts(_given([typed] * count), place) is not None
+    except SchemaCoreError:
+        return False
+
+
+def _given(trees: Sequence[Typed]) -> ArgumentTypes:
+    return ArgumentTypes(tuple(tree.type for tree in trees), tuple(trees))
+
+
+@cache
+def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
+    """Return the type root of an expression after printing and parsing, None if it has no type.
+
+    A descriptor is not a value: it names columns for a table function.
+    """
+    try:
+        text = print_expression(tree)
+        root = infer(ColumnScope(dict(columns)), parse_expression(text)).type.root
+    except SchemaCoreError:
+        return None
+    return None if root is TypeRoot.DESCRIPTOR else root
+
+
+# --- syntax trees ---------------------------------------------------------------------------------
+
+
+#: Names as a backtick can hold them: on one line.
+names: st.SearchStrategy[str] = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=8
+)
+paths: st.SearchStrategy[tuple[str, ...]] = st.lists(names, min_size=1, max_size=3).map(tuple)
+
+#: What a plain string is printed as: printable ASCII and line ends.
+plain: st.SearchStrategy[str] = st.text(
+    st.characters(min_codepoint=32, max_codepoint=126) | st.just("\n"), max_size=8
+)
+
+integers: st.SearchStrategy[str] = st.integers(0, 10**20).map(str)
+decimals: st.SearchStrategy[str] = st.decimals(
+    0, 10**6, allow_nan=False, allow_infinity=False, places=3
+).map(lambda value: f"{value:f}")
+
+literals: st.SearchStrategy[Any] = st.one_of(
+    st.just(Literal(LiteralKind.NULL, "NULL")),
+    st.just(Literal(LiteralKind.UNKNOWN, "UNKNOWN")),
+    st.sampled_from(["TRUE", "FALSE"]).map(lambda word: Literal(LiteralKind.BOOLEAN, word)),
+    (integers | decimals).map(lambda digits: Literal(LiteralKind.EXACT, digits)),
+    st.integers(-300, 300).map(lambda power: Literal(LiteralKind.APPROXIMATE, f"1E{power}")),
+    plain.map(lambda text: Literal(LiteralKind.STRING, text)),
+    st.text(max_size=8, alphabet=st.characters(exclude_categories=["Cs"])).map(
+        lambda text: Literal(LiteralKind.STRING, text, "UTF16")
+    ),
+    st.binary(max_size=4).map(lambda data: Literal(LiteralKind.BINARY, data.hex().upper())),
+    st.dates().map(lambda day: Literal(LiteralKind.DATE, day.strftime("%Y-%m-%d").zfill(10))),
+)
+
+intervals: st.SearchStrategy[Interval] = st.builds(
+    lambda days, negative: Interval(str(days), "DAY", leading=3, negative=negative),
+    st.integers(0, 999),
+    st.booleans(),
+)
+
+
+def type_names() -> st.SearchStrategy[TypeName]:
+    """Types as a cast may name them."""
+    atoms = st.sampled_from(
+        [
+            TypeName("INTEGER"),
+            TypeName("STRING"),
+            TypeName("DECIMAL", (5, 2)),
+            TypeName("CHAR", (3,)),
+            TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (3,)),
+        ]
+    )
+    return st.recursive(atoms, _nested, max_leaves=4)
+
+
+def _nested(inner: st.SearchStrategy[TypeName]) -> st.SearchStrategy[TypeName]:
+    fields = st.lists(
+        st.builds(TypeField, names, inner, st.none() | plain), min_size=1, max_size=2
+    ).map(tuple)
+    return st.one_of(
+        st.builds(lambda key, value: TypeName("MAP", (), (key, value)), inner, inner),
+        st.builds(
+            lambda found, postfix: TypeName("ROW", fields=found, postfix=postfix),
+            fields,
+            st.booleans(),
+        ),
+    )
+
+
+def trees() -> st.SearchStrategy[Expression]:
+    """Trees of operators, calls and literals."""
+    leaves = st.one_of(st.builds(Name, paths), literals, intervals)
+    return st.recursive(leaves, _nested_calls, max_leaves=MAX_DEPTH // 4)
+
+
+@st.composite
+def _nested_calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    """A call with generated trees as arguments."""
+    make = draw(st.sampled_from(CALLS))
+    return make(draw, inner)
+
+
+def _among(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    name = draw(st.sampled_from(["IN", "NOT IN", "= SOME", "< ALL", "ROW", "ARRAY", "COALESCE"]))
+    return Call(name, (draw(inner), *draw(st.lists(inner, min_size=1, max_size=2))))
+
+
+def _binary(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    name = draw(st.sampled_from([*sorted(BINARY), "LIKE", "NOT SIMILAR TO"]))
+    return Call(name, (draw(inner), draw(inner)))
+
+
+def _test(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    name = draw(st.sampled_from(["IS NULL", "IS NOT TRUE", "IS JSON VALUE"]))
+    return Call(name, (draw(inner),))
+
+
+def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    """A sign before a number is a part of the literal, not a call."""
+    name = draw(st.sampled_from(sorted(PREFIX)))
+    return Call(name, (draw(inner.filter(lambda node: not isinstance(node, Literal))),))
+
+
+def _case(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    return Call("CASE", (draw(inner), draw(inner), draw(inner)))
+
+
+def _cast(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    return Call(draw(st.sampled_from(["CAST", "TRY_CAST"])), (draw(inner), draw(type_names())))
+
+
+def _unit(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    value, unit = draw(inner), draw(st.sampled_from(["DAY", "EPOCH", "`x`"]))
+    if draw(st.booleans()):
+        return Call("EXTRACT", (Symbol(unit), value))
+    return Call("FLOOR", (value, Symbol(unit)))
+
+
+def _named(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    path = (*draw(paths), draw(names))
+    return Call(path[-1].upper(), (Named(draw(names), draw(inner)), draw(inner)), path)
+
+
+def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
+    window = Window(order_by=(SortKey(draw(inner), descending=draw(st.booleans())),))
+    return Call("SUM", (draw(inner),), symbol="DISTINCT", filter=draw(inner), over=window)
+
+
+#: Constructors of calls from smaller trees.
+CALLS = (_among, _binary, _test, _prefix, _case, _cast, _unit, _named, _aggregate)

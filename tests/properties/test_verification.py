@@ -1,0 +1,205 @@
+"""Verification: every malformed key of a map is reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.properties.limits import STORES
+from schema_core.properties.parts import pack
+from schema_core.properties.spark_table_properties import PARTS, SCHEMA
+from schema_core.properties.stored import MapKind
+from schema_core.properties.verification import verify
+from tests.support import processor_time
+
+SOUND = {
+    "schema.0.name": "id",
+    "schema.0.data-type": "BIGINT NOT NULL",
+    "schema.1.name": "twice",
+    "schema.1.data-type": "BIGINT NOT NULL",
+    "schema.1.expr": "`id` * 2",
+    "schema.2.name": "ts",
+    "schema.2.data-type": "TIMESTAMP(3)",
+    "schema.2.metadata": "timestamp",
+    "schema.2.virtual": "false",
+    "schema.watermark.0.rowtime": "ts",
+    "schema.watermark.0.strategy.expr": "`ts` - INTERVAL '5' SECOND",
+    "schema.watermark.0.strategy.data-type": "TIMESTAMP(3)",
+    "schema.primary-key.name": "PK_id",
+    "schema.primary-key.columns": "id",
+    "schema.index.0.name": "i",
+    "schema.index.0.columns": "id,ts",
+    "schema.immutable.name": "fixed",
+    "schema.immutable.columns": "id",
+    "snapshot": "42",
+    "partition.keys.0.name": "id",
+    "distribution.kind": "HASH",
+    "distribution.buckets": "4",
+    "distribution.keys.0.name": "id",
+    "connector": "x",
+}
+REFRESH = {
+    "original-query": "q",
+    "expanded-query": "e",
+    "freshness-interval": "3",
+    "freshness-unit": "MINUTE",
+    "logical-refresh-mode": "AUTOMATIC",
+    "refresh-mode": "CONTINUOUS",
+    "refresh-status": "ACTIVATED",
+    "refresh-handler-bytes": "AQL/",
+}
+
+#: Sidecar key -> the conflicting key of Flink.
+CONTRADICTED = {
+    "schema.schema-core-1.primary-key": "schema.primary-key.name",
+    "schema.schema-core-1.refresh-handler": "refresh-handler-bytes",
+    "schema.schema-core-1.options": "schema-x",
+}
+
+
+def test_valid_maps_have_no_diagnostics() -> None:
+    assert () == verify({})
+    assert () == verify(SOUND)
+    assert () == verify(SOUND | REFRESH)
+    assert () == verify({"original-query": "q", "expanded-query": "e"})
+    assert () == verify(pack(SOUND, STORES["hive"]))
+
+
+@pytest.mark.parametrize(
+    ("code", "key", "value"),
+    [
+        # missing keys
+        ("missing-key", "schema.0.name", None),
+        ("missing-key", "schema.0.data-type", None),
+        ("missing-key", "schema.1.data-type", None),
+        ("virtual-assumed", "schema.2.virtual", None),
+        ("missing-key", "schema.watermark.0.rowtime", None),
+        ("missing-key", "schema.watermark.0.strategy.expr", None),
+        ("missing-key", "schema.watermark.0.strategy.data-type", None),
+        ("missing-key", "schema.primary-key.name", None),
+        ("missing-key", "schema.primary-key.columns", None),
+        ("missing-key", "schema.immutable.name", None),
+        ("missing-key", "schema.index.0.name", None),
+        ("missing-key", "schema.index.0.columns", None),
+        ("missing-key", "distribution.kind", None),
+        ("missing-key", "expanded-query", None),
+        ("missing-key", "freshness-interval", None),
+        ("missing-key", "refresh-mode", None),
+        # unexpected keys
+        ("unknown-key", "schema.0.typ", "INT"),
+        ("unknown-key", "schema.1.metadata", "lost"),
+        ("unknown-key", "schema.primary-key.enforced", "true"),
+        ("unknown-key", "schema.registry", "u"),
+        ("unknown-key", "distribution.strategy", "u"),
+        ("option-kept", "schema-registry.url", "u"),
+        ("duplicate-type", "schema.0.type", "LONG"),
+        # values
+        ("invalid-key-value", "snapshot", "soon"),
+        ("invalid-key-value", "distribution.kind", "hash"),
+        ("invalid-key-value", "distribution.buckets", "many"),
+        ("invalid-key-value", "refresh-status", "activated"),
+        ("invalid-key-value", "refresh-handler-bytes", "?"),
+        ("invalid-key-value", "schema.schema-core-1.options", "[]"),
+        ("unsupported-sidecar-version", "schema.schema-core-7.options", "{}"),
+        ("noncanonical-value", "schema.2.virtual", "no"),
+        ("noncanonical-value", "schema.primary-key.columns", "id,"),
+        ("noncanonical-value", "distribution.buckets", "+4"),
+        ("noncanonical-value", "snapshot", "042"),
+        ("noncanonical-value", "distribution.buckets", "\uff14"),
+        ("noncanonical-value", "refresh-handler-bytes", "AQI"),
+        ("noncanonical-value", "schema.schema-core-1.options", '{ "comment": "" }'),
+        ("duplicate-key", "schema.schema-core-1.primary-key", '["pk","id"]'),
+        ("duplicate-key", "schema.schema-core-1.refresh-handler", ""),
+        ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
+        # resolution
+        ("stale-type", "schema.1.data-type", "INT"),
+        ("stale-type", "schema.watermark.0.strategy.data-type", "INT"),
+        ("unknown-type", "schema.0.data-type", "BIGIN"),
+        ("unknown-column", "schema.1.expr", "`idd` * 2"),
+        ("syntax", "schema.1.expr", "`id` * "),
+        ("unknown-column", "schema.index.0.columns", "x"),
+    ],
+)
+def test_malformed_key_is_reported(code: str, key: str, value: str | None) -> None:
+    harmed = SOUND | REFRESH | {key: value}
+    found = verify({name: one for name, one in harmed.items() if one is not None})
+    place = CONTRADICTED[key] if code == "duplicate-key" else key
+
+    assert code in {one.code for one in found}
+    places = {step for one in found if one.code == code for step in one.path}
+    assert any(place.startswith(step) for step in places) or code == "unknown-column"
+
+
+def test_all_malformed_keys_are_reported_at_once() -> None:
+    harmed = SOUND | {
+        "schema.5.name": "far",
+        "schema.00.name": "id",
+        "snapshot": "soon",
+        "distribution.buckets": "many",
+        "schema.1.typ": "INT",
+        "partition.keys.2.name": "id",
+    }
+    found = [(one.code, *one.path) for one in verify(harmed)]
+
+    assert [
+        ("duplicate-key", "schema.00"),
+        ("missing-key", "schema.3.name"),
+        ("missing-key", "schema.4.name"),
+        ("missing-key", "partition.keys.1.name"),
+        ("missing-key", "schema.5.data-type"),
+        ("invalid-key-value", "distribution.buckets"),
+        ("invalid-key-value", "snapshot"),
+        ("unknown-key", "schema.1.typ"),
+    ] == [one for one in found if one != ("missing-key", "schema.00.data-type")]
+
+
+def test_hint_suggests_a_similar_key() -> None:
+    (found,) = verify(SOUND | {"schema.0.data-typ": "INT"})
+
+    assert "did you mean 'schema.0.data-type'?" == found.hint
+
+
+def test_a_large_row_number_is_not_iterated() -> None:
+    far = SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"}
+    found = verify(far)
+
+    assert processor_time(lambda: verify(far), 0.5) < 0.5
+    assert len(found) < 30
+    assert {"missing-key", "invalid-key-number"} <= {one.code for one in found}
+
+
+def test_long_map_is_verified_in_linear_time() -> None:
+    wide = {
+        f"schema.{number}.{key}": value
+        for number in range(5_000)
+        for key, value in (("name", f"c{number}"), ("data-type", "INT"))
+    }
+
+    assert () == verify(wide)
+    assert processor_time(lambda: verify(wide), 3) < 3
+
+
+def test_malformed_parts_are_reported_before_their_content() -> None:
+    packed = pack(SOUND | {"schema.0.name": "é"}, STORES["hive"])
+    key = "flink.schema.schema-core-1.part.0"
+
+    (found,) = verify(packed | {key: packed[key][:-1]})
+
+    assert ("corrupt-part", (key.removeprefix("flink."),)) == (found.code, found.path)
+
+
+@pytest.mark.parametrize(
+    ("code", "stored"),
+    [
+        ("hive-table", {"flink.topic": "t"}),
+        ("noncanonical-value", {"flink.schema.0.name": "a", "flink.schema.0.data-type": "INT",
+                       "is_generic": "True"}),
+        ("missing-key", {PARTS: "2", f"{SCHEMA}.part.0": "{"}),
+        ("duplicate-key", {PARTS: "1", f"{SCHEMA}.part.0": "{}", SCHEMA: "{}"}),
+    ],
+)  # fmt: skip
+def test_other_encodings_are_verified(code: str, stored: dict[str, str]) -> None:
+    assert [code] == [one.code for one in verify(stored)]
+
+
+def test_kind_may_be_given() -> None:
+    assert "missing-key" in {one.code for one in verify({}, kind=MapKind.MATERIALIZED_TABLE)}
