@@ -14,7 +14,7 @@ def cell(text: str) -> str:
 
 
 def line(row: TypeRow) -> str:
-    spellings = [one or "(no type)" for one in row.foreign.split(" | ")]
+    spellings = [part or "(no type)" for part in row.foreign.split(" | ")]
     bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
     cells = (", ".join(map(cell, spellings)), ARROWS[row.reads, row.writes], cell(row.flink))
     return f"| {' | '.join(cells)} | {row.loss or ''} | {bounds} |"

@@ -56,7 +56,7 @@ def reduced(lineage: Lineage) -> Lineage:
             if origin not in reached:
                 reached.add(origin)
                 pending.append(origin)
-    return Lineage(tuple(_reduced(one, reached) for one in lineage.tables))
+    return Lineage(tuple(_reduced(table, reached) for table in lineage.tables))
 
 
 def _reduced(table: TableLineage, reached: set[tuple[str, str]]) -> TableLineage:

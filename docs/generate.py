@@ -43,8 +43,8 @@ def sentence(module: Path) -> str:
 
 def modules(package: Path) -> Iterator[Path]:
     """The modules of a package and of the packages below it, in reading order."""
-    yield from sorted(one for one in package.glob("*.py") if one.name != "__init__.py")
-    for below in sorted(one.parent for one in package.glob("*/__init__.py")):
+    yield from sorted(path for path in package.glob("*.py") if path.name != "__init__.py")
+    for below in sorted(path.parent for path in package.glob("*/__init__.py")):
         yield from modules(below)
 
 
@@ -65,7 +65,7 @@ def agreement() -> str:
     """A table with the sums of properties/floors.json."""
     floors = json.loads((ROOT / "properties" / "floors.json").read_text(encoding="utf-8"))
     cases, meaning, exact = (
-        sum(one[key] for one in floors.values()) for key in ("cases", "meaning", "exact")
+        sum(floor[key] for floor in floors.values()) for key in ("cases", "meaning", "exact")
     )
     headings = (
         "| recorded answers | the same in meaning | the same in every character |\n|---|---|---|"

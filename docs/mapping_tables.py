@@ -55,7 +55,7 @@ def what_is_lost() -> str:
 
     def words(sql: str, target: str) -> str:
         kinds = dict.fromkeys(loss.kind for loss in losses(parse_type(sql), target))
-        return ", ".join(f"**{one.word}**" if one.changes_values else one.word for one in kinds)
+        return ", ".join(f"**{kind.word}**" if kind.changes_values else kind.word for kind in kinds)
 
     rows = [(code(sql), *(words(sql, target) for target in TARGETS)) for sql in SHOWN]
     return table(("Flink", *TARGETS), (row for row in rows if any(row[1:])))

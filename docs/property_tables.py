@@ -47,8 +47,8 @@ def _versions() -> list[str]:
         "|---|---|---|---|",
     ]
     return lines + [
-        f"| {one.what} | `{one.keys.replace('|', chr(92) + '|')}` | {one.first} | {one.last} |"
-        for one in FEATURES
+        f"| {row.what} | `{row.keys.replace('|', chr(92) + '|')}` | {row.first} | {row.last} |"
+        for row in FEATURES
     ]
 
 

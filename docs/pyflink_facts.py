@@ -61,7 +61,7 @@ def function_facts(function: ast.FunctionDef, in_class: bool) -> str | None:
         return None
     kind = next((one for one in ("staticmethod", "classmethod", "property") if one in marks), None)
     names = parameters(function, in_class and kind != "staticmethod")
-    if any(one.startswith(("j_", "gateway")) or "_j_" in one for one in names):
+    if any(name.startswith(("j_", "gateway")) or "_j_" in name for name in names):
         return None
     written = kind or ("method" if in_class else "function")
     return written if kind == "property" else f"{written}({', '.join(names)})"
@@ -82,7 +82,7 @@ def class_facts(node: ast.ClassDef) -> Names:
                 members[name] = "constant"
             case ast.AnnAssign(target=ast.Name(id=name)) if is_public(name):
                 members[name] = "constant"
-    bases = [ast.unparse(one) for one in node.bases if ast.unparse(one) != "object"]
+    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) != "object"]
     return {"bases": bases, "members": members}
 
 

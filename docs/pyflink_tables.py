@@ -53,7 +53,7 @@ class Compared:
         parts = self.key.split(".")
         prefixes = [".".join(parts[:end]) for end in range(len(parts), 1, -1)]
         keys = [self.key, f"*.{parts[-1]}", *prefixes]
-        return next((one for one in keys if one in REASONS or one in BEHAVIOR), "")
+        return next((key for key in keys if key in REASONS or key in BEHAVIOR), "")
 
 
 def home_of(module: str) -> str:
@@ -69,9 +69,9 @@ def accepts(parameters: list[str], ours: inspect.Signature, bound: bool) -> bool
     """Return whether each call with the parameters of PyFlink is a call of our function."""
     own = list(ours.parameters.values())[1 if bound else 0 :]
     kinds = {one.kind for one in own}
-    named = [one for one in parameters if not one.startswith("*")]
+    named = [parameter for parameter in parameters if not parameter.startswith("*")]
     if inspect.Parameter.VAR_POSITIONAL not in kinds and any(
-        one.startswith("*") and not one.startswith("**") for one in parameters
+        parameter.startswith("*") and not parameter.startswith("**") for parameter in parameters
     ):
         return False
     required = {one.name for one in own if one.default is one.empty and one.kind < 2}
@@ -102,10 +102,10 @@ def callable_status(written: str, value: object, bound: bool) -> tuple[str, str]
     if isinstance(value, property) or not callable(value):
         return DIFFERS, "a property"
     signature = signature_of(value)
-    parameters = [one for one in inside.split(", ") if one]
+    parameters = [part for part in inside.split(", ") if part]
     if signature is None or accepts(parameters, signature, bound):
         return SAME, ""
-    own = [str(one) for one in signature.replace(return_annotation=signature.empty)
+    own = [str(parameter) for parameter in signature.replace(return_annotation=signature.empty)
            .parameters.values()][1 if bound else 0 :]  # fmt: skip
     names = ", ".join(one.partition(":")[0] for one in own)
     return DIFFERS, f"({names})"
@@ -193,23 +193,23 @@ def row(one: Compared) -> str:
 
 def module_section(module: str, names: list[Compared]) -> Iterator[str]:
     """The names of a module: first those that are the same, then the others, with reasons."""
-    count = Counter(one.status for one in names)
+    count = Counter(name.status for name in names)
     yield f"### `{module}`: `{home_of(module)}`"
     yield ""
-    if len({one.reason for one in names}) == 1 and set(count) == {ABSENT}:
-        listed = ", ".join(f"`{one.path}`" for one in names if "." not in one.path)
+    if len({name.reason for name in names}) == 1 and set(count) == {ABSENT}:
+        listed = ", ".join(f"`{name.path}`" for name in names if "." not in name.path)
         yield from (f"Absent: {names[0].reason}. Names: {listed}.", "")
         return
     yield f"{count[SAME]} the same, {count[DIFFERS]} differ, {count[ABSENT]} absent."
     yield ""
-    same = [f"`{one.path}`" for one in names if one.status == SAME]
+    same = [f"`{name.path}`" for name in names if name.status == SAME]
     if same:
         yield from ("Same: " + ", ".join(same) + ".", "")
-    absent = {one.path for one in names if one.status == ABSENT}
+    absent = {name.path for name in names if name.status == ABSENT}
     others = [
-        row(one)
-        for one in names
-        if one.status != SAME and one.path.rpartition(".")[0] not in absent
+        row(name)
+        for name in names
+        if name.status != SAME and name.path.rpartition(".")[0] not in absent
     ]
     if others:
         yield from ("| name | compared | why |", "|---|---|---|", *others, "")

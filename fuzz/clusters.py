@@ -95,10 +95,10 @@ def ran(command: list[str], environment: Mapping[str, str], folder: Path) -> str
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"{command[0]} failed: {done.stdout[-1000:]}{done.stderr[-6000:]}")
-    files = (one for one in (folder / "events").rglob("*") if one.is_file())
-    logs = [one.read_text(errors="replace") for one in files]
-    assert any("SparkListenerSQLExecutionStart" in one for one in logs), "no event log"
-    assert not any(CANARY in one for one in logs), "a secret is in the event log"
+    files = (path for path in (folder / "events").rglob("*") if path.is_file())
+    logs = [file.read_text(errors="replace") for file in files]
+    assert any("SparkListenerSQLExecutionStart" in log for log in logs), "no event log"
+    assert not any(CANARY in log for log in logs), "a secret is in the event log"
     return done.stdout
 
 

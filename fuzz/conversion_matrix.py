@@ -409,11 +409,11 @@ def _flink_value(type_: DataType, text: str) -> Any:
     if type_.root is R.ARRAY:
         inner = text[1:-1]
         if type_.element_type.root in MEMBERS[TypeFamily.BINARY_STRING]:  # type: ignore[attr-defined]
-            return [bytes(int(one) % 256 for one in inner.strip("[]").split(", ")).hex()]
+            return [bytes(int(part) % 256 for part in inner.strip("[]").split(", ")).hex()]
         return inner.split(", ")
     if type_.root in MEMBERS[TypeFamily.BINARY_STRING]:
         numbers = text.strip("[]")
-        return bytes(int(one) % 256 for one in numbers.split(", ")).hex() if numbers else ""
+        return bytes(int(part) % 256 for part in numbers.split(", ")).hex() if numbers else ""
     return text
 
 

@@ -279,7 +279,7 @@ def _judged(
     died: bool,
     raised: bool,
 ) -> str:
-    foreign = {_without_job(one.name) for one in world.root.glob(f"{case.action.value}-*")}
+    foreign = {_without_job(path.name) for path in world.root.glob(f"{case.action.value}-*")}
     isolated = case.level is Level.ISOLATED and case.action is Action.CREATE
     if isolated and foreign not in (set(), NEW[Action.CREATE]):
         return f"a foreign reader saw {sorted(foreign)}"
@@ -312,7 +312,7 @@ def _again(world: World, environment: TableEnvironment, case: Case, found: State
     world.execute(environment, case.action)
     if (after := state_of(environment, world)) != State(_made(case), NEW[case.action]):
         return f"the next statement left {after}"
-    left = [one.name for one in world.folder.rglob(f"{PREFIX}*")]
+    left = [path.name for path in world.folder.rglob(f"{PREFIX}*")]
     return f"left over: {left}" if left else ""
 
 

@@ -241,7 +241,7 @@ class World:
 
     def hidden(self, cell: Cell, warehouse: str) -> list[str]:
         """Return the names of hidden files and tables that jobs have left."""
-        found = [one.name for one in Path(self.folder).rglob("*") if HIDDEN in one.name]
+        found = [path.name for path in Path(self.folder).rglob("*") if HIDDEN in path.name]
         tables: list[str] = []
         if cell.place.name == "sqlite":
             with closing(sqlite3.connect(f"{self.folder}/catalog.db")) as opened:
@@ -251,8 +251,8 @@ class World:
                 tables = [name for (name,) in opened.execute("SELECT relname FROM pg_class")]
         elif cell.place.name == "hive":
             below = Path(warehouse, f"w{self.number}.db", "t")
-            found += [one.name for one in below.rglob(".hive-staging*")]
-        return [*found, *(one for one in tables if StageName.parse(one))]
+            found += [path.name for path in below.rglob(".hive-staging*")]
+        return [*found, *(table for table in tables if StageName.parse(table))]
 
 
 def write_sources(folder: Path) -> None:
@@ -330,7 +330,7 @@ def state_of(environment: Any) -> State:
 
 
 def _columns(found: Any) -> str:
-    return ",".join(one.name for one in found.table.get_unresolved_schema().columns)
+    return ",".join(column.name for column in found.table.get_unresolved_schema().columns)
 
 
 # --- in the process of the statement -------------------------------------------------------------
@@ -556,7 +556,7 @@ class Poller(threading.Thread):
 
     def _files(self) -> object:
         root = Path(self.world.folder, "tables", "t")
-        return frozenset(one.name for one in root.iterdir() if one.name[0] not in "._")
+        return frozenset(path.name for path in root.iterdir() if path.name[0] not in "._")
 
     def _rows(self, connection: Any) -> object:
         import psycopg
@@ -893,7 +893,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="print every run")
     given = parser.parse_args()
     prepare("fuzz.ctas_matrix")
-    places = [one for one in given.places.split(",") if one != "postgresql" or not why_not()]
+    places = [part for part in given.places.split(",") if part != "postgresql" or not why_not()]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         reached = stack.enter_context(server()) if "postgresql" in places else None
@@ -907,9 +907,9 @@ def main() -> int:
             if given.only in str(cell):
                 run_cell(matrix, cell, given.kills, given.jvm_kills, given.seconds, given.faults)
     kinds = list(dict.fromkeys(name for _, name in matrix.counts))
-    print(f"\n{'':45}" + " ".join(f"{one:>14}" for one in kinds))
+    print(f"\n{'':45}" + " ".join(f"{kind:>14}" for kind in kinds))
     for name in dict.fromkeys(cell for cell, _ in matrix.counts):
-        row = " ".join(f"{matrix.counts[name, one]:14d}" for one in kinds)
+        row = " ".join(f"{matrix.counts[name, kind]:14d}" for kind in kinds)
         print(f"{name:45}{row}")
     print(f"recoveries that were killed: {matrix.killed_recoveries}")
     print(f"states that readers saw: {matrix.reads}, errors: {dict(matrix.read_errors)}")

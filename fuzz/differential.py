@@ -121,12 +121,12 @@ def used(drawn: Drawn) -> dict[str, str]:
 def shorter(text: str) -> set[str]:
     """The text with a part replaced by a part of that part, by NULL, or left out."""
     try:
-        parts = {one.span for one in walk(parse_expression(text)) if one.span.stop}
+        parts = {node.span for node in walk(parse_expression(text)) if node.span.stop}
     except SchemaCoreError:
         parts = _bracketed(text)
     found: set[str] = set()
     for outer in parts:
-        held = (one for one in parts if one != outer and _within(one, outer))
+        held = (part for part in parts if part != outer and _within(part, outer))
         fills = {text[one.start : one.stop] for one in held}
         for fill in fills | {"NULL", "1", ""}:
             found.add(text[: outer.start] + fill + text[outer.stop :])

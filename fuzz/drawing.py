@@ -332,7 +332,7 @@ def typed(scope: ColumnScope, text: str) -> DataType | None:
 
 def type_text(draw: random.Random, depth: int = 0) -> str:
     """A type as a column may have it."""
-    text = draw.choice([one for one in TYPES if depth < 2 or "{}" not in one])
+    text = draw.choice([data_type for data_type in TYPES if depth < 2 or "{}" not in data_type])
     while "{}" in text:
         text = text.replace("{}", type_text(draw, depth + 1), 1)
     while "#" in text:

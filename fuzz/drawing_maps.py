@@ -170,12 +170,12 @@ class MapDrawing:
 
     def rest(self, calls: Sequence[Question], names: Sequence[str]) -> Iterator[Question]:
         """Watermark, keys and indexes, most of them over columns that fit."""
-        times = [one["name"] for one in calls if "TIMESTAMP" in one.get("type", "")[:13]]
+        times = [call["name"] for call in calls if "TIMESTAMP" in call.get("type", "")[:13]]
         if (times and self.chance(0.7)) or self.chance(0.05):
             column = self.one(times or [self.name()])
             text = self.expression(WATERMARKS, [column] if self.chance(0.8) else list(names))
             yield {"kind": "watermark", "column": column, "expr": text}
-        certain = [one["name"] for one in calls if one.get("type", "").endswith("NOT NULL")]
+        certain = [call["name"] for call in calls if call.get("type", "").endswith("NOT NULL")]
         keyed = certain if certain and self.chance(0.9) else names
         if (certain and self.chance(0.6)) or self.chance(0.1):
             yield self.named("primary_key", keyed)
@@ -203,7 +203,7 @@ class MapDrawing:
 
     def table(self) -> Question:
         calls = self.calls()
-        names = [one["name"] for one in calls if one["kind"] == "physical"]
+        names = [call["name"] for call in calls if call["kind"] == "physical"]
         question: Question = {"op": "table", "schema": calls, "options": self.options()}
         question["partition_keys"] = self.some(names, 2) if names and self.chance(0.3) else []
         question["comment"] = self.one((None, self.comment()))
@@ -214,14 +214,14 @@ class MapDrawing:
     def properties(self) -> dict[str, str]:
         """The map of a table as Flink writes it, though not all of these resolve."""
         calls = self.calls()
-        found = numbered("schema", [self.row(one) for one in calls if "columns" not in one])
+        found = numbered("schema", [self.row(call) for call in calls if "columns" not in call])
         for call in calls:
             if "columns" in call:
                 place = {"primary_key": "primary-key", "index": "index.0"}.get(call["kind"])
                 start = f"schema.{place or 'immutable'}"
                 found[f"{start}.name"] = call.get("name", "n")
                 found[f"{start}.columns"] = ",".join(call["columns"])
-        names = [one["name"] for one in calls if one["kind"] == "physical"]
+        names = [call["name"] for call in calls if call["kind"] == "physical"]
         if names and self.chance(0.3):
             found |= numbered("partition.keys", [{"name": one} for one in self.some(names, 2)])
         if (distribution := self.distribution(names)) is not None:
@@ -336,7 +336,7 @@ class MapDrawing:
 
     def descriptor(self) -> Question:
         calls = self.calls(4)
-        names = [one["name"] for one in calls if one["kind"] == "physical"]
+        names = [call["name"] for call in calls if call["kind"] == "physical"]
         made: Question = {"connector": self.one(("x", "", "kafka"))}
         if self.chance(0.8):
             made["schema"] = calls

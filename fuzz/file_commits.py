@@ -415,10 +415,10 @@ def again(world: World, scenario: Scenario, state: str) -> str:
     if read(world) != expected:
         return f"the next write left {dict(read(world))}"
     left = [
-        one.name
+        path.name
         for folder in (world.root, world.folder)
-        for one in folder.iterdir()
-        if one.name.startswith(PREFIX)
+        for path in folder.iterdir()
+        if path.name.startswith(PREFIX)
     ]
     return f"left over: {left}" if left else ""
 

@@ -91,7 +91,7 @@ def left_by(what: str, folder: Path) -> tuple[int, int]:
         return len(paths), sum(is_whole(catalog.get_table(path)) for path in paths)
     store = FileCatalogStore(folder / "catalogs")
     names = store.list_catalogs()
-    files = [one for one in (folder / "catalogs").iterdir() if one.suffix != ".yaml"]
+    files = [path for path in (folder / "catalogs").iterdir() if path.suffix != ".yaml"]
     return len(names) + len(files), sum(store.get_catalog(name) is not None for name in names)
 
 

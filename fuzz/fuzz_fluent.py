@@ -137,16 +137,16 @@ def arguments(method: Callable[..., Any], pool: list[Any], draw: random.Random) 
     signature = inspect.signature(method)
     given: list[Any] = []
     named: dict[str, Any] = {}
-    for one in signature.parameters.values():
-        needed = one.default is inspect.Parameter.empty
-        match one.kind:
+    for parameter in signature.parameters.values():
+        needed = parameter.default is inspect.Parameter.empty
+        match parameter.kind:
             case inspect.Parameter.VAR_POSITIONAL:
                 given += [draw.choice(pool) for _ in range(draw.randint(0, 3))]
             case inspect.Parameter.VAR_KEYWORD:
                 continue
             case inspect.Parameter.KEYWORD_ONLY:
                 if needed or draw.random() < 0.5:
-                    named[one.name] = draw.choice(pool)
+                    named[parameter.name] = draw.choice(pool)
             case _:
                 if not needed and draw.random() < 0.5:
                     break

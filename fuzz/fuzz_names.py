@@ -50,9 +50,9 @@ def target(text: str) -> None:
     """Use the name for everything that has one, and the content as a file of a store."""
     name, _, content = text.partition("\n")
     as_file(name, content)
-    for one in catalogs():
-        as_database(one, name)
-        as_table(one, name)
+    for catalog in catalogs():
+        as_database(catalog, name)
+        as_table(catalog, name)
     in_sql(name)
 
 

@@ -342,8 +342,8 @@ def run(seed: int) -> Result:
         kinds = draw.choices(
             [*ENTRIES], [weight for _, weight in ENTRIES.values()], k=draw.randrange(1, 4)
         )
-        links = [one for one in LINKS if draw.random() < 0.2]
-        result = Result([*kinds, *(f"link to a {one}" for one in links)])
+        links = [link for link in LINKS if draw.random() < 0.2]
+        result = Result([*kinds, *(f"link to a {link}" for link in links)])
         for link in links:
             path, target = LINKS[link]
             (world.root / path).symlink_to(target)
@@ -392,7 +392,7 @@ def _mend(world: World, result: Result, *, has_links: bool) -> None:
             ):
                 return  # the remedy is to replace a link
             files = re.findall(r"'((?:[^'\\]|\\.)*)'", error.problem)
-            places = [Path(one) for one in files if one.startswith(f"{world.root}/{PREFIX}")]
+            places = [Path(file) for file in files if file.startswith(f"{world.root}/{PREFIX}")]
             if not places:
                 result.problems.append(f"{name}: no file to delete in {error!r}")
                 return

@@ -100,18 +100,18 @@ def run(url: str, username: str, password: str, kills: int, seed: int) -> int:
                 subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 for _ in range(chance.choice((1, 2)))
             ]
-            for one in processes:
-                assert one.stdout is not None
-                assert one.stdout.readline() == "ready\n", one.communicate()[1]
+            for process in processes:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "ready\n", process.communicate()[1]
             time.sleep(chance.uniform(0, LONGEST))
             alive = processes[0].poll() is None
             survivors = processes[1:] if chance.random() < 0.3 else []
-            for one in processes:
-                if one not in survivors:
-                    one.kill()
-            for one in processes:
-                _, errors = one.communicate(timeout=120)
-                assert one not in survivors or one.returncode == 0, errors
+            for process in processes:
+                if process not in survivors:
+                    process.kill()
+            for process in processes:
+                _, errors = process.communicate(timeout=120)
+                assert process not in survivors or process.returncode == 0, errors
             killed += alive
             states = [one.state for one in checked.history()]
             applied = states.count(MigrationState.APPLIED)

@@ -168,7 +168,7 @@ def check_postgres(connection: Any, old: CatalogTable, new: CatalogTable, rename
 
     found = plan(old, new, "postgres", renames=renames, path="m")
     assert found == MigrationPlan.from_json(found.to_json())
-    ordered = not any("position" in one for one in found.losses)
+    ordered = not any("position" in loss for loss in found.losses)
     _create(connection, old, "public")
     _create(connection, new, "fresh")
     for statement in found.statements:
@@ -215,7 +215,9 @@ def _described(connection: Any, schema: str, *, ordered: bool) -> tuple[list[Any
 def _stored(table: CatalogTable) -> dict[str, str]:
     """Return the roots of the stored columns."""
     schema = resolve_table(table, SchemaResolver()).get_resolved_schema()
-    return {one.name: one.data_type.root.name for one in schema.columns if one.is_physical()}
+    return {
+        column.name: column.data_type.root.name for column in schema.columns if column.is_physical()
+    }
 
 
 def _insert(connection: Any, table: CatalogTable) -> None:

@@ -116,7 +116,7 @@ def _running(folder: Path) -> Iterator[Server]:
 
 def _program(name: str) -> str:
     """The program of this name, where Debian has it or on the path; empty if there is none."""
-    folders = [str(one) for one in sorted(Path(DEBIAN).glob("*/bin"), reverse=True)]
+    folders = [str(path) for path in sorted(Path(DEBIAN).glob("*/bin"), reverse=True)]
     return shutil.which(name, path=os.pathsep.join([*folders, os.environ.get("PATH", "")])) or ""
 
 

@@ -70,15 +70,17 @@ def create(session: SparkSession, send: Send, folder: str, managed: bool) -> Non
 
 def _insert(first: int) -> str:
     rows = ", ".join(
-        f"({one}, 'name {one}', {one * 7}, {one % PARTITIONS})"
-        for one in range(first, first + ROWS)
+        f"({index}, 'name {index}', {index * 7}, {index % PARTITIONS})"
+        for index in range(first, first + ROWS)
     )
     return f"INSERT INTO t VALUES {rows}"
 
 
 def expected(added: bool) -> Rows:
     """Return the rows: id, name, number and partition."""
-    rows: Rows = [(one, f"name {one}", one * 7, one % PARTITIONS) for one in range(2 * ROWS)]
+    rows: Rows = [
+        (index, f"name {index}", index * 7, index % PARTITIONS) for index in range(2 * ROWS)
+    ]
     return rows + ([(999, "x", 1, 0)] if added else [])
 
 
@@ -128,7 +130,10 @@ def definition(environment: TableEnvironment) -> str:
     """
     table = environment.get_catalog("c").get_table(PATH)
     assert isinstance(table, CatalogTable)
-    found = [one.name for one in table.schema.columns], dict(FormerNames.of(table.options).columns)
+    found = (
+        [column.name for column in table.schema.columns],
+        dict(FormerNames.of(table.options).columns),
+    )
     if found == (["id", "b", "n", "p"], {"b": ("a",)}):
         return OLD
     assert found == (["id", "label", "n", "extra", "p"], {}), found
@@ -145,7 +150,7 @@ def look(session: SparkSession, send: Send, folder: str, added: bool) -> tuple[s
     problem = "" if actual == expected(added) else f"{len(actual)} rows, or other values"
     options = environment.get_catalog("c").get_table(PATH).options
     marks = [key for key in options if "unfinished" in key or "replaced" in key]
-    left = [str(one) for one in Path(folder).rglob(f"{PREFIX}*")]
+    left = [str(path) for path in Path(folder).rglob(f"{PREFIX}*")]
     return found, problem or (f"left over: {[*marks, *left]}" if marks or left else "")
 
 

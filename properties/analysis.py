@@ -65,7 +65,9 @@ def empty_table(columns: Columns) -> str:
     Raises:
         UnsupportedError: for a type that Spark has no values of.
     """
-    nulls = (f"CAST(NULL AS {to_spark_sql(one.type)}) AS {quote(one.name)}" for one in columns)
+    nulls = (
+        f"CAST(NULL AS {to_spark_sql(column.type)}) AS {quote(column.name)}" for column in columns
+    )
     return f"(SELECT {', '.join(nulls)} LIMIT 0)"
 
 

@@ -128,7 +128,7 @@ def test_crashes_fail_whatever_the_floors_are(monkeypatch: pytest.MonkeyPatch) -
 def test_the_program_continues_after_a_crash_and_exits_with_1() -> None:
     questions = [{"op": "type"}, {"op": "weather"}, {"op": "type", "in": "INT"}]
     process = subprocess.run(
-        PROGRAM, input="".join(json.dumps(one) + "\n" for one in questions), cwd=ROOT,
+        PROGRAM, input="".join(json.dumps(question) + "\n" for question in questions), cwd=ROOT,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     first, second, third = map(json.loads, process.stdout.splitlines())

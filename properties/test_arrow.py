@@ -140,7 +140,7 @@ def without_comments(type_: DataType | None) -> DataType:
     whole = type_.rebuild(tuple(without_comments(child) for child in type_.children()))
     if isinstance(whole, RowType):
         return RowType(
-            [RowField(one.name, one.data_type) for one in whole.fields], whole.is_nullable
+            [RowField(field.name, field.data_type) for field in whole.fields], whole.is_nullable
         )
     return whole
 

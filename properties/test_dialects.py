@@ -84,7 +84,7 @@ def test_exact_types_in_comments_restore_every_type(
         assert type_ == column.data_type
         assert comment == column.comment or (
             comment == ""
-            and "the empty comment" in [one.source for one in ddl_losses(schema, dialect)]
+            and "the empty comment" in [loss.source for loss in ddl_losses(schema, dialect)]
         )
 
 
@@ -161,7 +161,7 @@ def test_a_comment_of_a_table_is_restored_or_lost(
     if text is None:
         return
     (found,) = read_tables(text, dialect).tables
-    is_lost = ("table",) in [one.path for one in ddl_losses(table, dialect)]
+    is_lost = ("table",) in [loss.path for loss in ddl_losses(table, dialect)]
 
     assert found.comment == (None if is_lost else comment)
     assert not is_lost or not comment or dialect == "sqlite"
@@ -191,8 +191,8 @@ def flink_members(schema: Schema) -> list[str]:
     given_ = resolved(schema)
     key = [] if given_.primary_key is None else [str(given_.primary_key)]
     columns = [
-        f"{one.name} {one.data_type} {one.explain_extras()} {one.comment or None}"
-        for one in given_.columns
+        f"{column.name} {column.data_type} {column.explain_extras()} {column.comment or None}"
+        for column in given_.columns
     ]
     return [*columns, *map(str, given_.watermark_specs), *key]
 

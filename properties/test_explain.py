@@ -52,19 +52,21 @@ any_schemas = schemas().map(SchemaResolver().resolve) | hostile_schemas()
 
 
 def stored_names(schema: ResolvedSchema) -> set[str]:
-    return {one.name for one in schema.columns if not isinstance(one, ComputedColumn)}
+    return {column.name for column in schema.columns if not isinstance(column, ComputedColumn)}
 
 
 @given(any_schemas)
 def test_lineage_ends_at_existing_stored_columns(schema: ResolvedSchema) -> None:
     found = schema.explain()
 
-    every = [(one.leaves, one.missing) for one in found.columns]
-    every += [(one.leaves, one.missing) for one in found.watermarks]
+    every = [(column.leaves, column.missing) for column in found.columns]
+    every += [(watermark.leaves, watermark.missing) for watermark in found.watermarks]
     for leaves, missing in every:
         assert set(leaves) <= stored_names(schema)
         assert () == missing
-    assert all((one.name,) == one.leaves for one in found.columns if one.kind != "computed")
+    assert all(
+        (column.name,) == column.leaves for column in found.columns if column.kind != "computed"
+    )
 
 
 @given(schemas())
@@ -105,16 +107,16 @@ def test_the_explanation_has_a_line_for_every_column(schema: ResolvedSchema) -> 
     heads = [line for line in lines if not line.startswith(("  ", "watermark of"))]
 
     assert heads == [
-        f"{name_of(one.name)} {escaped(one.data_type.as_summary_string())}"
-        for one in schema.columns
+        f"{name_of(column.name)} {escaped(column.data_type.as_summary_string())}"
+        for column in schema.columns
     ]
 
 
 @given(any_schemas)
 def test_every_column_has_an_origin_of_its_type(schema: ResolvedSchema) -> None:
-    for one in schema.explain().columns:
-        assert one.reasons[0].cause is (
-            Cause.INFERRED if one.kind == "computed" else Cause.DECLARED
+    for column in schema.explain().columns:
+        assert column.reasons[0].cause is (
+            Cause.INFERRED if column.kind == "computed" else Cause.DECLARED
         )
 
 
@@ -172,7 +174,7 @@ def read(html: str) -> Reader:
 @given(any_schemas)
 def test_names_and_comments_are_escaped_in_html(schema: ResolvedSchema) -> None:
     names = [escaped(column.name) for column in schema.columns]
-    marks = [escaped(one.rowtime_attribute) for one in schema.watermark_specs]
+    marks = [escaped(spec.rowtime_attribute) for spec in schema.watermark_specs]
     written = Schema.new_builder().from_resolved_schema(schema).build()
 
     for html, expected in (
@@ -193,7 +195,7 @@ def test_a_manually_constructed_schema_is_explained(names: list[str]) -> None:
     assert isinstance(computed, ComputedColumn)
     columns = [computed.rename(name) for name in (*names, "a", "b")]
 
-    for one in ResolvedSchema(columns).explain().columns:
-        assert ((), ()) == (one.leaves, one.missing)
-    for one in ResolvedSchema(columns[:-2]).explain().columns:
-        assert ("a",) == one.missing
+    for column in ResolvedSchema(columns).explain().columns:
+        assert ((), ()) == (column.leaves, column.missing)
+    for column in ResolvedSchema(columns[:-2]).explain().columns:
+        assert ("a",) == column.missing

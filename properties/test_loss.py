@@ -47,7 +47,7 @@ def test_physical_equivalent_is_idempotent(type_: DataType, target: str) -> None
 
 @given(types(), targets)
 def test_types_without_equivalent_are_exactly_those_reported(type_: DataType, target: str) -> None:
-    refused = [one for one in losses(type_, target) if one.kind is LossKind.REFUSED]
+    refused = [loss for loss in losses(type_, target) if loss.kind is LossKind.REFUSED]
 
     assert bool(refused) == (physical_equivalent(type_, target) is None)
     assert all(not one.reversible and not one.target for one in refused)
@@ -69,7 +69,9 @@ def test_policies_are_enforced(type_: DataType, target: str, policy: Policy) -> 
     if policy == "error" and changing:
         with pytest.raises(UnsupportedError) as caught:
             enforce(found, policy)
-        assert [one.path for one in changing] == [one.path for one in caught.value.diagnostics]
+        assert [one.path for one in changing] == [
+            diagnostic.path for diagnostic in caught.value.diagnostics
+        ]
     else:
         enforce(found, policy)
 
@@ -84,7 +86,7 @@ def test_lasting_losses_are_those_of_every_target(schema: Schema) -> None:
         raise
 
     assert lasting_losses(resolved) == {
-        (target, one.kind) for target in TARGETS for one in losses(resolved, target) if one.lasts
+        (target, loss.kind) for target in TARGETS for loss in losses(resolved, target) if loss.lasts
     }
 
 
@@ -100,9 +102,9 @@ def test_losses_of_a_schema_are_those_of_its_columns_and_members(
         raise
     found = losses(resolved, target)
     of_types = [
-        Loss((column.name, *one.path), one.kind, one.source, one.target, one.reversible)
+        Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
         for column in resolved.columns
-        for one in losses(column.data_type, target)
+        for loss in losses(column.data_type, target)
     ]
     members = (
         len(resolved.watermark_specs)

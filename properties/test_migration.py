@@ -84,7 +84,7 @@ def nested_types(draw: st.DrawFn, depth: int = 3) -> DataType:
         pair = draw(nested_types(depth - 1)), draw(nested_types(depth - 1))
         return MapType(*pair, draw(st.booleans()))
     names = draw(st.lists(NAMES, max_size=4, unique=True))
-    fields = [RowField(one, draw(nested_types(depth - 1)), draw(REMARKS)) for one in names]
+    fields = [RowField(name, draw(nested_types(depth - 1)), draw(REMARKS)) for name in names]
     return RowType(fields, draw(st.booleans()))
 
 
@@ -92,7 +92,7 @@ def nested_types(draw: st.DrawFn, depth: int = 3) -> DataType:
 def rows(draw: st.DrawFn) -> RowType:
     """Rows of few names, with rows in them."""
     names = draw(st.lists(NAMES, max_size=5, unique=True))
-    return RowType([RowField(one, draw(nested_types(2)), draw(REMARKS)) for one in names])
+    return RowType([RowField(name, draw(nested_types(2)), draw(REMARKS)) for name in names])
 
 
 @st.composite
@@ -146,7 +146,7 @@ def evolved(draw: st.DrawFn, table: CatalogTable) -> CatalogTable:
     shared = draw(st.permutations(table.schema.columns))
     shared = shared[: draw(st.integers(0, len(shared)))]
     names = {one.name for one in shared}
-    new = [one for one in other.schema.columns if one.name not in names]
+    new = [column for column in other.schema.columns if column.name not in names]
     schema = replace(
         draw(st.sampled_from((table.schema, other.schema))),
         columns=tuple(draw(st.permutations([*shared, *new]))),
@@ -166,8 +166,8 @@ def pairs(draw: st.DrawFn) -> tuple[CatalogTable, CatalogTable]:
 
 def renames_of(old: CatalogTable, new: CatalogTable) -> st.SearchStrategy[dict[str, str]]:
     """Renames of columns of the old table to those of the new one."""
-    here = [one.name for one in old.schema.columns]
-    there = [one.name for one in new.schema.columns]
+    here = [column.name for column in old.schema.columns]
+    there = [column.name for column in new.schema.columns]
     if not here or not there:
         return st.just({})
     return st.dictionaries(st.sampled_from(here), st.sampled_from(there), max_size=3).map(
@@ -204,7 +204,7 @@ def test_changes_survive_json(pair: tuple[CatalogTable, CatalogTable]) -> None:
         text = error.code
 
     assert text == "type-not-serializable" or changes == from_json(text)
-    assert all(len(describe(one).splitlines()) == 1 for one in changes)
+    assert all(len(describe(change).splitlines()) == 1 for change in changes)
 
 
 @given(loose_tables() | tables())
@@ -273,7 +273,7 @@ def test_likely_renames_are_accepted(pair: tuple[CatalogTable, CatalogTable]) ->
 
 def count(verb: str, changes: tuple[TableChange, ...]) -> int:
     """Return the number of columns and fields that are dropped."""
-    return sum(type(one).__name__ in (f"{verb}Column", f"{verb}Field") for one in changes)
+    return sum(type(change).__name__ in (f"{verb}Column", f"{verb}Field") for change in changes)
 
 
 @given(st.lists(st.integers(), unique=True, max_size=12))
@@ -319,7 +319,10 @@ def test_renames_never_collide(pairs_: dict[str, str], others: set[str]) -> None
         assert new not in names
         names[new] = names.pop(old)
 
-    assert {**{new: old for old, new in renames.items()}, **{one: one for one in others}} == names
+    assert {
+        **{new: old for old, new in renames.items()},
+        **{other: other for other in others},
+    } == names
 
 
 @given(nested_types(), nested_types())
@@ -392,7 +395,7 @@ def test_fields_are_renamed_at_any_depth(old: RowType, new: RowType, data: st.Da
     if old.names and new.names:
         drawn = st.dictionaries(st.sampled_from(old.names), st.sampled_from(new.names))
         names = one_to_one(data.draw(drawn))
-    renames: dict[tuple[str, ...], str] = {("c", "element", one): names[one] for one in names}
+    renames: dict[tuple[str, ...], str] = {("c", "element", name): names[name] for name in names}
     changes = diff(before, after, renames=renames)
 
     assert after == apply(changes, before)

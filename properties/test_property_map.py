@@ -49,7 +49,7 @@ def attempt(
         return encode(resolved), set()
     except UnsupportedError as error:
         event(error.code)
-        return None, {one.code for one in error.diagnostics}
+        return None, {diagnostic.code for diagnostic in error.diagnostics}
 
 
 def shuffled(properties: Mapping[str, str], seed: int) -> dict[str, str]:
@@ -140,7 +140,7 @@ def test_ignored_keys_do_not_affect_the_result(properties: dict[str, str]) -> No
         read = decode_table(properties)
     except SchemaCoreError:
         return
-    dropped = {key for one in ignored_keys(properties) for key in one.path}
+    dropped = {key for ignored_key in ignored_keys(properties) for key in ignored_key.path}
     rest = {key: value for key, value in properties.items() if key not in dropped}
 
     assert read == decode_table(rest)

@@ -95,7 +95,7 @@ def test_a_query_is_parsed_or_refused_with_a_position(text: str) -> None:
     try:
         parse_statements(text)
     except ParseError as error:
-        assert all(one.line > 0 for one in error.diagnostics)  # noqa: PT017
+        assert all(diagnostic.line > 0 for diagnostic in error.diagnostics)  # noqa: PT017
 
 
 @given(st.lists(queries, max_size=3), st.lists(st.sampled_from(WORDS)).map(" ".join))

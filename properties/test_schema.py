@@ -52,15 +52,15 @@ def test_modes_differ_in_rowtime_only(schema: Schema) -> None:
 
     assert stream == batch  # equality of types does not look at time attributes
     assert [] == rowtimes(batch)
-    assert [one.rowtime_attribute for one in stream.watermark_specs] == rowtimes(stream)
+    assert [spec.rowtime_attribute for spec in stream.watermark_specs] == rowtimes(stream)
 
 
 @given(schemas())
 def test_columns_keep_their_order_names_and_comments(schema: Schema) -> None:
     resolved = SchemaResolver().resolve(schema)
 
-    assert [(one.name, one.comment) for one in schema.columns] == [
-        (one.name, one.comment) for one in resolved.columns
+    assert [(column.name, column.comment) for column in schema.columns] == [
+        (column.name, column.comment) for column in resolved.columns
     ]
 
 

@@ -142,7 +142,7 @@ def test_malformed_part_is_reported(
         case _:
             other = data.draw(st.sampled_from([one for one in own if inner[one] != value]))
             inner[key], inner[other] = inner[other], value
-    named = {one.path for one in malformed_parts(inner)}
+    named = {part.path for part in malformed_parts(inner)}
 
     assert named
     assert all(place[0] in packed or is_part(place[0]) for place in named)

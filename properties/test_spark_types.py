@@ -84,13 +84,16 @@ def test_without_metadata_the_physical_equivalent_is_read(type_: DataType) -> No
 @given(st.lists(st.tuples(names(), held("spark-ddl:4.3"), comments()), max_size=3))
 def test_ddl_has_the_physical_equivalents(columns: list[tuple[str, DataType, str | None]]) -> None:
     fields = [RowField(*column) for column in columns]
-    tree = {"type": "struct", "fields": [to_field_tree(one, on_loss="accept") for one in fields]}
+    tree = {
+        "type": "struct",
+        "fields": [to_field_tree(field, on_loss="accept") for field in fields],
+    }
     back = [from_field_tree(one) for one in parse_ddl(print_ddl(tree))["fields"]]
 
-    assert [(one.name, one.description) for one in fields] == [
+    assert [(field.name, field.description) for field in fields] == [
         (one.name, one.description) for one in back
     ]
-    assert [physical_equivalent(one.data_type, "spark-ddl:4.3") for one in fields] == [
+    assert [physical_equivalent(field.data_type, "spark-ddl:4.3") for field in fields] == [
         one.data_type for one in back
     ]
 

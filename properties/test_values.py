@@ -28,7 +28,7 @@ from schema_core.types.base import TAKES
 def typed_values(draw: st.DrawFn) -> tuple[DataType, Any]:
     """A type and a value of it; keys that Python cannot hash are left out."""
     type_ = draw(types(max_leaves=5).filter(has_values))
-    assume(not any(has_keys_of_rows(one) for one in type_.walk()))
+    assume(not any(has_keys_of_rows(node) for node in type_.walk()))
     return type_, draw(values(type_))
 
 

@@ -104,7 +104,9 @@ def values(expression: ast.expr, where: Module) -> Iterator[str | None]:
             for part in parts:
                 yield from values(part, where)
         case ast.JoinedStr(values=parts):
-            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "*" for one in parts)
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "*" for part in parts
+            )
         case ast.Name(id=name):
             yield from _assigned(name, expression, where)
         case ast.Attribute(attr="code" | "default_code") | ast.Constant(value=None):
@@ -124,13 +126,15 @@ def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
                 if isinstance(default, ast.Constant) and isinstance(default.value, str):
                     yield default.value
             return
-    bodies = [one.tree.body for one in modules()] if name.isupper() else [list(ast.walk(around))]
+    bodies = (
+        [module.tree.body for module in modules()] if name.isupper() else [list(ast.walk(around))]
+    )
     found = [
         node.value
         for body in bodies
         for node in body
         if isinstance(node, ast.Assign)
-        and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
     if not found:
         yield None
@@ -141,20 +145,20 @@ def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
 @cache
 def modules() -> tuple[Module, ...]:
     files = sorted(PACKAGE.rglob("*.py"))
-    return tuple(Module(one, ast.parse(one.read_text(encoding="utf-8"))) for one in files)
+    return tuple(Module(file, ast.parse(file.read_text(encoding="utf-8"))) for file in files)
 
 
 @cache
 def raised() -> Codes:
     """Return every code of the package."""
     result = Codes()
-    functions = {named(one.path): dict(functions_with_code(one.tree)) for one in modules()}
-    for one in modules():
-        places = imported(one.tree, functions) | functions[named(one.path)]
-        for node in ast.walk(one.tree):
-            for text in _raised_by(node, places, one):
+    functions = {named(module.path): dict(functions_with_code(module.tree)) for module in modules()}
+    for module in modules():
+        places = imported(module.tree, functions) | functions[named(module.path)]
+        for node in ast.walk(module.tree):
+            for text in _raised_by(node, places, module):
                 if text is None:
-                    place = f"{one.path.relative_to(PACKAGE)}:{node.lineno}"  # type: ignore[attr-defined]
+                    place = f"{module.path.relative_to(PACKAGE)}:{node.lineno}"  # type: ignore[attr-defined]
                     result.unread.append(place)
                 else:
                     (result.patterns if "*" in text else result.codes).add(text)
@@ -173,8 +177,8 @@ def nouns() -> set[str]:
     """The nouns of temporary objects: each makes ``<noun>-exists`` and ``<noun>-not-found``."""
     return {
         str(call.args[0].value).replace(" ", "-")
-        for one in modules()
-        for call in ast.walk(one.tree)
+        for module in modules()
+        for call in ast.walk(module.tree)
         if isinstance(call, ast.Call)
         and getattr(call.func, "id", "") in ("TemporaryStore", "exists", "missing")
         and call.args

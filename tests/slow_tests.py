@@ -44,7 +44,7 @@ def chosen(log: str) -> dict[str, float]:
         functions[name.partition("[")[0]].append(name)
     slow = {name for name, seconds in taken.items() if seconds > SLOW}
     for names in functions.values():
-        repeated = [one for one in names if REPEATED < taken[one] <= SLOW]
+        repeated = [name for name in names if REPEATED < taken[name] <= SLOW]
         slow |= set(repeated[1:])
     return {name: round(taken[name], 1) for name in sorted(slow)}
 

@@ -96,7 +96,7 @@ def test_nothing_depends_on_assert() -> None:
         if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(module.read_bytes())))
     }
 
-    assert {f"schema_core/testing/{one}" for one in CONTRACTS} == asserting
+    assert {f"schema_core/testing/{contract}" for contract in CONTRACTS} == asserting
 
 
 def test_every_lint_exception_has_its_reason() -> None:

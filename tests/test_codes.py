@@ -74,7 +74,7 @@ def raised_by_python(text: str, code: str) -> set[str]:
     try:
         found = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
     except SchemaCoreError as error:
-        return {one.code for one in error.diagnostics}
+        return {diagnostic.code for diagnostic in error.diagnostics}
     assert isinstance(found, Iterable), "the last expression raises, or returns diagnostics"
     return {one.code for one in found if one.code == code}
 

@@ -26,7 +26,7 @@ def numbers(svg: str, attribute: str) -> list[int]:
 
 
 def diagram(*arrows: Arrow, names: str = "abc") -> Diagram:
-    return Diagram([DiagramNode(one, "physical", one) for one in names], arrows)
+    return Diagram([DiagramNode(name, "physical", name) for name in names], arrows)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def source_of(page: Path) -> str:
     parts: list[str] = []
     for _, code in blocks(page):
         examples = doctest.DocTestParser().get_examples(code) if ">>>" in code else []
-        parts += [one.source for one in examples if one.exc_msg is None]
+        parts += [example.source for example in examples if example.exc_msg is None]
         parts += [] if ">>>" in code else [code]
     return "\n".join(parts)
 
@@ -95,6 +95,8 @@ def test_links_are_not_broken(page: Path) -> None:
 
 
 def test_the_readme_links_every_page() -> None:
-    linked = {(ROOT / one).resolve() for one in LINK.findall((ROOT / "README.md").read_text())}
+    linked = {
+        (ROOT / match_).resolve() for match_ in LINK.findall((ROOT / "README.md").read_text())
+    }
 
     assert [] == [page for page in sorted((ROOT / "docs").glob("*.md")) if page not in linked]

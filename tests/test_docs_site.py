@@ -78,7 +78,9 @@ def anchors(page: Path) -> set[str]:
     """Return the anchors of the headings of a page."""
     text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
     headings = re.findall(r"(?m)^#+ (.*)$", text)
-    return {re.sub(r"[^\w -]", "", one).strip().lower().replace(" ", "-") for one in headings}
+    return {
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
 
 
 @pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CONTRIBUTING.md"])

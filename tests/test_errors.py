@@ -80,7 +80,7 @@ def test_every_kind_has_its_own_code() -> None:
     kinds += SchemaCoreError.__subclasses__()
     kinds += SchemaError.__subclasses__()
     # classes of tests, and private ones, have the codes of their bases
-    kinds = [one for one in kinds if one.__module__ == SchemaCoreError.__module__]
+    kinds = [kind for kind in kinds if kind.__module__ == SchemaCoreError.__module__]
     codes = [kind("no").code for kind in kinds]
 
     assert [kind.default_code for kind in kinds] == codes
@@ -136,7 +136,7 @@ def test_errors_are_gathered() -> None:
     with pytest.raises(SchemaError) as info, at("table"):
         found.raise_all()
 
-    problems = [(one.message, one.path) for one in info.value.diagnostics]
+    problems = [(diagnostic.message, diagnostic.path) for diagnostic in info.value.diagnostics]
     assert [("bad a", ("table", "a")), ("bad c", ("table", "c"))] == problems
     assert "bad a\n  in table, a\nbad c\n  in table, c" == str(info.value)
 

@@ -127,7 +127,7 @@ def test_every_mapping_names_its_extra(module: str, extra: str) -> None:
         for one in tree.body
         if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
     ]
-    names = [one for one in names if one not in WITHOUT_EXTRA]
+    names = [name for name in names if name not in WITHOUT_EXTRA]
     program = f"""
 import {module} as module
 print(json.dumps({{name: outcome(lambda: getattr(module, name)(None)) for name in {names!r}}}))

@@ -144,7 +144,7 @@ def calls(signature: inspect.Signature) -> Iterator[tuple[list[Any], dict[str, A
     places = [one for one in given if one.kind in positional]
     some = [one for one in given if one.kind is inspect.Parameter.VAR_POSITIONAL]
     keys = [one.name for one in given if one.kind is inspect.Parameter.KEYWORD_ONLY]
-    required = sum(one.default is inspect.Parameter.empty for one in places)
+    required = sum(place.default is inspect.Parameter.empty for place in places)
     for wrong in WRONG:
         every = dict.fromkeys(keys, wrong)
         for count in range(required, len(places) + len(some) + 1):

@@ -168,8 +168,8 @@ def test_plans_are_escaped(target: str) -> None:
 
 def shown(notebook: nbformat.NotebookNode) -> list[str]:
     """Return the HTML of every cell of code; a cell with any other output fails."""
-    cells = [one for one in notebook.cells if one.cell_type == "code"]
-    return [output.data["text/html"] for one in cells for output in one.outputs]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [output.data["text/html"] for cell in cells for output in cell.outputs]
 
 
 def test_the_notebook_of_the_documentation_shows_what_it_stores() -> None:

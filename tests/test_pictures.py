@@ -15,7 +15,7 @@ from tests.test_docs import PAGES, ROOT
 LARGEST = 100_000
 
 
-@pytest.mark.parametrize("name", [*(f"{one}.png" for one in pictures.PAGES), "flights.svg"])
+@pytest.mark.parametrize("name", [*(f"{page}.png" for page in pictures.PAGES), "flights.svg"])
 def test_a_picture_is_small_and_shown(name: str) -> None:
     picture = pictures.DIRECTORY / name
     shown = [
@@ -30,7 +30,7 @@ def test_a_picture_is_small_and_shown(name: str) -> None:
 
 
 def test_there_is_no_other_picture() -> None:
-    assert {f"{one}.png" for one in pictures.PAGES} | {"flights.svg"} == {
+    assert {f"{page}.png" for page in pictures.PAGES} | {"flights.svg"} == {
         file.name for file in pictures.DIRECTORY.iterdir()
     }
 

@@ -64,7 +64,7 @@ def module_names(tree: ast.Module) -> set[str]:
     while todo:
         match todo.pop():
             case ast.Assign(targets=targets):
-                found |= {one.id for one in targets if isinstance(one, ast.Name)}
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name)):
                 found.add(name)
             case ast.If(body=body, orelse=other) | ast.For(body=body, orelse=other):
@@ -90,7 +90,7 @@ def changed(function: ast.AST) -> Iterator[str | None]:
             case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=name), *_]):
                 yield name
             case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-                yield from (base(one) for one in targets if not isinstance(one, ast.Name))
+                yield from (base(target) for target in targets if not isinstance(target, ast.Name))
             case ast.AugAssign(target=target) if not isinstance(target, ast.Name):
                 yield base(target)
 

@@ -94,7 +94,7 @@ def by_strategies(count: int, number: int) -> list[ResolvedCatalogTable]:
 def needs_a_class(table: ResolvedCatalogTable) -> bool:
     """Whether Flink would have to load a class to read the types."""
     columns = table.resolved_schema.columns
-    return any(isinstance(part, RawType) for one in columns for part in one.data_type.walk())
+    return any(isinstance(part, RawType) for column in columns for part in column.data_type.walk())
 
 
 def expectation(table: ResolvedCatalogTable) -> tuple[Properties, dict[str, Any]] | None:

@@ -153,7 +153,9 @@ def asked(queries: Sequence[str], oracle: str) -> dict[str, Recording]:
         return {}
     command = ["sh", str(ASK), oracle, "Streams"]
     with tempfile.TemporaryDirectory() as folder:
-        lines = "".join(json.dumps(one) + "\n" for one in questions(queries, Path(folder)))
+        lines = "".join(
+            json.dumps(question) + "\n" for question in questions(queries, Path(folder))
+        )
         found = subprocess.run(
             command, input=lines, capture_output=True, encoding="utf-8", check=True
         ).stdout

@@ -76,8 +76,8 @@ def summaries(question: Question) -> Answer:
     answer: Answer = {
         "string": str(schema),
         "columns": [described(column) for column in schema.columns],
-        "watermarks": [one.as_summary_string() for one in schema.watermark_specs],
-        "indexes": [one.as_summary_string() for one in schema.indexes],
+        "watermarks": [spec.as_summary_string() for spec in schema.watermark_specs],
+        "indexes": [index.as_summary_string() for index in schema.indexes],
     }
     if key := schema.primary_key:
         answer["primary_key"] = {
@@ -100,7 +100,7 @@ def row_types(question: Question) -> Answer:
         "sink": schema.to_sink_row_data_type().as_summary_string(),
         "count": schema.get_column_count(),
         "names": schema.get_column_names(),
-        "types": [one.as_summary_string() for one in schema.get_column_data_types()],
+        "types": [data_type.as_summary_string() for data_type in schema.get_column_data_types()],
     }
 
 

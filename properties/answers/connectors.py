@@ -73,7 +73,9 @@ def require_connector(
     if known is None or purpose not in known.can:
         raise SchemaError(f"no connector to {purpose} {identifier}", code="missing-connector")
     _require_options(known, set(options), options.get("format"))
-    metadata = [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
+    metadata = [
+        column for column in table.resolved_schema.columns if isinstance(column, MetadataColumn)
+    ]
     if purpose == "write" and table.distribution is not None:
         raise SchemaError("the connector has no buckets", code="no-buckets")
     if purpose == "write" and any(one.is_persisted() for one in metadata):

@@ -155,11 +155,11 @@ def resolved_answer(schema: ResolvedSchema) -> Answer:
     """Return all fields of a resolved schema: ``resolved`` of the protocol."""
     watermarks = [
         {
-            "column": one.rowtime_attribute,
-            "type": text(one.watermark_expression.type),
-            **sql(one.watermark_expression),
+            "column": spec.rowtime_attribute,
+            "type": text(spec.watermark_expression.type),
+            **sql(spec.watermark_expression),
         }
-        for one in schema.watermark_specs
+        for spec in schema.watermark_specs
     ]
     answer: Answer = {
         "columns": [column_answer(column) for column in schema.columns],

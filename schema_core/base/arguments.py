@@ -138,7 +138,9 @@ def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
                 continue
             parameters = signature(method).parameters
             hints = get_type_hints(method)
-            kinds = {one: kind for one in parameters if (kind := _kind(hints.get(one)))}
+            kinds = {
+                parameter: kind for parameter in parameters if (kind := _kind(hints.get(parameter)))
+            }
             if kinds:
                 own = getattr(implementation, name)
                 setattr(implementation, name, _validated(own, tuple(parameters), kinds))
@@ -163,7 +165,7 @@ def _validated(
 def _kind(hint: object) -> Kind | None:
     """Return the classes of an annotation, or None if it is not made of classes."""
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if any(one in (object, Any) or not isinstance(one, type) for one in options):
+    if any(option in (object, Any) or not isinstance(option, type) for option in options):
         return None
     return tuple(options)
 

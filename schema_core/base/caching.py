@@ -109,7 +109,9 @@ def cache_usage() -> tuple[CacheUsage, ...]:
     (True, 200000, 'characters')
     """
     return tuple(
-        sorted(CacheUsage(one.name, *one.held(), one.budget, one.unit) for one in _caches())
+        sorted(
+            CacheUsage(cache.name, *cache.held(), cache.budget, cache.unit) for cache in _caches()
+        )
     )
 
 

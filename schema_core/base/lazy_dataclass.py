@@ -42,7 +42,7 @@ class _Generated:
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
         annotations = body.get("__annotations__", {})
-        if any("InitVar" in one for one in annotations.values()):
+        if any("InitVar" in annotation for annotation in annotations.values()):
             raise TypeError("InitVar is not supported: write a method that returns the instance")
         names = [name for name, one in annotations.items() if "ClassVar" not in one]
         self.options = options
@@ -140,11 +140,13 @@ def _frozen_init(cls: Any) -> Any:
     """
     from dataclasses import MISSING, fields
 
-    factories = {one.name: one.default_factory for one in fields(cls)}
-    defaults = {one.name: one.default for one in fields(cls) if one.default is not MISSING}
+    factories = {field.name: field.default_factory for field in fields(cls)}
+    defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
     defaults |= {name: _Factory() for name, one in factories.items() if one is not MISSING}
-    given = sorted((one for one in fields(cls) if one.init), key=lambda one: one.kw_only is True)
-    names = [one.name for one in fields(cls) if one.init or one.name in defaults]
+    given = sorted(
+        (field for field in fields(cls) if field.init), key=lambda one: one.kw_only is True
+    )
+    names = [field.name for field in fields(cls) if field.init or field.name in defaults]
 
     parameters = [
         f"{one.name}=__defaults__[{one.name!r}]" if one.name in defaults else one.name
@@ -153,12 +155,12 @@ def _frozen_init(cls: Any) -> Any:
     if any(one.kw_only for one in given):
         parameters.insert([one.kw_only for one in given].index(True), "*")
     source = [f"def __init__({', '.join(['self', *parameters])}):"]
-    for one in fields(cls):
-        if not one.init and one.name in defaults:
-            source.append(f" {one.name} = __defaults__[{one.name!r}]")
-        if one.default_factory is not MISSING:
-            source.append(f" if {one.name} is __defaults__[{one.name!r}]:")
-            source.append(f"  {one.name} = __factories__[{one.name!r}]()")
+    for field in fields(cls):
+        if not field.init and field.name in defaults:
+            source.append(f" {field.name} = __defaults__[{field.name!r}]")
+        if field.default_factory is not MISSING:
+            source.append(f" if {field.name} is __defaults__[{field.name!r}]:")
+            source.append(f"  {field.name} = __factories__[{field.name!r}]()")
     source += [" if self.__class__ is __cls__:", "  __set__(self, '__class__', __open__)"]
     source += [f"  self.{name} = {name}" for name in names]
     source += ["  self.__class__ = __cls__", " else:", "  pass"]
@@ -243,4 +245,4 @@ def _set_state(instance: Any, state: list[object]) -> None:
 def _names(cls: type) -> list[str]:
     from dataclasses import fields
 
-    return [one.name for one in fields(cls)]
+    return [field.name for field in fields(cls)]

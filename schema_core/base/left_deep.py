@@ -112,7 +112,7 @@ def _around(node: LeftDeepNode) -> tuple[str, str]:
         [f"{name}={getattr(node, name)!r}" for name in some]
         for some in (names[:place], names[place + 1 :])
     )
-    rest = "".join(f", {one!r}" for one in node.arguments[1:]) or ","
+    rest = "".join(f", {argument!r}" for argument in node.arguments[1:]) or ","
     before = ", ".join([*first, "arguments=("])
     return f"{type(node).__qualname__}({before}", f"{', '.join([f'{rest})', *last])})"
 

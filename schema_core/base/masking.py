@@ -205,7 +205,7 @@ def _comment_spans(comment: Token, every: list[int]) -> Iterator[tuple[int, int]
     """
     positions = secret_positions(comment.value)
     places = every[bisect_left(every, comment.start) : bisect_left(every, comment.stop)]
-    if outer := sorted({*places} - {comment.start + one for one in positions}):
+    if outer := sorted({*places} - {comment.start + position for position in positions}):
         yield outer[0], comment.stop
         return
     is_option = has_credentials(comment.value) or _OPTION_IN_COMMENT.search(comment.value)
@@ -277,7 +277,7 @@ def _clause(pieces: list[Token], place: int) -> int | None:
         return place + 1 if following.kind in _LITERALS or following.value in ("(", "=") else None
     if piece.value == "(":
         is_option = following.kind == "string" and [
-            one.value for one in pieces[place + 2 : place + 3]
+            piece.value for piece in pieces[place + 2 : place + 3]
         ] == ["="]
         return place if is_option else None
     return None

@@ -268,7 +268,7 @@ def join_names(names: Iterable[str]) -> str:
     >>> print(join_names(["sales", "my-orders"]), join_names(["sales", "or.ders"]))
     sales.my-orders sales.`or.ders`
     """
-    return ".".join(quote_identifier(one) if _QUOTED.search(one) else one for one in names)
+    return ".".join(quote_identifier(name) if _QUOTED.search(name) else name for name in names)
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -308,7 +308,7 @@ _COLLATIONS = tuple(
 
 def _collation_end(text: str, start: int) -> int:
     """Return the end of the longest name of a collation at an offset, or the offset."""
-    found = (one.match(text, start) for one in _COLLATIONS)
+    found = (collation.match(text, start) for collation in _COLLATIONS)
     return max((match.end() for match in found if match), default=start)
 
 

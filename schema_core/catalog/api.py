@@ -348,14 +348,14 @@ class Catalog(ABC):
     ) -> list[CatalogTableStatistics]:
         """Return the statistics of several partitions, in the order of their specifications."""
         specs = require_sequence(partition_specs, "partition_specs")
-        return [self.get_partition_statistics(table_path, one) for one in specs]
+        return [self.get_partition_statistics(table_path, spec) for spec in specs]
 
     def bulk_get_partition_column_statistics(
         self, table_path: ObjectPath, partition_specs: Sequence[CatalogPartitionSpec]
     ) -> list[CatalogColumnStatistics]:
         """Return the statistics of the columns of several partitions, in that order."""
         specs = require_sequence(partition_specs, "partition_specs")
-        return [self.get_partition_column_statistics(table_path, one) for one in specs]
+        return [self.get_partition_column_statistics(table_path, spec) for spec in specs]
 
     def alter_table_statistics(
         self,
@@ -570,7 +570,7 @@ def names_starting_with(prefix: str, names: Iterable[str]) -> list[str]:
     ['Orders', '`orders`']
     """
     wanted = prefix.lower()
-    return [one for one in names if one.lower().lstrip("`").startswith(wanted)]
+    return [name for name in names if name.lower().lstrip("`").startswith(wanted)]
 
 
 def sorted_names(*lists: Sequence[str]) -> list[str]:

@@ -100,7 +100,7 @@ class ConnectionManager:
         catalog = self._registry.get(catalog_name)
         catalog.get_database(database)
         paths = connections_of(catalog) or ()
-        found |= {one.object_name for one in paths if one.database_name == database}
+        found |= {path.object_name for path in paths if path.database_name == database}
         return sorted({*found, *self.system})
 
     # --- permanent connections ------------------------------------------------------------------

@@ -28,7 +28,7 @@ class FunctionDescription(NamedTuple):
             ("requirements", "[]"),
             ("is deterministic", self.is_deterministic),
             ("supports constant folding", self.supports_constant_folding),
-            ("signature", "\n".join(f"{name}({one})" for one in self.arguments)),
+            ("signature", "\n".join(f"{name}({argument})" for argument in self.arguments)),
         ]
 
 

@@ -273,7 +273,8 @@ def check_declaration(declaration: FunctionClass) -> None:
 def _check_signature(signature: object) -> None:
     match signature:
         case (list() | tuple() as arguments, DataType()) if all(
-            one is None or one is ... or isinstance(one, DataType) for one in arguments
+            argument is None or argument is ... or isinstance(argument, DataType)
+            for argument in arguments
         ):
             return
         case _:

@@ -119,7 +119,7 @@ class ManagedStorage:
     def is_used_by(self, table: CatalogBaseTable, directory: str) -> bool:
         """Return whether an option of a table is a path within a directory."""
         root = os.path.realpath(self._path(directory))
-        used = (re.sub(r"^file:(//)?(?=/)", "", one) for one in table.options.values())
+        used = (re.sub(r"^file:(//)?(?=/)", "", option) for option in table.options.values())
         inner = (os.path.realpath(one) for one in used if os.path.isabs(one))  # noqa: PTH117
         return any(f"{one}/".startswith(f"{root}/") for one in inner)
 

@@ -55,7 +55,7 @@ class CatalogMigration:
             SchemaError: with code `wrong-argument` for any other value.
         """
         require_instance(document, Mapping, "the document")
-        names = {one.name for one in fields(cls)}
+        names = {field.name for field in fields(cls)}
         if document.keys() != names:
             raise SchemaError(
                 f"the document of a migration must have the keys {', '.join(sorted(names))}",
@@ -68,7 +68,7 @@ class CatalogMigration:
             for one in require_sequence(document["objects"], "objects")
         ]
         try:
-            recorded = tuple(RecordedObject(**one) for one in objects)
+            recorded = tuple(RecordedObject(**object_) for object_ in objects)
         except TypeError as error:
             raise SchemaError(f"invalid object: {error}", code="wrong-argument") from None
         return cls(

@@ -73,8 +73,8 @@ class Procedure:
             raise ExternalError(problem) from error
         is_row = isinstance(self.result_type, RowType)  # a row of the result is never NULL
         type_ = self.result_type.not_null() if is_row else self.result_type
-        for one in results:
-            if reason := reject_reason(type_, one):
+        for result in results:
+            if reason := reject_reason(type_, result):
                 raise SchemaError(
                     f"the procedure returned another type: {reason}", code="not-a-value"
                 )

@@ -89,7 +89,12 @@ class CatalogFactory:
         """The keys of the options that are declared secret, in lower case."""
         if isinstance(self.options, AbstractSet):
             return frozenset()
-        return frozenset(key.lower() for one in self.options if one.secret for key in one.keys())  # noqa: SIM118 - not a mapping
+        return frozenset(
+            key.lower()
+            for option in self.options
+            if option.secret
+            for key in option.keys()  # noqa: SIM118 - not a mapping
+        )
 
     def check(self, kind: str, options: Mapping[str, str]) -> None:
         """Validate the options of a catalog of this type.

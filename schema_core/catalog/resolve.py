@@ -273,7 +273,7 @@ def origin(kept: T) -> T:
     """
     if (kind := ORIGINS.get(type(kept))) is None:
         return kept
-    found: dict[str, Any] = {one.name: getattr(kept, one.name) for one in fields(kind)}
+    found: dict[str, Any] = {field.name: getattr(kept, field.name) for field in fields(kind)}
     for name in SCHEMAS & found.keys():
         found[name] = _settled(found[name], getattr(kept, f"resolved_{name}"))
     unresolved: T = kind(**found)
@@ -284,12 +284,12 @@ def _settled(written: Schema, found: ResolvedSchema) -> Schema:
     types = {column.name: column.data_type for column in found.columns}
     columns = tuple(
         [
-            one
-            if isinstance(one, UnresolvedComputedColumn)
-            or one.data_type is types[one.name]
-            or not _names_types(one.data_type)
-            else replace(one, data_type=types[one.name])
-            for one in written.columns
+            column
+            if isinstance(column, UnresolvedComputedColumn)
+            or column.data_type is types[column.name]
+            or not _names_types(column.data_type)
+            else replace(column, data_type=types[column.name])
+            for column in written.columns
         ]
     )
     return replace(written, columns=columns)
@@ -321,7 +321,7 @@ def members(
 
 @cache
 def _member_names(kind: Any) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+    return tuple(field.name for field in fields(kind))
 
 
 # --- checks --------------------------------------------------------------------------------------

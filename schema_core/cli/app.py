@@ -171,9 +171,12 @@ def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dic
             for one, below in command.commands.items()
         }
     options = {
-        option.removeprefix("--"): (str(one.name), bool(getattr(one, "multiple", False)))
-        for one in command.params
-        for option in one.opts
+        option.removeprefix("--"): (
+            str(parameter.name),
+            bool(getattr(parameter, "multiple", False)),
+        )
+        for parameter in command.params
+        for option in parameter.opts
         if option.startswith("--")
     }
     return configuration.defaults(name, options)

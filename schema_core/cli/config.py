@@ -84,8 +84,8 @@ def _variable(command: str, option: str) -> str | None:
     """Return the value of the variable for an option: that of the command, else that of all."""
     names = [[PREFIX, command, option]]
     names += [[PREFIX, option]] if _is_common(command, option) else []
-    variables = ("_".join(one).upper().replace("-", "_").replace(" ", "_") for one in names)
-    return next((os.environ[one] for one in variables if os.environ.get(one)), None)
+    variables = ("_".join(name).upper().replace("-", "_").replace(" ", "_") for name in names)
+    return next((os.environ[variable] for variable in variables if os.environ.get(variable)), None)
 
 
 def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:

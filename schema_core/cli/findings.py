@@ -114,14 +114,14 @@ class FindingReport:
 
     def count(self, level: Level) -> int:
         """Return the number of findings of a level."""
-        return sum(one.level is level for one in self.findings)
+        return sum(finding.level is level for finding in self.findings)
 
     @property
     def cases(self) -> dict[str, list[ReportedFinding]]:
         """The findings by subject, those without findings included."""
-        found: dict[str, list[ReportedFinding]] = {one: [] for one in self.subjects}
-        for one in self.findings:
-            found.setdefault(one.subject or one.file or self.command, []).append(one)
+        found: dict[str, list[ReportedFinding]] = {subject: [] for subject in self.subjects}
+        for finding in self.findings:
+            found.setdefault(finding.subject or finding.file or self.command, []).append(finding)
         return found
 
 
@@ -136,16 +136,18 @@ def of_diagnostics(
     return [
         ReportedFinding(
             level,
-            one.code,
-            one.message,
+            diagnostic.code,
+            diagnostic.message,
             str(path),
-            0 if is_directory else one.line,
-            0 if is_directory else one.column,
-            one.hint,
-            path=one.path,
-            excerpt=tuple(caret(one.text, one.span)) if one.text and one.span else (),
+            0 if is_directory else diagnostic.line,
+            0 if is_directory else diagnostic.column,
+            diagnostic.hint,
+            path=diagnostic.path,
+            excerpt=tuple(caret(diagnostic.text, diagnostic.span))
+            if diagnostic.text and diagnostic.span
+            else (),
         )
-        for one in diagnostics
+        for diagnostic in diagnostics
     ]
 
 
@@ -206,19 +208,21 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
 
     codes: dict[str, None] = {}
     explained = frozenset(pages())
-    for one in findings:
-        if one.rule in explained:
-            codes[one.rule] = None
-        label = (f"{one.level.value}[{one.rule}]", STYLES[one.level])
-        yield Text.assemble((escaped(one.place), "bold"), ": ", label, ": ", escaped(one.message))
-        if one.path:
-            yield Text(f"  in {escaped(', '.join(one.path))}")
-        if one.excerpt:
-            line, marks = one.excerpt
+    for finding in findings:
+        if finding.rule in explained:
+            codes[finding.rule] = None
+        label = (f"{finding.level.value}[{finding.rule}]", STYLES[finding.level])
+        yield Text.assemble(
+            (escaped(finding.place), "bold"), ": ", label, ": ", escaped(finding.message)
+        )
+        if finding.path:
+            yield Text(f"  in {escaped(', '.join(finding.path))}")
+        if finding.excerpt:
+            line, marks = finding.excerpt
             yield Text(f"    {printable(line)}")
             yield Text(f"    {marks}", "red")
-        if one.hint:
-            yield Text.assemble(("  hint: ", "cyan"), escaped(one.hint))
+        if finding.hint:
+            yield Text.assemble(("  hint: ", "cyan"), escaped(finding.hint))
     if codes:
         code = next(iter(codes)) if len(codes) == 1 else "CODE"
         yield Text(f"run: schema-core explain {code}", "dim")
@@ -240,17 +244,17 @@ def as_json(report: FindingReport) -> str:
         return json.dumps(report.document, indent=2)
     rows = [
         {
-            "severity": one.level.value,
-            "code": one.rule,
-            "message": one.message,
-            "hint": one.hint,
-            "file": one.file or None,
-            "line": one.line or None,
-            "column": one.column or None,
-            "subject": one.subject or None,
-            "path": list(one.path),
+            "severity": finding.level.value,
+            "code": finding.rule,
+            "message": finding.message,
+            "hint": finding.hint,
+            "file": finding.file or None,
+            "line": finding.line or None,
+            "column": finding.column or None,
+            "subject": finding.subject or None,
+            "path": list(finding.path),
         }
-        for one in report.findings
+        for finding in report.findings
     ]
     document = {"version": VERSION, "command": report.command, "findings": rows}
     return json.dumps(document | {"subjects": list(report.cases)}, indent=2)
@@ -294,15 +298,20 @@ PROPERTY = {**MESSAGE, ":": "%3A", ",": "%2C"}
 def as_commands(report: FindingReport) -> str:
     """Return commands of GitHub's workflows, which annotate the lines of files."""
     lines = []
-    for one in report.findings:
-        file = "" if one.file == DASH else one.file
-        properties = {"file": file, "line": one.line, "col": one.column, "title": one.rule}
+    for finding in report.findings:
+        file = "" if finding.file == DASH else finding.file
+        properties = {
+            "file": file,
+            "line": finding.line,
+            "col": finding.column,
+            "title": finding.rule,
+        }
         places = (f"{k}={_replaced(str(v), PROPERTY)}" for k, v in properties.items() if v)
-        about = f"{one.subject}: " if one.subject else ""
-        hint = f"\nhint: {one.hint}" if one.hint else ""
-        text = "\n".join(map(escaped, f"{about}{one.description}{hint}".split("\n")))
+        about = f"{finding.subject}: " if finding.subject else ""
+        hint = f"\nhint: {finding.hint}" if finding.hint else ""
+        text = "\n".join(map(escaped, f"{about}{finding.description}{hint}".split("\n")))
         message = _replaced(text, MESSAGE)
-        lines.append(f"::{COMMANDS[one.level]} {','.join(places)}::{message}")
+        lines.append(f"::{COMMANDS[finding.level]} {','.join(places)}::{message}")
     return "\n".join(lines)
 
 
@@ -312,7 +321,7 @@ def _replaced(text: str, replacements: Mapping[str, str]) -> str:
 
 def as_sarif(report: FindingReport) -> str:
     """Return a log of SARIF 2.1.0 (OASIS), with a rule for each code."""
-    rules = list(dict.fromkeys(one.rule for one in report.findings))
+    rules = list(dict.fromkeys(finding.rule for finding in report.findings))
     driver = {
         "name": "schema-core",
         "version": installed("schema-core") or "0",
@@ -321,7 +330,9 @@ def as_sarif(report: FindingReport) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(one, rules.index(one.rule)) for one in report.findings],
+        "results": [
+            _sarif_result(finding, rules.index(finding.rule)) for finding in report.findings
+        ],
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
     return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
@@ -358,9 +369,15 @@ COLUMNS = ("severity", "place", "code", "message", "hint")
 
 
 def _rows(report: FindingReport) -> Iterator[tuple[str, ...]]:
-    for one in report.findings:
-        about = f"{one.subject}: " if one.subject and one.file else ""
-        yield one.level.value, one.place, one.rule, f"{about}{one.description}", one.hint or ""
+    for finding in report.findings:
+        about = f"{finding.subject}: " if finding.subject and finding.file else ""
+        yield (
+            finding.level.value,
+            finding.place,
+            finding.rule,
+            f"{about}{finding.description}",
+            finding.hint or "",
+        )
 
 
 #: Characters with a meaning in Markdown.

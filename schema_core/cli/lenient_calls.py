@@ -53,13 +53,15 @@ def _calls(statement: Statement) -> Iterator[Call]:
         if isinstance(node, tuple | list):
             rest += reversed(node)
         elif is_dataclass(node):
-            rest += [getattr(node, one.name) for one in reversed(fields(node))]
+            rest += [getattr(node, field.name) for field in reversed(fields(node))]
 
 
 def _matches(arguments: tuple[Expression, ...]) -> bool:
     """Whether the string and the pattern are literals, and the string matches."""
     texts = [
-        one.text for one in arguments if isinstance(one, Literal) and one.kind is LiteralKind.STRING
+        argument.text
+        for argument in arguments
+        if isinstance(argument, Literal) and argument.kind is LiteralKind.STRING
     ]
     if len(texts) != len(arguments):
         return False

@@ -34,15 +34,15 @@ class Group(TyperGroup):
 
 def converting(parameters: list[Parameter]) -> list[Parameter]:
     """Return the parameters, which convert plain values themselves from now on."""
-    for one in parameters:
+    for parameter in parameters:
         # With click 8.1, an enumeration has the value as its choice, and not the member.
-        if isinstance(one.default, Enum):
-            one.default = one.default.value
+        if isinstance(parameter.default, Enum):
+            parameter.default = parameter.default.value
         # Another version of Typer may not have the description.
-        if hasattr(one, "type_descriptor") and not isinstance(
-            one.process_value, ParameterConversion
+        if hasattr(parameter, "type_descriptor") and not isinstance(
+            parameter.process_value, ParameterConversion
         ):
-            one.process_value = ParameterConversion(one)  # type: ignore[method-assign]
+            parameter.process_value = ParameterConversion(parameter)  # type: ignore[method-assign]
     return parameters
 
 
@@ -61,7 +61,7 @@ class ParameterConversion:
         if value is None and not self.parameter.required:
             converted: Any = () if self.is_list else None
         elif isinstance(values, list | tuple) and self._are_plain(values):
-            each = [self.type(one) for one in values]
+            each = [self.type(value) for value in values]
             converted = each if self.is_list else each[0]
         else:
             return self.by_adapter(ctx, value)
@@ -69,7 +69,7 @@ class ParameterConversion:
         return converted if called is None else called(ctx, self.parameter, converted)
 
     def _are_plain(self, values: Sequence[object]) -> bool:
-        return bool(values) and all(is_plain(self.type, one) for one in values)
+        return bool(values) and all(is_plain(self.type, value) for value in values)
 
 
 def is_plain(type_: Any, value: object) -> bool:

@@ -73,7 +73,7 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
                     old = session.identifier(path)
                     new = replace(old, object_name=change.path.parts[-1])
                     paths += [new] if old in paths else []
-        left = ((one, session.tables.find(one)) for one in dict.fromkeys(paths))
+        left = ((fromkey, session.tables.find(fromkey)) for fromkey in dict.fromkeys(paths))
         found = {
             identifier: one.table
             for identifier, one in left
@@ -178,10 +178,10 @@ def tables_named(
         SchemaError: with code `wrong-argument` if there is no such table.
     """
     for count in range(1, min(3, len(names) - below) + 1):
-        if found := [one for one in paths if tuple(one.to_list()[-count:]) == names[:count]]:
+        if found := [path for path in paths if tuple(path.to_list()[-count:]) == names[:count]]:
             return found, count
     problem = f"{option}: there is no table {names[0]!r}"
-    tables = {join_names([one.object_name]) for one in paths}
+    tables = {join_names([path.object_name]) for path in paths}
     raise SchemaError(problem, code="wrong-argument", hint=similar(join_names(names[:1]), tables))
 
 
@@ -189,7 +189,9 @@ def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) 
     """Return the fewest names for which `tables_named` returns only this table."""
     names = tuple(table.to_list())
     suffixes = (names[-count:] for count in (1, 2, 3))
-    return next((one for one in suffixes if tables_named(one, paths, "")[0] == [table]), names)
+    return next(
+        (suffix for suffix in suffixes if tables_named(suffix, paths, "")[0] == [table]), names
+    )
 
 
 def is_stdin(path: Path) -> bool:
@@ -302,7 +304,7 @@ def values(definitions: list[str]) -> dict[str, str]:
 
     The command exits with 2 for one that is malformed or whose name occurs twice.
     """
-    pairs = dict(one.split("=", 1) for one in definitions if "=" in one)
+    pairs = dict(definition.split("=", 1) for definition in definitions if "=" in definition)
     if len(pairs) < len(definitions):
         print("schema-core: --define requires NAME=VALUE, each name once", file=sys.stderr)
         raise typer.Exit(UNREADABLE)

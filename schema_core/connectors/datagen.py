@@ -388,7 +388,7 @@ class RowGenerator:
         """Return random strings of hexadecimal digits (unit 16) or bytes (unit 8) of a length."""
         count = max(1, -(-length // unit))
         if count <= MAX_INLINE:
-            parts = [Cast(self.bits(field_, f"chunk {one}"), "BINARY") for one in range(count)]
+            parts = [Cast(self.bits(field_, f"chunk {index}"), "BINARY") for index in range(count)]
             chunks = parts[0] if count == 1 else call("concat", *parts)
             return call("hex", chunks) if unit == 16 else chunks
         position = Variable()

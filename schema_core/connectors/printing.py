@@ -144,12 +144,12 @@ def _or_null(node: Node, type_: DataType) -> Node:
 def _row(parts: Sequence[tuple[Node, DataType]]) -> Node:
     return inline(
         "concat('+I[', {fields}, ']')",
-        fields=call("concat_ws", ", ", *(_or_null(*one) for one in parts)),
+        fields=call("concat_ws", ", ", *(_or_null(*part) for part in parts)),
     )
 
 
 def _struct(node: Node, type_: Any) -> Node:
-    parts = [(Field(node, one.name), one.data_type) for one in type_.fields]
+    parts = [(Field(node, field.name), field.data_type) for field in type_.fields]
     return inline("if({v} IS NULL, NULL, {row})", v=node, row=_row(parts))
 
 

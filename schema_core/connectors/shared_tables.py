@@ -59,7 +59,7 @@ def shares_source(frame: DataFrame, target: DataFrame) -> bool:
     if is_connect(frame):
         return True
     targets = sources(target)
-    return any(overlap(one, other) for one in sources(frame) for other in targets)
+    return any(overlap(source, other) for source in sources(frame) for other in targets)
 
 
 def overlap(one: str, other: str) -> bool:
@@ -71,7 +71,7 @@ def reads_below(frame: DataFrame, root: str) -> bool:
     """Return whether a frame reads a directory, one above or one in it; see `shares_source`."""
     if is_connect(frame):
         return True
-    return any(overlap(one.removeprefix("file:"), root) for one in sources(frame))
+    return any(overlap(source.removeprefix("file:"), root) for source in sources(frame))
 
 
 def name_of(session: SparkSession, table: str) -> str:
@@ -86,7 +86,7 @@ def sources(frame: DataFrame) -> set[str]:
     """Return the names of the tables and the directories that a frame of this process reads."""
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - PySpark has no access to plans
     plans = [plan, *_each(plan.subqueriesAll())]
-    return {name for one in plans for leaf in _each(one.collectLeaves()) for name in _names(leaf)}
+    return {name for plan in plans for leaf in _each(plan.collectLeaves()) for name in _names(leaf)}
 
 
 def _names(leaf: Any) -> Iterator[str]:

@@ -296,8 +296,10 @@ def _with_partitions(source: str, frame: DataFrame, context: ReadContext) -> Str
     }
     schema = StructType(
         [
-            StructField(one.name, declared.get(one.name, one.dataType), one.nullable, one.metadata)
-            for one in frame.schema.fields
+            StructField(
+                field.name, declared.get(field.name, field.dataType), field.nullable, field.metadata
+            )
+            for field in frame.schema.fields
         ]
     )
     return None if schema == frame.schema else schema
@@ -345,7 +347,7 @@ def source_errors(source: str, version: str) -> Iterator[None]:
         yield
     except Exception as error:
         conditions = [str(error), *(condition_of(cause) or "" for cause in causes(error))]
-        if not any(mark in one for mark in _NOT_FOUND for one in conditions):
+        if not any(mark in condition for mark in _NOT_FOUND for condition in conditions):
             raise
         package = PACKAGES.get(source.lower(), "").format(spark=version)
         setting = f"'spark.jars.packages' = '{package}'" if package else "'spark.jars.packages'"

@@ -119,7 +119,7 @@ def _statement(before: str) -> list[Token] | None:
     """Return the tokens of the last statement; None within a string or after an invalid token."""
     with suppress(SchemaCoreError):
         tokens = list(cursor_over(before).tokens)[:-1]
-        if any(one.kind == "bad" for one in tokens):
+        if any(token.kind == "bad" for token in tokens):
             return None
         ends = [place for place, one in enumerate(tokens) if one.key == ";"]
         return tokens[ends[-1] + 1 :] if ends else tokens

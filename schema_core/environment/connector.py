@@ -365,7 +365,7 @@ def check_metadata(
     """
     spans: dict[str, Span | None] = {}
     if purpose == "define":  # only then the columns belong to the text of the statement
-        spans = {one.name: one.span for one in table.schema.columns}
+        spans = {column.name: column.span for column in table.schema.columns}
     found = Gathering()
     metadata = metadata_of(connector, table.options)
     for column in metadata_columns(table):
@@ -389,8 +389,10 @@ def check_declared_metadata(
         return
     unchanged: Collection[str] = ()
     if old is not None and _name(old) == _name(table):
-        before = {one.name: one for one in old.schema.columns}
-        unchanged = {one.name for one in table.schema.columns if one == before.get(one.name)}
+        before = {column.name: column for column in old.schema.columns}
+        unchanged = {
+            column.name for column in table.schema.columns if column == before.get(column.name)
+        }
     connector = installed_connector(table.options)
     if connector is not None and not isinstance(connector, DynamicTableFactory):
         check_metadata(connector, table, purpose, unchanged=unchanged)
@@ -405,7 +407,7 @@ def metadata_columns(table: ResolvedCatalogTable) -> list[MetadataColumn]:
     columns = table.resolved_schema.columns
     if not any(issubclass(kind, MetadataColumn) for kind in set(map(type, columns))):
         return []
-    return [one for one in columns if isinstance(one, MetadataColumn)]
+    return [column for column in columns if isinstance(column, MetadataColumn)]
 
 
 def installed_connector(options: Mapping[str, str]) -> Connector | None:
@@ -608,10 +610,10 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
             yield
     except SchemaCoreError as error:
         secret = secret_keys(options)
-        for one in (error, *error.others):
-            one.problem = without_secrets(one.problem, options, secret)
-            one.hint = one.hint and without_secrets(one.hint, options, secret)
-            one.args = (one.problem,)
+        for other in (error, *error.others):
+            other.problem = without_secrets(other.problem, options, secret)
+            other.hint = other.hint and without_secrets(other.hint, options, secret)
+            other.args = (other.problem,)
         if _repeats_secret(error, options, secret):  # a traceback would print the cause's message
             error.__cause__ = error.__context__ = None
         if isinstance(error, ExternalError):

@@ -48,10 +48,10 @@ class Lineage:
             column: The name of the column.
         """
         names = list(split_names(path))
-        for one in self.tables:
-            if one.identifier.to_list() == names:
-                columns = one.schema.get_column_names()
-                return dict(zip(columns, one.reads, strict=True)).get(column, ())
+        for table in self.tables:
+            if table.identifier.to_list() == names:
+                columns = table.schema.get_column_names()
+                return dict(zip(columns, table.reads, strict=True)).get(column, ())
         return ()
 
     def to_mermaid(self) -> str:
@@ -76,23 +76,23 @@ class Lineage:
     def _diagram(self) -> Diagram:
         ids: dict[Origin, str] = {}
         nodes: list[DiagramNode] = []
-        for one in self.tables:
-            for column in one.schema.columns:
-                kind = KIND_NAMES[type(column)] if one.kind is TableKind.TABLE else "computed"
+        for table in self.tables:
+            for column in table.schema.columns:
+                kind = KIND_NAMES[type(column)] if table.kind is TableKind.TABLE else "computed"
                 made = DiagramNode(
                     f"c{len(nodes)}",
                     kind,
                     f"{column.name} {column.data_type.as_summary_string()}",
-                    one.identifier.object_name,
+                    table.identifier.object_name,
                 )
                 nodes.append(made)
-                ids[Origin(one.identifier, column.name)] = made.id
+                ids[Origin(table.identifier, column.name)] = made.id
         return Diagram(nodes, list(self._arrows(ids)))
 
     def _arrows(self, ids: dict[Origin, str]) -> Iterator[Arrow]:
-        for one in self.tables:
-            for column, origins in zip(one.schema.columns, one.reads, strict=True):
-                target = ids[Origin(one.identifier, column.name)]
+        for table in self.tables:
+            for column, origins in zip(table.schema.columns, table.reads, strict=True):
+                target = ids[Origin(table.identifier, column.name)]
                 yield from (Arrow(ids[origin], target) for origin in origins if origin in ids)
 
 

@@ -203,7 +203,7 @@ class TableResult:
             return _rows_html(self)
         job = () if self.job is None else (f"job {self.job.get_job_id()}", self.job.run.status.name)
         facts = (f"result: {self.kind.value}", ": ".join(job))
-        return f"{self.schema._repr_html_()}{items(code(one) for one in facts if one)}"
+        return f"{self.schema._repr_html_()}{items(code(fact) for fact in facts if fact)}"
 
 
 #: Maximum number of rows that a notebook shows.

@@ -360,7 +360,8 @@ class Session:
             found = self.models.get(self.identifier(name))
         schemas = (found.resolved_input_schema, found.resolved_output_schema)
         taken, given = (
-            tuple(Column(one.name, one.data_type) for one in schema.columns) for schema in schemas
+            tuple(Column(column.name, column.data_type) for column in schema.columns)
+            for schema in schemas
         )
         return taken, given
 

@@ -359,7 +359,7 @@ class TableEnvironment:
         """
         require_instance(elements, Iterable, "elements")
         elements = list(elements)
-        if elements and all(isinstance(one, Expression) for one in elements):
+        if elements and all(isinstance(element, Expression) for element in elements):
             given = parse_type(schema) if isinstance(schema, str) else schema
             require_instance(given, RowType, "schema", "a row type for expressions")
             row_type = cast("RowType", given)
@@ -515,7 +515,7 @@ class TableEnvironment:
         parts = (identifier.catalog_name, identifier.database_name, identifier.object_name)
         statement = CreateTable(Name(parts), query=query.query, or_replace=True, create=False)
         resolved = resolve_table(table, self._session.resolver)
-        filled = tuple(Name((one.name,)) for one in relation.columns)
+        filled = tuple(Name((column.name,)) for column in relation.columns)
         require_fit(relation, BoundTable(identifier, resolved), Writing(filled))
         creation = TableCreation(statement, identifier, relation, resolved)
         return create_table_as(self._session, creation)
@@ -910,8 +910,8 @@ class TableEnvironment:
         Raises:
             SchemaError: with code `wrong-argument` for a name that is not a string.
         """
-        for one in modules:
-            require_instance(one, str, "the name of a module")
+        for module in modules:
+            require_instance(module, str, "the name of a module")
         self._session.functions.python_modules.update(modules)
 
     @validate_arguments(path=str, function_class_name=str)

@@ -26,7 +26,9 @@ def scans_in(query: Relation) -> Iterator[Scan]:
             yield relation
         expressions, inputs, _ = parts_of(relation)
         rest += inputs
-        rest += [rows_of(found) for one in expressions for found in subqueries_in(one)]
+        rest += [
+            rows_of(found) for expression in expressions for found in subqueries_in(expression)
+        ]
 
 
 def is_unbounded(table: BoundTable) -> bool:

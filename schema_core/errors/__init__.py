@@ -393,10 +393,10 @@ def at(place: str, span: Span | None = None) -> OnError:
 
 
 def _locate(place: str, span: Span | None, error: SchemaCoreError) -> bool:
-    for one in (error, *error.others):
-        one.path = (place, *one.path)
-        if one.span is None:
-            one.span = span
+    for other in (error, *error.others):
+        other.path = (place, *other.path)
+        if other.span is None:
+            other.span = span
     return False
 
 
@@ -406,9 +406,9 @@ def within(text: str | None) -> OnError:
 
 
 def _set_text(text: str | None, error: SchemaCoreError) -> bool:
-    for one in (error, *error.others):
-        if one.text is None:
-            one.text = text
+    for other in (error, *error.others):
+        if other.text is None:
+            other.text = text
     return False
 
 

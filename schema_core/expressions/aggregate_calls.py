@@ -80,7 +80,7 @@ def aggregate_call(
     if over is not None and isinstance(type_, RowType | StructuredType):
         # Over a window the fields of a row do not make it nullable; LAG and LEAD always do.
         nullable_anyway = typed.function.nullability is not any
-        arguments = any(one.type.is_nullable for one in typed.arguments)
+        arguments = any(argument.type.is_nullable for argument in typed.arguments)
         type_ = type_ if nullable_anyway else type_.with_nullability(arguments)
     found = replace(
         typed,
@@ -318,7 +318,9 @@ def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> 
         if isinstance(distance, Constant) and not _counts_rows(distance.literal):
             return "the distance of ROWS must be a non-negative integer"
         return None
-    expected = next((DISTANCES[one] for one in DISTANCES for key in keys if key.is_(one)), None)
+    expected = next(
+        (DISTANCES[distance] for distance in DISTANCES for key in keys if key.is_(distance)), None
+    )
     if keys and (expected is None or not distance.type.is_(expected)):
         actual, order = distance.type.as_summary_string(), keys[0].as_summary_string()
         return f"the distance {actual} does not match ORDER BY {order}"

@@ -441,7 +441,7 @@ def _charset_source(tree: Typed) -> Typed | None:
             return arguments[CHARSET_ARGUMENT[function.name]]
         case FunctionCall(function=function, arguments=arguments) if function.name == "CASE":
             values = (*arguments[1:-1:2], arguments[-1])
-            known = [one for one in values if one.type.root is not TypeRoot.NULL]
+            known = [value for value in values if value.type.root is not TypeRoot.NULL]
             return known[0] if len(set(map(charset, known))) == 1 else None
         case Access(value=FunctionCall(function=function, arguments=fields), name=name):
             places = range(len(fields)) if function.name == "ROW" else ()

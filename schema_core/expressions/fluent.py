@@ -193,7 +193,7 @@ def function_call(name: str, *arguments: object, path: tuple[str, ...] = ()) -> 
 
 def present(*arguments: Value) -> tuple[Value, ...]:
     """Return the optional arguments that are not omitted, that is, not None."""
-    return tuple(one for one in arguments if one is not None)
+    return tuple(argument for argument in arguments if argument is not None)
 
 
 def _type_argument(data_type: DataType) -> TypeName:

@@ -442,7 +442,7 @@ class ColumnSelection:
         Raises:
             SchemaError: with code `unknown-column`, or `not-an-expression` for another item.
         """
-        chosen = [name for one in self.columns for name in selected_columns(one, columns)]
+        chosen = [name for column in self.columns for name in selected_columns(column, columns)]
         return [name for name in columns if name not in chosen] if self.inverted else chosen
 
 

@@ -79,7 +79,7 @@ def _literal(value: object, depth: int) -> syntax.Expression:
             return Call("ARRAY", tuple(_literal(one, depth + 1) for one in value))
         case dict():
             pairs = (one for pair in value.items() for one in pair)
-            return Call("MAP", tuple(_literal(one, depth + 1) for one in pairs))
+            return Call("MAP", tuple(_literal(pair, depth + 1) for pair in pairs))
         case _:
             raise _no_literal(value)
 

@@ -56,13 +56,15 @@ def resolve_call(
         for argument, target in zip(arguments, targets, strict=True)
     )
     try:
-        type_ = result_type(function, ArgumentTypes(tuple(one.type for one in values), arguments))
+        type_ = result_type(
+            function, ArgumentTypes(tuple(value.type for value in values), arguments)
+        )
     except SchemaCoreError:  # formatting every call's name up front would cost 10 %
         with at(str(function), call.span):
             raise
     written = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
     typed = FunctionCall(function, values, type_, written=written, span=call.span)
-    if not any(isinstance(one, FunctionCall) and one.first_phase_type for one in values):
+    if not any(isinstance(value, FunctionCall) and value.first_phase_type for value in values):
         return typed
     first = ArgumentTypes(tuple(map(first_phase_type, values)), arguments)
     first_type = result_type(function, first)

@@ -113,7 +113,7 @@ class _Rewriting:
                 results.append(node)
             elif not is_done:
                 pending.append((node, True))
-                pending += [(one, False) for one in reversed(node.arguments)]
+                pending += [(argument, False) for argument in reversed(node.arguments)]
             else:
                 count = len(node.arguments)
                 arguments = tuple(results[-count:])
@@ -142,8 +142,12 @@ class _Rewriting:
         return found
 
     def _row(self, row: Call) -> syntax.Expression:
-        types = [self._type(one) for one in row.arguments]
-        known = [one for one in types if one is not None and one.root is not TypeRoot.NULL]
+        types = [self._type(argument) for argument in row.arguments]
+        known = [
+            data_type
+            for data_type in types
+            if data_type is not None and data_type.root is not TypeRoot.NULL
+        ]
         if len(known) < len(types):
             return row
         fields = [DataTypes.FIELD(f"f{place}", one) for place, one in enumerate(known)]

@@ -156,7 +156,7 @@ def _converted_to_sql(type_: DataType) -> DataType:
                 DayTimeResolution.SECOND, fractional_precision=3, nullable=nullable
             )
         case RowType(fields=fields):
-            types = [in_sql(one.data_type) for one in fields]
+            types = [in_sql(field.data_type) for field in fields]
             if all(_is_same_field(one, inner) for one, inner in zip(fields, types, strict=True)):
                 return type_
             pairs = zip(fields, types, strict=True)

@@ -209,10 +209,10 @@ def either(*parameters: Parameter) -> Parameter:
     """A parameter that accepts what one of these accepts, tried in order."""
 
     def accepts(args: ArgumentTypes, i: int) -> DataType | None:
-        found = (one.accepts(args, i) for one in parameters)
+        found = (parameter.accepts(args, i) for parameter in parameters)
         return next((type_ for type_ in found if type_ is not None), None)
 
-    return Parameter(" | ".join(one.label for one in parameters), accepts)
+    return Parameter(" | ".join(parameter.label for parameter in parameters), accepts)
 
 
 def no_common_type(types: Iterable[DataType]) -> str:

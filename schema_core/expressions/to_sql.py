@@ -79,8 +79,8 @@ def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
     """Return the type without NOT NULL for the keys and values of its maps."""
     arguments = tuple(map(_nullable_entries, written.arguments))
     if written.keyword == "MAP":
-        arguments = tuple(replace(one, nullable=None) for one in arguments)
-    fields = tuple(replace(one, type=_nullable_entries(one.type)) for one in written.fields)
+        arguments = tuple(replace(argument, nullable=None) for argument in arguments)
+    fields = tuple(replace(field, type=_nullable_entries(field.type)) for field in written.fields)
     return replace(written, arguments=arguments, fields=fields)
 
 
@@ -128,7 +128,8 @@ def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> synta
     arguments, keys = arguments[:end], arguments[end:]
     if function.bare_names:
         arguments = tuple(
-            syntax.Name((one.word,)) if isinstance(one, syntax.Symbol) else one for one in arguments
+            syntax.Name((argument.word,)) if isinstance(argument, syntax.Symbol) else argument
+            for argument in arguments
         )
     return syntax.Call(
         function.name,

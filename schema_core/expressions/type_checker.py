@@ -302,8 +302,8 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
     if not is_aggregate:
         reject_aggregate_clauses(call, functions[0])
     rest = (
-        _argument(_of_argument(scope, call, functions, one), one, functions[0])
-        for one in call.arguments[len(first) :]
+        _argument(_of_argument(scope, call, functions, argument), argument, functions[0])
+        for argument in call.arguments[len(first) :]
     )
     typed = resolve_call(functions, (*first, *rest), call)
     if scope.in_query and typed.function.aligns:

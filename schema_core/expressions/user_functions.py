@@ -278,7 +278,7 @@ def as_aggregate(call: Call) -> tuple[Call, DataType]:
     returns: DataType = functions[0].declared[1]
     rows = declare(
         functions[0].name,
-        [(one.declared[0], ArrayType(returns)) for one in functions],
+        [(function.declared[0], ArrayType(returns)) for function in functions],
         kind=FunctionKind.AGGREGATE,
         path=functions[0].path,
         deterministic=functions[0].deterministic,
@@ -638,21 +638,24 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
     hints = _hints(function)
     found: list[Declared] = []
     optional = 0
-    for one in list(signature.parameters.values())[skipped:]:
-        with at(f"argument {one.name!r}"):
-            if one.kind is one.VAR_POSITIONAL:
+    for parameter in list(signature.parameters.values())[skipped:]:
+        with at(f"argument {parameter.name!r}"):
+            if parameter.kind is parameter.VAR_POSITIONAL:
                 found.append(...)
                 break
-            if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-                if one.kind is one.VAR_KEYWORD or one.default is not one.empty:
+            if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                if (
+                    parameter.kind is parameter.VAR_KEYWORD
+                    or parameter.default is not parameter.empty
+                ):
                     continue
                 raise SchemaError(
                     "a parameter must be positional",
                     code="invalid-function-hints",
                     hint="write typing.overload for each number of arguments",
                 )
-            optional += one.default is not one.empty
-            found.append(_accepted(hints.get(one.name, Any)))
+            optional += parameter.default is not parameter.empty
+            found.append(_accepted(hints.get(parameter.name, Any)))
     fixed = len(found) - (... in found)
     return [tuple(found), *(tuple(found[:count]) for count in range(fixed - optional, fixed))]
 

@@ -52,9 +52,9 @@ def type_metadata(type_: DataType) -> dict[str, str]:
 def _type_metadata(type_: DataType) -> dict[str, str]:
     found = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
-    for one in filter(_is_named, type_.walk()):
-        definition = _definition(one)
-        if definitions.setdefault(one.body(), definition) != definition:
+    for node in filter(_is_named, type_.walk()):
+        definition = _definition(node)
+        if definitions.setdefault(node.body(), definition) != definition:
             return found  # one path with two definitions: readers use the physical type
     if definitions:
         found[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)

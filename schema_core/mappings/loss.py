@@ -366,7 +366,7 @@ def is_hive_name(name: str) -> bool:
 
 def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
     """Return whether Hive cannot represent the fields: none, or invalid or ambiguous names."""
-    names = [one.name for one in type_.fields]
+    names = [field.name for field in type_.fields]
     return not (
         names and all(map(is_hive_name, names)) and len(set(map(str.lower, names))) == len(names)
     )
@@ -402,7 +402,7 @@ def child_names(type_: DataType) -> tuple[str, ...]:
     """Return the names of a type's children, as they appear in the path of a loss."""
     match type_:
         case RowType() | StructuredType():
-            return tuple(one.name for one in type_.fields)
+            return tuple(field.name for field in type_.fields)
         case MapType():
             return ("key", "value")
         case _:
@@ -499,7 +499,7 @@ def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
     folded = {column.name.lower() for column in schema.columns}
     if len(folded) < len(schema.columns):
         for target in TARGETS.values():
-            found |= {(target.name, one.kind) for one in _name_losses(schema, target)}
+            found |= {(target.name, loss.kind) for loss in _name_losses(schema, target)}
     if next(_member_losses(schema), None) is not None:
         found |= {(target, LossKind.MEMBER) for target in TARGETS}
     return found
@@ -507,7 +507,7 @@ def lasting_losses(schema: ResolvedSchema) -> frozenset[tuple[str, LossKind]]:
 
 @cached_by_identity(node_count, budget=50_000, unit="types")
 def _lasting_losses_of(type_: DataType) -> frozenset[tuple[str, LossKind]]:
-    found = ((target, one) for target in TARGETS for one in _type_losses(type_, target))
+    found = ((target, loss) for target in TARGETS for loss in _type_losses(type_, target))
     return frozenset((target, one.kind) for target, one in found if one.lasts)
 
 

@@ -60,11 +60,11 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
     """
     require_instance(catalog, Catalog, "the catalog")
     databases = {name: catalog.get_database(name) for name in catalog.list_databases()}
-    paths = [ObjectPath(name, one) for name in databases for one in catalog.list_tables(name)]
+    paths = [ObjectPath(name, table) for name in databases for table in catalog.list_tables(name)]
     if Capability.MATERIALIZED_TABLES in catalog.capabilities:
         listed = {name: catalog.list_materialized_tables(name) for name in databases}
         paths += [ObjectPath(name, one) for name, found in listed.items() for one in found]
-    views = [ObjectPath(name, one) for name in databases for one in catalog.list_views(name)]
+    views = [ObjectPath(name, view) for name in databases for view in catalog.list_views(name)]
     objects = {
         path: without_own_options(catalog.get_resolved_table(path) or catalog.get_table(path))
         for path in dict.fromkeys([*paths, *views])
@@ -349,7 +349,7 @@ def _rename_changes(
 
 
 def _ordered(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[ObjectPath]:
-    return sorted(paths, key=lambda one: ORDER.index(content.objects[one].get_table_kind()))
+    return sorted(paths, key=lambda path: ORDER.index(content.objects[path].get_table_kind()))
 
 
 def _additions(

@@ -162,7 +162,8 @@ KINDS: Mapping[str, type[CatalogChange]] = {
 
 def _write_members(value: Any) -> dict[str, Any]:
     return {
-        one.name: MEMBERS[str(one.type)].encode(getattr(value, one.name)) for one in fields(value)
+        field.name: MEMBERS[str(field.type)].encode(getattr(value, field.name))
+        for field in fields(value)
     }
 
 
@@ -193,7 +194,7 @@ def _optional(codec: FieldCodec) -> FieldCodec:
 
 def _sequence(codec: FieldCodec) -> FieldCodec:
     return FieldCodec(
-        lambda values: [codec.encode(one) for one in values],
+        lambda values: [codec.encode(value) for value in values],
         lambda document: tuple(codec.decode(one) for one in list_of(document)),
     )
 

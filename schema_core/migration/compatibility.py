@@ -415,7 +415,7 @@ def _queries(
         ):
             reason = f"{column.data_type} becomes {now.data_type}"
             yield _finding(question, "column-type-changed", (column.name,), reason)
-    rowtimes = [one.rowtime_attribute for one in new.get_watermark_specs()]
+    rowtimes = [spec.rowtime_attribute for spec in new.get_watermark_specs()]
     for spec in old.get_watermark_specs():
         if spec.rowtime_attribute not in rowtimes:
             path = (spec.rowtime_attribute,)
@@ -474,8 +474,8 @@ def _event_time(old: ResolvedSchema, new: ResolvedSchema) -> Iterator[Finding]:
     question = CompatibilityAspect.RUNNING_JOBS
     before, after = (
         {
-            one.rowtime_attribute: str(one.watermark_expression)
-            for one in schema.get_watermark_specs()
+            spec.rowtime_attribute: str(spec.watermark_expression)
+            for spec in schema.get_watermark_specs()
         }
         for schema in (old, new)
     )
@@ -570,7 +570,11 @@ class CompatibilityReport:
     @property
     def errors(self) -> tuple[Finding, ...]:
         """The findings that make the definitions incompatible."""
-        return tuple(one for one in self.findings if one.severity is ERROR and one.accepted is None)
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.severity is ERROR and finding.accepted is None
+        )
 
     @property
     def is_compatible(self) -> bool:
@@ -580,7 +584,10 @@ class CompatibilityReport:
     def __str__(self) -> str:
         verdict = "compatible" if self.is_compatible else "incompatible"
         lines = [f"{verdict} ({self.mode.value}, {self.rules})"]
-        lines += [f"  {one.question.value}, version {one.version}: {one}" for one in self.findings]
+        lines += [
+            f"  {finding.question.value}, version {finding.version}: {finding}"
+            for finding in self.findings
+        ]
         lines += [f"  not needed: acceptance of {one.kind}" for one in self.unused]
         lines += [f"  expired on {one.until}: acceptance of {one.kind}" for one in self.expired]
         return "\n".join(lines)
@@ -643,11 +650,11 @@ def check_compatibility(
     current = [
         one for one in accepted if require_instance(one, Acceptance, "accepted").until >= now
     ]
-    errors = [one for one in findings if one.severity is ERROR]
+    errors = [finding for finding in findings if finding.severity is ERROR]
     return CompatibilityReport(
         mode,
         rule_set.name,
-        tuple(_with_acceptance(one, current) for one in findings),
+        tuple(_with_acceptance(finding, current) for finding in findings),
         tuple(one for one in current if not any(map(one.covers, errors))),
         tuple(one for one in accepted if one not in current),
     )

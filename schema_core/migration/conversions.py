@@ -144,11 +144,11 @@ def convert(
     nulls = [(f"{value} IS NULL", null)] if writer.target.functions.fails_for_null else []
     if found is None:
         return null if drops else _case(writer, nulls, _failure(writer, value, old, new), null)
-    valid = [one.condition for one in found.checks if one.kind == "cast-failed"]
+    valid = [check.condition for check in found.checks if check.kind == "cast-failed"]
     kept = [
-        one.condition
-        for one in found.checks
-        if one.kind != "cast-failed" and one.kind not in writer.accepts
+        check.condition
+        for check in found.checks
+        if check.kind != "cast-failed" and check.kind not in writer.accepts
     ]
     if not valid and not kept:
         return found.expression

@@ -79,7 +79,7 @@ def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
     Raises:
         SchemaError: with code `rows-do-not-fit`.
     """
-    refused = [one for one in report.problems if one.kind not in accepted]
+    refused = [problem for problem in report.problems if problem.kind not in accepted]
     if refused:
         losses = all(not KINDS[one.kind] for one in refused)
         kinds = ", ".join(dict.fromkeys(one.kind for one in refused))

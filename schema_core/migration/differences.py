@@ -89,8 +89,8 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
             SchemaError: with code `wrong-argument` for anything but changes and a table.
         """
         steps = require_sequence(changes, "the changes")
-        for one in steps:
-            require_instance(one, TableChange, "a change")
+        for step in steps:
+            require_instance(step, TableChange, "a change")
         made = super().__new__(cls, steps)
         made.before = require_instance(before, CatalogTable, "the definition before the changes")
         return made
@@ -214,9 +214,9 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
     """Return two tables in normal form, in which every name occurs once."""
     tables = normalized(as_table(old)), normalized(as_table(new))
     for table in tables:
-        if twice := repeated(one.name for one in table.schema.columns):
+        if twice := repeated(column.name for column in table.schema.columns):
             raise SchemaError(f"duplicate column {twice[0]!r}", code="duplicate-column")
-        if twice := repeated(one.name for one in table.schema.indexes):
+        if twice := repeated(index.name for index in table.schema.indexes):
             raise SchemaError(f"duplicate index {twice[0]!r}", code="duplicate-index")
         if len(table.schema.watermark_specs) > 1:
             raise SchemaError("a table has at most one watermark", code="multiple-watermarks")
@@ -233,12 +233,14 @@ def _aligned(
     An expression means its SQL with implicit casts. Where a column has another type, expressions
     are compared as they are written, since they could mean something else with the new type.
     """
-    stored = {one.name: one.data_type for one in before.columns if _is_stored(one)}
-    if any(stored.get(one.name, one.data_type) != one.data_type for one in after.columns):
+    stored = {column.name: column.data_type for column in before.columns if _is_stored(column)}
+    if any(
+        stored.get(column.name, column.data_type) != column.data_type for column in after.columns
+    ):
         return new
     meaning, target = normalized(unresolve(before)), normalized(unresolve(after))
     same = set(meaning.columns)
-    written = {one.name: one for one in old.schema.columns}
+    written = {column.name: column for column in old.schema.columns}
     columns = [
         written[one.name] if found in same else one
         for one, found in zip(new.schema.columns, target.columns, strict=True)
@@ -292,7 +294,7 @@ class Progress:
     @property
     def columns(self) -> dict[str, UnresolvedColumn]:
         """The columns by name, in order."""
-        return {one.name: one for one in self.table.schema.columns}
+        return {column.name: column for column in self.table.schema.columns}
 
     def type_at(self, path: Path) -> DataType:
         """Return the type of a column or of a part of it."""
@@ -306,7 +308,7 @@ class Progress:
 def _changes(old: CatalogTable, new: CatalogTable, hints: Renames) -> Progress:
     """Return the changes between two tables in normal form."""
     progress = Progress(old, hints)
-    columns, target = progress.columns, {one.name: one for one in new.schema.columns}
+    columns, target = progress.columns, {column.name: column for column in new.schema.columns}
     pairs = _pairs(progress, (), list(columns), list(target))
     _drop_parts(progress, new)
     for before, after in pairs.items():
@@ -346,7 +348,7 @@ def _pairs(
 
 def _drop_parts(progress: Progress, new: CatalogTable) -> None:
     """Drop the parts that the new table does not have: they refer to columns."""
-    names = {one.name for one in new.schema.indexes}
+    names = {index.name for index in new.schema.indexes}
     for index in progress.table.schema.indexes:
         if index.name not in names:
             progress.make(DropIndex(index))
@@ -447,7 +449,7 @@ def _modify_type(progress: Progress, path: Path, origin: Path, new: DataType) ->
     `origin` is the path in the old table, by which renames are found.
     """
     old = progress.type_at(path)
-    if old == new and not any(one[: len(origin)] == origin for one in progress.hints):
+    if old == new and not any(hint[: len(origin)] == origin for hint in progress.hints):
         return
     if isinstance(old, RowType) and isinstance(new, RowType):
         _modify_row(progress, path, origin, new)

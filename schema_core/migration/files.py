@@ -173,7 +173,7 @@ def _declared_parents(text: str) -> tuple[str, ...] | None:
         return None
     if len(found) > 1:
         raise _invalid("there are two lines '-- parents:'", "separate the names by commas")
-    names = tuple(name for one in found[0][1].split(",") if (name := one.strip()))
+    names = tuple(name for part in found[0][1].split(",") if (name := part.strip()))
     if len({*names}) < len(names):
         raise _invalid("a migration is named twice in '-- parents:'")
     return names
@@ -278,7 +278,9 @@ class MigrationDirectory:
     def heads(self) -> tuple[str, ...]:
         """The migrations that no other one follows; more than one are branches."""
         followed = {name for names in self.parents.values() for name in names}
-        return tuple(one.name for one in self.migrations if one.name not in followed)
+        return tuple(
+            migration.name for migration in self.migrations if migration.name not in followed
+        )
 
     def require_single_head(self) -> str | None:
         """Return the last migration, None for an empty directory.
@@ -301,8 +303,8 @@ class MigrationDirectory:
         Raises:
             NotFoundError: with code `migration-not-found`, also where a number is ambiguous.
         """
-        names = [one.name for one in self.migrations]
-        found = [one for one in self.migrations if is_target(target, one.name)]
+        names = [migration.name for migration in self.migrations]
+        found = [migration for migration in self.migrations if is_target(target, migration.name)]
         if len(found) == 1:
             return found[0]
         problem = f"there is no migration {target!r}"
@@ -336,7 +338,7 @@ class MigrationDirectory:
             head = self.require_single_head()
             parents = () if head is None else (head,)
         names = require_names(parents, "the parents")
-        number = max((one.number for one in self.migrations), default=0) + 1
+        number = max((migration.number for migration in self.migrations), default=0) + 1
         text = f"-- parents: {', '.join(names)}".rstrip() + "\n" + content
         file = MigrationFile.parse(f"{number:04}_{slug}", text)
         target = self.path / f"{file.name}.sql"
@@ -382,7 +384,7 @@ def is_target(target: str, name: str) -> bool:
 
 def _read_files(directory: Path) -> Iterator[MigrationFile]:
     """Yield the migrations of a directory; files whose names begin with a dot are ignored."""
-    paths = sorted(one for one in directory.iterdir() if not one.name.startswith("."))
+    paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
     if len(paths) > MAX_FILES:
         raise _invalid(f"the directory has more than {MAX_FILES:,} files")
     for path in paths:

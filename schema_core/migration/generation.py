@@ -205,7 +205,7 @@ def _empty_catalog(
     live, path = registry.current(), registry.current_path
     name = path[0] or ""
     catalog = InMemoryCatalog(name, live.get_default_database() or "default")
-    for database in [one for one in live.list_databases() if one not in without]:
+    for database in [database for database in live.list_databases() if database not in without]:
         definition = live.get_database(database)
         if catalog.database_exists(database):
             catalog.alter_database(database, definition, False)
@@ -292,9 +292,12 @@ def autogenerate(
     if irreversible is not None:
         notes.append(escaped(f"{IRREVERSIBLE}; on the way back {irreversible}"))
     lines = [escaped(f"-- {change}") for change in changes]
-    lines += [escaped(f"{AT_RISK} {one}") for one in writer.risks]
-    lines += [escaped(f"{IF_RENAMED} {quote(one)}") for one in writer.hints]
-    lines += [f"-- the value of ${{{one}}} is secret: pass it with --define" for one in variables]
+    lines += [escaped(f"{AT_RISK} {risk}") for risk in writer.risks]
+    lines += [escaped(f"{IF_RENAMED} {quote(hint)}") for hint in writer.hints]
+    lines += [
+        f"-- the value of ${{{variable}}} is secret: pass it with --define"
+        for variable in variables
+    ]
     lines += [*notes, "-- up", *(f"{text};" for text in up)]
     lines += ["-- down", *(f"{text};" for text in down)] if down is not None else []
     _require_sections(lines, up, down)
@@ -424,7 +427,7 @@ class _Writer:
                     code="migration-not-in-sql",
                     hint="keep the secret in the options of the table",
                 )
-            columns = block([quote_identifier(one.name) for one in table.schema.columns])
+            columns = block([quote_identifier(column.name) for column in table.schema.columns])
             head = f"CREATE VIEW {_quoted(path)} {columns}"
             clauses = [*comment_clause(table.comment), f"AS {table.original_query}"]
             return "\n".join([head, *clauses])
@@ -440,13 +443,16 @@ class _Writer:
     def _secrets(self, path: ObjectPath, changes: Iterable[TableChange]) -> Iterator[str]:
         """Yield the statements that set secret options, which plans leave out."""
         declared = secret_keys(self.new.objects[path].get_options())
-        for one in changes:
-            if isinstance(one, SetOption) and masked_value(one.key, one.value) != one.value:
-                value = self._variable(f"{path.object_name}_{one.key}", one.value)
-                yield f"ALTER TABLE {_quoted(path)} SET ({quote_string(one.key)} = '{value}')"
-            elif isinstance(one, SetOption) and one.key.lower() in declared:
+        for change in changes:
+            if (
+                isinstance(change, SetOption)
+                and masked_value(change.key, change.value) != change.value
+            ):
+                value = self._variable(f"{path.object_name}_{change.key}", change.value)
+                yield f"ALTER TABLE {_quoted(path)} SET ({quote_string(change.key)} = '{value}')"
+            elif isinstance(change, SetOption) and change.key.lower() in declared:
                 raise UnsupportedError(
-                    f"the option {one.key!r} of {path} is secret",
+                    f"the option {change.key!r} of {path} is secret",
                     code="migration-not-in-sql",
                     hint="set it with ALTER TABLE ... SET",
                 )
@@ -498,7 +504,7 @@ class _Writer:
                 f"{quote(join_names(names))} --from FILE",
             )
         self.risks.extend(
-            f"{path}: {join_names(one.path)}: {one.reason} [{one.kind}]" for one in found.risks
+            f"{path}: {join_names(risk.path)}: {risk.reason} [{risk.kind}]" for risk in found.risks
         )
         known = renames_by_path(self.column_renames.get(path))
         self.hints.extend(
@@ -557,10 +563,12 @@ def _differences(
         SchemaCoreError: of a statement that fails.
     """
     scripts = [";\n".join(one) for one in (up, down) if one is not None]
-    after, *back = migrator.contents_after([filled("generated", one, variables) for one in scripts])
-    found = [f"-- unsupported: {one}" for one in diff_catalogs(after, wanted)]
+    after, *back = migrator.contents_after(
+        [filled("generated", script, variables) for script in scripts]
+    )
+    found = [f"-- unsupported: {catalog}" for catalog in diff_catalogs(after, wanted)]
     for content in back:
-        found += [f"-- not restored by down: {one}" for one in diff_catalogs(content, live)]
+        found += [f"-- not restored by down: {catalog}" for catalog in diff_catalogs(content, live)]
     return [escaped(one) for one in found]
 
 

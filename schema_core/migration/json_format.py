@@ -98,7 +98,8 @@ def write_change(change: TableChange) -> dict[str, Any]:
         UnsupportedError: as `to_json`.
     """
     values = {
-        one.name: CODECS[str(one.type)].encode(getattr(change, one.name)) for one in fields(change)
+        field.name: CODECS[str(field.type)].encode(getattr(change, field.name))
+        for field in fields(change)
     }
     return {"change": type(change).__name__, **values}
 
@@ -112,9 +113,11 @@ def read_change(document: Any) -> TableChange:
     kind = KINDS.get(str(member(document, "change")))
     if kind is None:
         raise invalid_changes(f"unknown change {show(document['change'])}")
-    found = record(document, "change", *(one.name for one in fields(kind)))
+    found = record(document, "change", *(field.name for field in fields(kind)))
     try:
-        values = {one.name: CODECS[str(one.type)].decode(found[one.name]) for one in fields(kind)}
+        values = {
+            field.name: CODECS[str(field.type)].decode(found[field.name]) for field in fields(kind)
+        }
         return kind(**values)
     except SchemaCoreError as error:
         raise invalid_changes(error.problem) from None
@@ -230,7 +233,7 @@ def _write_expression(expression: Written) -> str:
     if isinstance(expression, ResolvedExpression):
         return expression.as_serializable_string()
     tree = expression.syntax
-    if tree is not None and any(isinstance(one, Call) and one.inline for one in walk(tree)):
+    if tree is not None and any(isinstance(node, Call) and node.inline for node in walk(tree)):
         raise UnsupportedError(
             "an inline function has no name in SQL",
             code="inline-function",

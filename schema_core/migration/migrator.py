@@ -143,14 +143,16 @@ class Migrator:
 
     def history(self) -> tuple[MigrationStatus, ...]:
         """Return the migrations that were applied, in that order, and then those that were not."""
-        files = {one.name: one for one in self.directory.migrations}
+        files = {migration.name: migration for migration in self.directory.migrations}
         applied = self.catalog.list_migrations()
         found = [
             MigrationStatus(one.name, _state(one, files), one.applied_at, one.stamped)
             for one in applied
         ]
         done = {one.name for one in applied}
-        pending = (one for one in self.directory.migrations if one.name not in done)
+        pending = (
+            migration for migration in self.directory.migrations if migration.name not in done
+        )
         return (*found, *(MigrationStatus(one.name, MigrationState.PENDING) for one in pending))
 
     @property
@@ -197,7 +199,7 @@ class Migrator:
         left: dict[tuple[str, str], RecordedObject] = {}
         with self._within(self.catalog):
             for migration in self.catalog.list_migrations():
-                left |= {(one.database, one.name): one for one in migration.objects}
+                left |= {(object_.database, object_.name): object_ for object_ in migration.objects}
             found = {key: self._recorded(self.catalog, *key) for key in left}
         differing = [key for key, one in left.items() if found[key] != one]
         return diff_catalogs(
@@ -220,7 +222,7 @@ class Migrator:
             files = [MigrationFile.parse(one.name, one.text) for one in undone]
         else:
             files = self._pending(applied, target)
-        texts = [(one.name, one.script(section).strip()) for one in files]
+        texts = [(file.name, file.script(section).strip()) for file in files]
         return "\n".join(f"-- {name}\n{text}\n;\n" for name, text in texts)
 
     # --- application ---------------------------------------------------------------------------
@@ -273,7 +275,7 @@ class Migrator:
         names = [one.name for one in self._undone(self.catalog.list_migrations(), target)]
 
         def next_one(catalog: Catalog) -> MigrationResult | None:
-            applied = {one.name: one for one in catalog.list_migrations()}
+            applied = {migration.name: migration for migration in catalog.list_migrations()}
             left = [name for name in names if name in applied]
             if not left:
                 return None
@@ -307,14 +309,14 @@ class Migrator:
             if target == BASE
             else self.directory.closure(self.directory.find(target).name)
         )
-        files = [one for one in self.directory.migrations if one.name in closure]
+        files = [migration for migration in self.directory.migrations if migration.name in closure]
         with self.catalog.transaction() as catalog, self._within(catalog):
             for entry in catalog.list_migrations():
                 catalog.remove_migration(entry.name)
             for position, file in enumerate(files, 1):
                 objects = self._everything(catalog) if file is files[-1] else ()
                 catalog.add_migration(self._entry(file, position, objects, stamped=True))
-        return tuple(one.name for one in files)
+        return tuple(file.name for file in files)
 
     # --- transactions --------------------------------------------------------------------------
 
@@ -509,7 +511,7 @@ class Migrator:
         Raises:
             SchemaError, NotFoundError: as `upgrade`.
         """
-        files = {one.name: one for one in self.directory.migrations}
+        files = {migration.name: migration for migration in self.directory.migrations}
         for one in applied:
             _require_unchanged(one, files, applied[-1].name)
         if target is None:
@@ -519,7 +521,9 @@ class Migrator:
             wanted = self.directory.closure(self.directory.find(target).name)
         done = {one.name for one in applied}
         return [
-            one for one in self.directory.migrations if one.name in wanted and one.name not in done
+            migration
+            for migration in self.directory.migrations
+            if migration.name in wanted and migration.name not in done
         ]
 
     def _undone(self, applied: Sequence[CatalogMigration], target: str) -> list[CatalogMigration]:
@@ -576,7 +580,7 @@ def _closure(applied: Sequence[CatalogMigration], target: str) -> frozenset[str]
         NotFoundError: with code `migration-not-found`.
     """
     parents = {one.name: one.parents for one in applied}
-    names = [one for one in parents if is_target(target, one)]
+    names = [parent for parent in parents if is_target(target, parent)]
     if len(names) != 1:
         raise NotFoundError(
             f"no migration {target!r} was applied"
@@ -615,17 +619,19 @@ def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
 def _content(objects: Sequence[RecordedObject]) -> CatalogContent:
     """Return the databases and objects that exist."""
     databases, tables = {}, dict[ObjectPath, CatalogBaseTable]()
-    for one in objects:
-        if one.properties is None:
+    for object_ in objects:
+        if object_.properties is None:
             continue
-        if one.kind == DATABASE:
+        if object_.kind == DATABASE:
             properties = {
                 key.removeprefix("properties."): value
-                for key, value in one.properties.items()
+                for key, value in object_.properties.items()
                 if key.startswith("properties.")
             }
-            databases[one.database] = CatalogDatabase(properties, one.properties.get("comment"))
+            databases[object_.database] = CatalogDatabase(
+                properties, object_.properties.get("comment")
+            )
         else:
-            path = ObjectPath(one.database, one.name)
-            tables[path] = decode_object(TableKind(one.kind), one.properties)
+            path = ObjectPath(object_.database, object_.name)
+            tables[path] = decode_object(TableKind(object_.kind), object_.properties)
     return CatalogContent(databases, tables)

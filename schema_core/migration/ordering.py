@@ -61,7 +61,10 @@ def grouped_changes(
     diff(old, new, renames=renames)  # refuses renames of or to columns that do not exist
     shared = SharedParts.of(old, new, renames)
     start, end = shared.without_others(old), shared.without_others(new)
-    present = {one.name for one in start.schema.columns}, {one.name for one in end.schema.columns}
+    present = (
+        {column.name for column in start.schema.columns},
+        {column.name for column in end.schema.columns},
+    )
     hints = {
         path: name
         for path, name in renames.items()
@@ -166,9 +169,9 @@ class SharedParts:
         """Return a table without the parts that are not shared."""
         schema = table.schema
         columns = tuple(
-            one
-            for one in schema.columns
-            if isinstance(one, UnresolvedPhysicalColumn) or one.name in self.columns
+            column
+            for column in schema.columns
+            if isinstance(column, UnresolvedPhysicalColumn) or column.name in self.columns
         )
         return replace(
             table,
@@ -188,7 +191,7 @@ def renamed_columns(renames: Mapping[Path, str]) -> dict[str, str]:
 
 
 def _by_name(table: CatalogTable) -> dict[str, UnresolvedColumn]:
-    return {one.name: one for one in table.schema.columns}
+    return {column.name: column for column in table.schema.columns}
 
 
 def _same_kind(old: UnresolvedColumn, new: UnresolvedColumn) -> bool:

@@ -219,7 +219,7 @@ class MigrationPlan:
                 lines.append("     cannot be undone")
             if rows := step.rewritten_rows():
                 lines.append(f"     rewrites {rows}")
-        return "\n".join([*lines, *(f"  unsupported: {escaped(one)}" for one in self.losses)])
+        return "\n".join([*lines, *(f"  unsupported: {escaped(loss)}" for loss in self.losses)])
 
 
 def _read(content: Mapping[str, Any]) -> MigrationPlan:
@@ -317,7 +317,7 @@ def plan(
     writer = replace(writer, keeps_names=writer.target.rules is FLINK and is_by_name)
     kept = [_projected(one, writer) for one in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
-    columns = {one.name for one in kept[0].schema.columns}
+    columns = {column.name for column in kept[0].schema.columns}
     known = {path: name for path, name in hints.items() if path[0] in columns}
     rewrite = None
     try:
@@ -491,7 +491,7 @@ def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
         members: list[object] = [*schema.indexes]
         if schema.immutable_columns is not None:
             members.append(schema.immutable_columns)
-        return [f"{one}: Flink's SQL has no syntax for it" for one in members]
+        return [f"{member}: Flink's SQL has no syntax for it" for member in members]
     found: list[Loss | str] = [
         loss
         for loss in ddl_losses(origin(table), target.engine.name)
@@ -499,10 +499,10 @@ def _held_losses(table: ResolvedCatalogTable, target: Target) -> list[Loss | str
     ]
     if COMPUTED not in target.keeps:
         found += [
-            f"{one.name}: {target.title} has no computed columns"
-            for one in table.schema.columns
-            if isinstance(one, UnresolvedComputedColumn)
-            and not any(loss.path == (one.name,) for loss in found if isinstance(loss, Loss))
+            f"{column.name}: {target.title} has no computed columns"
+            for column in table.schema.columns
+            if isinstance(column, UnresolvedComputedColumn)
+            and not any(loss.path == (column.name,) for loss in found if isinstance(loss, Loss))
         ]
     return found
 
@@ -527,16 +527,20 @@ def _altered(
         statements = writer.statements(group)
         risks = tuple(
             risk
-            for one in group.changes
+            for change in group.changes
             # files are read by both names
-            if not (writer.keeps_names and isinstance(one, ModifyColumnName | ModifyFieldName))
-            for risk in _risks(one, writer.target)
+            if not (writer.keeps_names and isinstance(change, ModifyColumnName | ModifyFieldName))
+            for risk in _risks(change, writer.target)
         )
-        unread = [one for one in risks if one.kind == "type-changed"]
+        unread = [risk for risk in risks if risk.kind == "type-changed"]
         if unread and writer.target.rules is FLINK:
             raise RewriteNeeded(unread[0].reason)
-        rewrites = writer.target.name == "postgres" and any(" TYPE " in one for one in statements)
-        scans = rewrites or any("SET NOT NULL" in one or "PRIMARY KEY" in one for one in statements)
+        rewrites = writer.target.name == "postgres" and any(
+            " TYPE " in statement for statement in statements
+        )
+        scans = rewrites or any(
+            "SET NOT NULL" in statement or "PRIMARY KEY" in statement for statement in statements
+        )
         yield PlanStep(
             statements,
             tuple(map(str, group.changes)),
@@ -591,10 +595,12 @@ NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"}
 
 def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
     """Return whether the rows after the step differ from what undoing it would need."""
-    renamed = any(isinstance(one, ModifyColumnName | ModifyFieldName) for one in group.changes)
+    renamed = any(
+        isinstance(change, ModifyColumnName | ModifyFieldName) for change in group.changes
+    )
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
-    return not renamed and any(one.kind not in failing for one in risks)
+    return not renamed and any(risk.kind not in failing for risk in risks)
 
 
 def _undo(writer: StatementWriter, group: ChangeGroup) -> tuple[str, ...] | None:

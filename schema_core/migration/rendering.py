@@ -36,14 +36,14 @@ def plan_html(plan: MigrationPlan) -> str:
     """Return a plan as an HTML table of its steps, and a list of unsupported changes."""
     rows = [(str(number), *_step(one)) for number, one in enumerate(plan.steps, 1)]
     found = table(STEP_HEADS, rows, plan.headline())
-    return found + items(text(f"unsupported: {one}") for one in plan.losses)
+    return found + items(text(f"unsupported: {loss}") for loss in plan.losses)
 
 
 def _step(step: PlanStep) -> tuple[str, ...]:
     return (
         "<br>".join(map(lines, step.statements)),
         "<br>".join(map(code, step.changes)),
-        "<br>".join(text(risk_text(one)) for one in step.risks),
+        "<br>".join(text(risk_text(risk)) for risk in step.risks),
         "cannot be undone" if step.undo is None else "<br>".join(map(lines, step.undo)),
         text(step.rewritten_rows() or ""),
     )
@@ -99,8 +99,8 @@ def _columns(
     before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the columns in their new order; each dropped one follows its predecessor."""
-    old = {one.name: written_column(one) for one in before.schema.columns}
-    pairs = {renames.get(one.name, one.name): one for one in after.schema.columns}
+    old = {column.name: written_column(column) for column in before.schema.columns}
+    pairs = {renames.get(column.name, column.name): column for column in after.schema.columns}
     names = list(pairs)
     for place, name in enumerate(old):
         if name not in pairs:
@@ -127,7 +127,9 @@ def _parts(before: CatalogTable, after: CatalogTable) -> Iterator[tuple[str, str
         old, new = _part(row.get(before)), _part(row.get(after))
         if old or new:
             yield row.what.removeprefix("the "), old, new
-    indexes = [{one.name: str(one) for one in table.schema.indexes} for table in (before, after)]
+    indexes = [
+        {index.name: str(index) for index in table.schema.indexes} for table in (before, after)
+    ]
     options = [mask(one.options) for one in (before, after)]
     for what, (first, second) in (("index", indexes), ("option", options)):
         for name in dict.fromkeys((*first, *second)):

@@ -63,7 +63,7 @@ def insert_statement(
     the new table, and added to `risks`.
     """
     target = writer.named(beside(writer.path, "new"))
-    names = writer.names(one.name for one in new.schema.columns if is_stored(one))
+    names = writer.names(column.name for column in new.schema.columns if is_stored(column))
     columns = f" ({names})" if writer.target.engine is None else ""
     return f"INSERT INTO {target}{columns}\n{select_query(writer, old, new, renames, risks)}"
 
@@ -77,12 +77,12 @@ def select_query(
 ) -> str:
     """Return the query that converts the rows; `risks` as in `insert_statement`."""
     sources = sources_of(old, new, renames)
-    stored = [one for one in new.schema.columns if is_stored(one)]
+    stored = [column for column in new.schema.columns if is_stored(column)]
     used = {source.name for one in stored if (source := sources.get(one.name)) is not None}
     risks += [
-        TypeFinding("field-dropped", (one.name,), "the rows have it")
-        for one in old.schema.columns
-        if is_stored(one) and one.name not in used
+        TypeFinding("field-dropped", (column.name,), "the rows have it")
+        for column in old.schema.columns
+        if is_stored(column) and column.name not in used
     ]
     expressions = (_expression(writer, old, sources.get(one.name), one, risks) for one in stored)
     lines = [
@@ -96,9 +96,15 @@ def sources_of(
     old: CatalogTable, new: CatalogTable, renames: Mapping[str, str]
 ) -> dict[str, UnresolvedColumn]:
     """Return the old columns from which new ones get their values, by the new names."""
-    found = {renames.get(one.name, one.name): one for one in reversed(old.schema.columns)}
-    found |= {renames[one.name]: one for one in old.schema.columns if one.name in renames}
-    return {one.name: found[one.name] for one in new.schema.columns if one.name in found}
+    found = {
+        renames.get(column.name, column.name): column for column in reversed(old.schema.columns)
+    }
+    found |= {
+        renames[column.name]: column for column in old.schema.columns if column.name in renames
+    }
+    return {
+        column.name: found[column.name] for column in new.schema.columns if column.name in found
+    }
 
 
 def is_stored(column: UnresolvedColumn) -> bool:
@@ -124,7 +130,7 @@ def _expression(
     name = writer.name(source.name)
     if isinstance(source, UnresolvedComputedColumn):
         resolved = writer.resolver.resolve(table.schema)
-        old = next(one.data_type for one in resolved.columns if one.name == source.name)
+        old = next(column.data_type for column in resolved.columns if column.name == source.name)
     else:
         old = type_of(source)
     where = (source.name,)
@@ -135,7 +141,7 @@ def _expression(
         if old_path[:1] == where
     }
     findings = writer.target.rules.findings(old, new, path)
-    risks += [one for one in findings if is_risk(one) and one.path not in moved]
+    risks += [finding for finding in findings if is_risk(finding) and finding.path not in moved]
     if conversion(writer, name, old, new, where) is None and "value-dropped" in writer.accepts:
         reason = f"no value of {old.as_summary_string()} is one of {new.as_summary_string()}"
         risks.append(TypeFinding("field-dropped", path, reason))

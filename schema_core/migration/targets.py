@@ -170,7 +170,7 @@ class Target:
 
 def column_of(table: CatalogTable, name: str) -> UnresolvedColumn:
     """Return the column of a name."""
-    return next(one for one in table.schema.columns if one.name == name)
+    return next(column for column in table.schema.columns if column.name == name)
 
 
 def type_of(column: UnresolvedColumn) -> DataType:
@@ -230,15 +230,15 @@ def _flink_watermark(
 
 def _flink_set(writer: StatementWriter, change: SetOption, group: ChangeGroup) -> Iterator[str]:
     pairs = [
-        f"{quote_string(one.key)} = {quote_string(one.value)}"
-        for one in group.changes
-        if isinstance(one, SetOption)
+        f"{quote_string(change.key)} = {quote_string(change.value)}"
+        for change in group.changes
+        if isinstance(change, SetOption)
     ]
     yield writer.alter(f"SET ({', '.join(pairs)})")
 
 
 def _flink_reset(writer: StatementWriter, change: ResetOption, group: ChangeGroup) -> Iterator[str]:
-    keys = [quote_string(one.key) for one in group.changes if isinstance(one, ResetOption)]
+    keys = [quote_string(change.key) for change in group.changes if isinstance(change, ResetOption)]
     yield writer.alter(f"RESET ({', '.join(keys)})")
 
 
@@ -306,7 +306,7 @@ def _postgres_add(writer: StatementWriter, change: AddColumn, group: ChangeGroup
     if change.position is not None:
         writer.lose((change.column.name,), f"the position {change.position}")
     resolved = writer.resolver.resolve(group.after.schema)
-    column = next(one for one in resolved.columns if one.name == change.column.name)
+    column = next(column for column in resolved.columns if column.name == change.column.name)
     line = column_ddl(column, resolved, _POSTGRES, [], notes=False)
     if line is None:
         raise RewriteNeeded(f"PostgreSQL cannot store {column.name!r}")
@@ -517,7 +517,7 @@ def _iceberg_add_field(
 def _iceberg_path(group: ChangeGroup, path: tuple[str, ...]) -> tuple[str, ...]:
     """Return a path into a type; the keys of maps cannot be altered, nor multisets."""
     column = type_of(column_of(group.before, path[0]))
-    if any(isinstance(one, MultisetType) for one in column.walk()) or "key" in path[1:]:
+    if any(isinstance(node, MultisetType) for node in column.walk()) or "key" in path[1:]:
         raise RewriteNeeded(f"Iceberg does not alter the type at {'.'.join(path)}")
     return path
 

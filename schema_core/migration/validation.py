@@ -59,7 +59,7 @@ class RowProblem:
         name = escaped(".".join(self.column))
         text = f"{name}: {_plural(self.rows, 'row')}: {escaped(self.reason)} [{self.kind}]"
         lines = [text, *(f"  {escaped(file)}: {rows:,}" for file, rows in self.files.items())]
-        return "\n".join([*lines, *(f"  such as {escaped(one)}" for one in self.samples)])
+        return "\n".join([*lines, *(f"  such as {escaped(sample)}" for sample in self.samples)])
 
 
 #: Kind of problem -> whether a rewrite fails on such rows; otherwise it changes or loses values.
@@ -108,8 +108,8 @@ class ValidationReport:
         where = f" in {_plural(self.files, 'file')}" if self.files else ""
         found = _plural(len(self.problems), "problem")
         lines = [f"{self.path}: {_plural(self.rows, 'row')}{where}, {found}"]
-        for one in self.problems:
-            lines += [f"  {line}" for line in str(one).splitlines()]
+        for problem in self.problems:
+            lines += [f"  {line}" for line in str(problem).splitlines()]
         return "\n".join([*lines, *(f"  not checked: {escaped(one)}" for one in self.unchecked)])
 
 
@@ -278,7 +278,7 @@ def _checks(
         if column.name in key:
             same = before.nullable() == type_.nullable()
             keys.append(value if same else f"TRY_CAST({value} AS {writer.type(type_)})")
-    kept = {one.name for one in sources.values()}
+    kept = {source.name for source in sources.values()}
     for dropped in old.schema.columns:
         if is_stored(dropped) and dropped.name not in kept:
             yield _dropped(writer, (dropped.name,), writer.name(dropped.name), type_of(dropped))
@@ -358,7 +358,7 @@ def _scalar_checks(
     }
     castable = ""
     for kind, reason in reasons.items():
-        conditions = " AND ".join(one.condition for one in found.checks if one.kind == kind)
+        conditions = " AND ".join(check.condition for check in found.checks if check.kind == kind)
         if conditions:
             problem = f"{value} IS NOT NULL AND {castable}({conditions}) IS NOT TRUE"
             yield _Check(kind, path, reason, problem, value)
@@ -387,7 +387,7 @@ def _readable(
     connector = installed_connector(options)
     if connector is not None and FILE_PATH in connector.metadata:
         file = "file_path"
-        while any(one.name == file for one in schema.columns):
+        while any(column.name == file for column in schema.columns):
             file += "_"
         column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
         schema = replace(schema, columns=(*schema.columns, column))
@@ -399,9 +399,9 @@ def _readable(
     except SchemaCoreError as error:
         # the temporary table and the query are internal
         registered, known = temporary.as_summary_string(), identifier.as_summary_string()
-        for one in (error, *error.others):
-            one.path = tuple(place.replace(registered, known) for place in one.path)
-            one.text = one.span = None
+        for other in (error, *error.others):
+            other.path = tuple(place.replace(registered, known) for place in other.path)
+            other.text = other.span = None
         raise
     finally:
         manager.drop_temporary(TableKind.TABLE, temporary, if_exists=True)
@@ -417,7 +417,7 @@ def _counted(
 ) -> tuple[int, int, list[tuple[int, dict[str, int]]]]:
     """Return the number of rows and of files, and for each check the rows, in all and by file."""
     quoted = "CAST(NULL AS STRING)" if file is None else quote_identifier(file)
-    counts = ", ".join([quoted, "COUNT(*)", *(one.count for one in checks)])
+    counts = ", ".join([quoted, "COUNT(*)", *(check.count for check in checks)])
     groups = "" if file is None else f" GROUP BY GROUPING SETS (({quoted}), ())"
     found = _rows(environment, f"SELECT {counts} FROM {source}{groups}")
     total = next((row for row in found if row[0] is None), None)

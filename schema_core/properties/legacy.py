@@ -104,7 +104,7 @@ def versions_of(keys: Iterable[str]) -> Versions:
     Flink 1.9
     """
     text = "\n".join(key for key in keys if "\n" not in key)
-    found = tuple(one for one in FEATURES if re.search(rf"(?m)^(?:{one.keys})$", text))
+    found = tuple(feature for feature in FEATURES if re.search(rf"(?m)^(?:{feature.keys})$", text))
     first = max((VERSIONS.index(one.first) for one in found), default=0)
     last = min((VERSIONS.index(one.last) for one in found), default=len(VERSIONS) - 1)
     return Versions(VERSIONS[first], VERSIONS[last], found)
@@ -206,7 +206,7 @@ class TimeColumns:
     ) -> Iterator[ColumnKeys]:
         """Yield a column computed from a source field, which becomes a column before it."""
         name = row["name"]
-        taken = any(one.get("name") == source for one in self.rows.values())
+        taken = any(row.get("name") == source for row in self.rows.values())
         if taken and source not in self.plain:
             problem = f"the source field {source!r} is hidden by another column and cannot be used"
             self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))

@@ -168,7 +168,7 @@ def check_names(
             for column in schema.columns
         ),
     ]
-    found = [one for what in named for one in _name_problems(*what, store)]
+    found = [problem for what in named for problem in _name_problems(*what, store)]
     found += _comment_problems("table", comment, store)
     for column in schema.columns:
         found += _comment_problems(f"column {column.name!r}", column.comment, store)
@@ -191,8 +191,8 @@ def require_names(
             `name-case-not-preserved`, `comment-too-long`.
     """
     raise_all(
-        UnsupportedError(one.message, code=one.code, path=one.path)
-        for one in check_names(path, schema, partition_keys, comment, store)
+        UnsupportedError(name.message, code=name.code, path=name.path)
+        for name in check_names(path, schema, partition_keys, comment, store)
     )
 
 

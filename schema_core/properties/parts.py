@@ -66,7 +66,7 @@ def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]
 
     A comment is moved on its own, since Flink reads the schema without it.
     """
-    unfit = {one.path[0] for one in limit_violations(properties, store)}
+    unfit = {violation.path[0] for violation in limit_violations(properties, store)}
     broken = tuple(
         prefix for prefix in SCHEMAS if any(is_required_by_flink(key, prefix) for key in unfit)
     )
@@ -154,8 +154,8 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
     if not has_parts(properties):
         return dict(properties)
     raise_all(
-        SchemaError(one.message, code=one.code, path=one.path)
-        for one in malformed_parts(properties)
+        SchemaError(part.message, code=part.code, path=part.path)
+        for part in malformed_parts(properties)
     )
     moved = read_string_map(CHECKSUM, joined_text(properties))
     kept = {key: value for key, value in properties.items() if not is_part(key)}

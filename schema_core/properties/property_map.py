@@ -299,7 +299,7 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     """Yield an error for everything that `decode_schema` would not restore."""
     single = (schema.primary_key, schema.immutable_columns)
     constraints = [constraint for constraint in single if constraint is not None]
-    yield from (_blank_name(one) for one in constraints if is_blank(one.name))
+    yield from (_blank_name(constraint) for constraint in constraints if is_blank(constraint.name))
     for named in (*constraints, *schema.indexes):
         if is_ambiguous(named):
             yield UnsupportedError(

@@ -142,10 +142,10 @@ def schema_keys(
     members = {
         PRIMARY_KEY: [] if primary_key is None else [primary_key.name, *primary_key.columns],
         IMMUTABLE: [] if immutable is None else [immutable.name, *immutable.columns],
-        INDEXES: [[one.name, *one.columns] for one in indexes],
+        INDEXES: [[index.name, *index.columns] for index in indexes],
         WATERMARKS: [
-            [one.rowtime_attribute, one.watermark_expression.as_serializable_string()]
-            for one in watermarks
+            [watermark.rowtime_attribute, watermark.watermark_expression.as_serializable_string()]
+            for watermark in watermarks
         ],
         METADATA_KEYS: [column.name for column in columns if has_explicit_default_key(column)],
     }
@@ -220,10 +220,11 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
     if immutable := _read_list(part, IMMUTABLE):
         changes["immutable_columns"] = UnresolvedImmutableColumns(immutable[0], immutable[1:])
     if indexes := _read_lists(part, INDEXES):
-        changes["indexes"] = tuple(UnresolvedIndex(one[0], one[1:]) for one in indexes)
+        changes["indexes"] = tuple(UnresolvedIndex(index[0], index[1:]) for index in indexes)
     if watermarks := _read_lists(part, WATERMARKS):
         changes["watermark_specs"] = tuple(
-            UnresolvedWatermarkSpec(one[0], SqlExpression(one[1])) for one in watermarks
+            UnresolvedWatermarkSpec(watermark[0], SqlExpression(watermark[1]))
+            for watermark in watermarks
         )
     if same := _read_list(part, METADATA_KEYS):
         changes["columns"] = tuple(_with_explicit_key(column, same) for column in schema.columns)

@@ -136,7 +136,7 @@ def read_spark_table(
     )
     problem = "Spark's properties do not contain the location: the table has no connector"
     notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
-    notes += [Diagnostic("spark-type-changed", str(one)) for one in found.losses]
+    notes += [Diagnostic("spark-type-changed", str(loss)) for loss in found.losses]
     if int(properties.get(SORT_COLUMNS, "0")):
         problem = "the sort order within buckets is dropped: Flink has no equivalent"
         notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))

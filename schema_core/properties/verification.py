@@ -336,7 +336,7 @@ def examine_every_key(
     except SchemaCoreError as error:
         return Examined(None, distinct(found, error.diagnostics))
     reader, kind = PropertyReader(modern.properties), kind or kind_of(modern.properties)
-    assumed = (one for one in modern.notes if one.code in REPORTED_NOTES)
+    assumed = (note for note in modern.notes if note.code in REPORTED_NOTES)
     broken = unreadable_parts(reader, kind)
     found = distinct(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
     if broken:
@@ -357,7 +357,7 @@ def examine_spark_table(stored: Mapping[str, str], resolver: SchemaResolver | No
         return Examined(resolve_table(table, resolver or SchemaResolver()), found)
     except SchemaCoreError as error:
         reported = {one.code for one in found}  # with the keys, absent from the resolver's errors
-        others = (one for one in error.diagnostics if one.code not in reported)
+        others = (diagnostic for diagnostic in error.diagnostics if diagnostic.code not in reported)
         return Examined(None, (*found, *others))
 
 
@@ -458,7 +458,7 @@ def unreadable_parts(reader: PropertyReader, kind: MapKind) -> tuple[Diagnostic,
     if not found.errors:
         with found.catching():
             MAP_FORMATS[kind].read(reader)
-    return tuple(one for error in found.errors for one in error.diagnostics)
+    return tuple(diagnostic for error in found.errors for diagnostic in error.diagnostics)
 
 
 def _read_index(row: PropertyReader) -> None:
@@ -554,9 +554,9 @@ def _with_keys(
     diagnostics: Iterable[Diagnostic], places: Mapping[str, str]
 ) -> Iterator[Diagnostic]:
     """Yield diagnostics with the key of the map before their location."""
-    for one in diagnostics:
-        key = places.get(one.path[0]) if one.path else None
-        yield one if key is None else replace(one, path=(key, *one.path))
+    for diagnostic in diagnostics:
+        key = places.get(diagnostic.path[0]) if diagnostic.path else None
+        yield diagnostic if key is None else replace(diagnostic, path=(key, *diagnostic.path))
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:

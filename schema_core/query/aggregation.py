@@ -72,7 +72,7 @@ def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
 
 def windowed(expression: Expression) -> Iterator[Call]:
     """Yield the calls with OVER."""
-    return (one for one in walk(expression) if isinstance(one, Call) and one.over is not None)
+    return (node for node in walk(expression) if isinstance(node, Call) and node.over is not None)
 
 
 def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -> None:
@@ -235,7 +235,7 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Me
     """
     sets = _product([_sets_of(item) for item in items or ()])
     keys = GroupingKeys(scope, merged)
-    positions = [tuple(map(keys.position, one)) for one in sets]
+    positions = [tuple(map(keys.position, set_)) for set_ in sets]
     plain = all(not isinstance(item, GroupingSets) for item in items or ())
     grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
     always = set(positions[0]).intersection(*positions[1:])
@@ -277,8 +277,10 @@ def _seen(bindings: Iterable[SourceBinding], missing: Collection[Typed]) -> Iter
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for binding in bindings:
         columns = tuple(
-            Column(one.name, nullable(one.type)) if (binding.alias, one.name) in names else one
-            for one in binding.columns
+            Column(column.name, nullable(column.type))
+            if (binding.alias, column.name) in names
+            else column
+            for column in binding.columns
         )
         yield replace(binding, columns=columns)
 
@@ -294,7 +296,7 @@ def _sets_of(item: GroupItem) -> Sets:
     """Return the grouping sets of one item of GROUP BY."""
     match item:
         case GroupingSets(kind="ROLLUP", sets=sets, span=span):
-            elements = [_flat(one) for one in sets]
+            elements = [_flat(set_) for set_ in sets]
             _require_few_keys(len(sets) * sum(map(len, elements)) // 2, span)
             return [_joined(elements[:count]) for count in range(len(elements), -1, -1)]
         case GroupingSets(kind="CUBE", sets=sets, span=span):
@@ -306,7 +308,7 @@ def _sets_of(item: GroupItem) -> Sets:
                     span=span,
                 )
             choices = product((True, False), repeat=len(sets))
-            elements = [_flat(one) for one in sets]
+            elements = [_flat(set_) for set_ in sets]
             return [
                 _joined(one for one, taken in zip(elements, choice, strict=True) if taken)
                 for choice in choices

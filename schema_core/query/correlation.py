@@ -90,7 +90,11 @@ def subexpressions(typed: Typed) -> Iterator[Typed]:
 
 def subqueries_in(typed: Typed) -> list[Subquery]:
     """Return the subqueries of an expression, without those within them."""
-    return [one for one in subexpressions(typed) if isinstance(one, Subquery)]
+    return [
+        subexpression
+        for subexpression in subexpressions(typed)
+        if isinstance(subexpression, Subquery)
+    ]
 
 
 def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
@@ -123,7 +127,7 @@ def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref
             rest += inputs
             continue
         for below in inputs:
-            yield from (one for one in outer_columns(below, keys) if not is_own(one, own))
+            yield from (column for column in outer_columns(below, keys) if not is_own(column, own))
 
 
 def is_own(column: Ref, own: Names) -> bool:

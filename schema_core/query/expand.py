@@ -89,8 +89,8 @@ def _set_operation(query: syntax.SetOperation, chain: ScopeChain) -> syntax.Quer
     while isinstance(operations[-1].left, syntax.SetOperation):
         operations.append(operations[-1].left)
     found = _expand(operations[-1].left, chain)
-    for one in reversed(operations):
-        found = replace(one, left=found, right=_expand(one.right, chain))
+    for operation in reversed(operations):
+        found = replace(operation, left=found, right=_expand(operation.right, chain))
     return found
 
 
@@ -177,10 +177,10 @@ def _groups(
 
 def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> syntax.GroupingSets:
     sets = tuple(
-        _grouping_sets(one, resolved)
-        if isinstance(one, syntax.GroupingSets)
-        else tuple(_expression(unmerged(key, resolved.merged), resolved.scope) for key in one)
-        for one in item.sets
+        _grouping_sets(set_, resolved)
+        if isinstance(set_, syntax.GroupingSets)
+        else tuple(_expression(unmerged(key, resolved.merged), resolved.scope) for key in set_)
+        for set_ in item.sets
     )
     return replace(item, sets=sets)
 
@@ -189,7 +189,7 @@ def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> synta
 
 
 def _expressions(expressions: tuple[Expression, ...], scope: SelectScope) -> tuple[Expression, ...]:
-    return tuple(_expression(one, scope) for one in expressions)
+    return tuple(_expression(expression, scope) for expression in expressions)
 
 
 def _expression(expression: Expression, scope: SelectScope) -> Expression:
@@ -240,7 +240,7 @@ def _called(call: Call, scope: SelectScope, change: Change) -> Expression | None
     path = function.printed_path(call.path)
     if path == call.path:
         return None
-    arguments = tuple(rewrite(one, change) for one in call.arguments)
+    arguments = tuple(rewrite(argument, change) for argument in call.arguments)
     return replace(call, path=path, arguments=arguments)
 
 

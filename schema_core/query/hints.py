@@ -122,7 +122,10 @@ def sources_of(hint: Hint) -> list[str]:
         return [key for key, _ in hint.options]
     if HINTS.get(key) is not HintArguments.NAMES:
         return []
-    return [one.parts[0] if isinstance(one, Name) else one.text for one in hint.arguments]
+    return [
+        argument.parts[0] if isinstance(argument, Name) else argument.text
+        for argument in hint.arguments
+    ]
 
 
 def _invalid(hint_: Hint, problem: str, *, hint: str | None = None) -> SchemaError:

@@ -63,7 +63,7 @@ def column_origins(relation: Relation) -> list[Origins]:
 def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
     match relation:
         case Scan(table=table, columns=columns):
-            return [(Origin(table.identifier, one.name),) for one in columns]
+            return [(Origin(table.identifier, column.name),) for column in columns]
         case CommonScan(name=name, columns=columns):
             return list(scope.common.get(name) or [()] * len(columns))
         case Named(input=source) | Sample(input=source) | Sort(input=source):
@@ -79,18 +79,18 @@ def _origins(relation: Relation, scope: _Scope) -> list[Origins]:
         case ProcessTable(input=source):
             found = _by_name(source, _origins(source, scope))
             every = _merged(found.values())
-            return [found.get(one.name, every) for one in relation.columns]
+            return [found.get(column.name, every) for column in relation.columns]
         case Match(input=source, measures=measures):
             found = _by_name(source, _origins(source, scope))
-            found |= {one.name: _read(one.expression, scope, found) for one in measures}
-            return [found.get(one.name, ()) for one in relation.columns]
+            found |= {measure.name: _read(measure.expression, scope, found) for measure in measures}
+            return [found.get(column.name, ()) for column in relation.columns]
         case Select(items=items, source=block):
             if block is not None:
                 scope = scope.with_sources(_joined(block, scope)[1])
-            return [_read(one.expression, scope) for one in items]
+            return [_read(item.expression, scope) for item in items]
         case Values(rows=rows):
             transposed = zip(*rows, strict=True)
-            return [_merged(_read(one, scope) for one in values) for values in transposed]
+            return [_merged(_read(value, scope) for value in values) for values in transposed]
         case SetOperation():
             return _combined(relation, scope)
         case With(tables=tables, input=query, recursive=recursive):
@@ -147,7 +147,7 @@ def _aliases(
 
 
 def _by_name(relation: Relation, origins: Iterable[Origins]) -> dict[str, Origins]:
-    return dict(zip((one.name for one in relation.columns), origins, strict=True))
+    return dict(zip((column.name for column in relation.columns), origins, strict=True))
 
 
 def _combined(relation: Relation, scope: _Scope) -> list[Origins]:

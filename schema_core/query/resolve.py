@@ -230,9 +230,9 @@ class ResolvedSelect:
         if len(name.parts) != 1:
             return None
         if not self._by_name:
-            for one in self.outputs:
-                if not one.unnamed:
-                    self._by_name.setdefault(one.name, []).append(one)
+            for output in self.outputs:
+                if not output.unnamed:
+                    self._by_name.setdefault(output.name, []).append(output)
         found = self._by_name.get(name.parts[0], [])
         if len(found) > 1:
             raise SchemaError(
@@ -355,7 +355,9 @@ def _qualify(
     groups: Groups | None,
 ) -> Typed:
     """Type a condition on window functions, which can use the names of the select list."""
-    expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
+    expression = unmerged(
+        expression, {output.name: output.expression for output in outputs if output.alias}
+    )
     if not any(True for _ in windowed(expression)):
         raise SchemaError(
             "QUALIFY requires a window function",

@@ -124,7 +124,9 @@ IN_MATCH = (
 )  # fmt: skip
 
 #: Name -> functions that exist in any query.
-IN_QUERY: Mapping[str, tuple[Function, ...]] = {one.name: (one,) for one in FUNCTIONS}
+IN_QUERY: Mapping[str, tuple[Function, ...]] = {
+    function.name: (function,) for function in FUNCTIONS
+}
 
 #: Name -> functions that exist in the measures and definitions of a row pattern.
 IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
@@ -391,7 +393,9 @@ def _aggregated(typed: Typed) -> Iterator[Typed]:
     """Yield the arguments of aggregates."""
     for part in walk(typed):
         if isinstance(part, FunctionCall) and part.function.kind is FunctionKind.AGGREGATE:
-            yield from (one for one in part.arguments if not isinstance(one, Keyword))
+            yield from (
+                argument for argument in part.arguments if not isinstance(argument, Keyword)
+            )
 
 
 def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
@@ -510,7 +514,9 @@ def table_source(
         return named(common, parts[0], common.columns)
     table = chain.context.tables.table(parts, source.name.span)
     check_table_hints(source.hints, ".".join(parts), table.kind)
-    columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
+    columns = tuple(
+        Column(column.name, _readable(column.data_type)) for column in table.schema.columns
+    )
     period = None
     if source.period is not None:
         own = SourceBinding(parts[-1], columns, hidden=any(preceding))

@@ -273,7 +273,7 @@ def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
     """Return the bindings of one side, with nullable columns if its rows may be missing."""
     if not misses:
         return rows.bindings
-    return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.bindings)
+    return tuple(replace(binding, columns=_nullable(binding.columns)) for binding in rows.bindings)
 
 
 def _nullable(columns: Columns) -> Columns:
@@ -428,7 +428,7 @@ def match_recognize(
 
 def _variables(source: syntax.MatchRecognize) -> Iterator[str]:
     if source.pattern is not None:
-        yield from (one.parts[0] for one in walk(source.pattern) if isinstance(one, Name))
+        yield from (node.parts[0] for node in walk(source.pattern) if isinstance(node, Name))
     yield from (name for name, _ in source.subsets)
 
 
@@ -479,4 +479,6 @@ def _match_columns(
     """Yield all columns of the input, those that it is partitioned and ordered by first."""
     first = dict.fromkeys(_key_columns((*keys, *order)))
     yield from first
-    yield from (one for binding in inner.bindings for one in binding.columns if one not in first)
+    yield from (
+        column for binding in inner.bindings for column in binding.columns if column not in first
+    )

@@ -54,7 +54,8 @@ def _with_inputs(relation: Relation, change: Callable[[Relation], Relation | Non
             parts[name] = new
     if isinstance(relation, With):
         tables = tuple(
-            one._replace(relation=substituted(one.relation, change)) for one in relation.tables
+            table._replace(relation=substituted(table.relation, change))
+            for table in relation.tables
         )
         return replace(relation, tables=tables, **parts)
     return replace(relation, **parts) if parts else relation
@@ -88,26 +89,26 @@ def _in_place(query: Relation, visible: Mapping[str, Relation]) -> Relation:
 
 
 def _inlined(query: With, outer: Mapping[str, Relation]) -> Relation:
-    own = {one.name for one in query.tables}
+    own = {table.name for table in query.tables}
     hidden = own if query.recursive else frozenset[str]()
     visible = {name: one for name, one in outer.items() if name not in hidden}
     tables = []
-    for one in query.tables:
-        found = _in_place(one.relation, visible)
-        tables.append(one._replace(relation=found))
+    for table in query.tables:
+        found = _in_place(table.relation, visible)
+        tables.append(table._replace(relation=found))
         if not query.recursive:
-            visible[one.name] = found
+            visible[table.name] = found
     below = _in_place(query.input, visible)
     if query.recursive:
         return replace(query, tables=tuple(tables), input=below)
-    used = own & _common_tables_in([below, *(one.relation for one in tables)])
+    used = own & _common_tables_in([below, *(table.relation for table in tables)])
     for name in sorted(used & outer.keys()):
         raise UnsupportedError(
             f"a subquery in an expression reads one of several common tables {name!r}",
             code="streaming-not-supported",
             hint="name the common tables differently",
         )
-    kept = tuple(one for one in tables if one.name in used)
+    kept = tuple(table for table in tables if table.name in used)
     return replace(query, tables=kept, input=below) if kept else below
 
 

@@ -98,7 +98,9 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     time = _time_column(given["TIMECOL"], binding)
     partition = tuple(column_of(key, binding) for key in partition_by)
     sizes = tuple(
-        _interval(given[one], binding) for one in WINDOWS[name].parameters[2:] if one in given
+        _interval(given[parameter], binding)
+        for parameter in WINDOWS[name].parameters[2:]
+        if parameter in given
     )
     return rel.WindowTable(name, data, time, sizes, partition, (*columns, *_added(time.type)))
 
@@ -110,7 +112,7 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
         SchemaError: with code `wrong-argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
-    by_name = [one for one in call.arguments if isinstance(one, Named)]
+    by_name = [argument for argument in call.arguments if isinstance(argument, Named)]
     if by_name and (len(by_name) < len(call.arguments) or by_name[0].name != "DATA"):
         raise SchemaError(
             "arguments must be given all by name or all by position",
@@ -121,7 +123,11 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
     given = dict(zip(function.parameters, call.arguments, strict=False))
     if by_name:
         given = {one.name: one.value for one in by_name}
-    missing = [one for one in function.parameters[: function.required] if one not in given]
+    missing = [
+        parameter
+        for parameter in function.parameters[: function.required]
+        if parameter not in given
+    ]
     if missing or (not by_name and len(call.arguments) > len(function.parameters)):
         problem = f"expected arguments {', '.join(function.parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
@@ -180,7 +186,9 @@ def _added(time: DataType) -> Columns:
 def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
     named_ = call.path or (call.name,)
     functions = call.inline if isinstance(call.inline, tuple) else scope.function(named_, call.span)
-    if not any(one.kind in (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE) for one in functions):
+    if not any(
+        function.kind in (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE) for function in functions
+    ):
         raise SchemaError(
             f"{call.name} is not a table function", code="not-a-table-function", span=call.span
         )
@@ -191,7 +199,7 @@ def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
 def row_columns(type_: DataType) -> Columns:
     """Return the fields of a row, whose nullability does not affect them, or the value itself."""
     if isinstance(type_, RowType):
-        return tuple(Column(one.name, one.data_type) for one in type_.fields)
+        return tuple(Column(field.name, field.data_type) for field in type_.fields)
     return (Column("EXPR$0", type_),)
 
 
@@ -204,7 +212,11 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     Raises:
         SchemaError: with code `wrong-argument-count`, `argument-name` or `named-arguments`.
     """
-    pairs = [(one.name, one.value) for one in call.arguments if isinstance(one, Named)]
+    pairs = [
+        (argument.name, argument.value)
+        for argument in call.arguments
+        if isinstance(argument, Named)
+    ]
     if pairs and len(pairs) < len(call.arguments):
         raise SchemaError(
             "arguments must be given all by name or all by position",
@@ -284,9 +296,9 @@ def described(argument: Expression) -> tuple[Name, ...]:
     """
     match argument:
         case Call(name="DESCRIPTOR", arguments=names) if all(
-            isinstance(one, Name) and len(one.parts) == 1 for one in names
+            isinstance(name, Name) and len(name.parts) == 1 for name in names
         ):
-            return tuple(one for one in names if isinstance(one, Name))
+            return tuple(name for name in names if isinstance(name, Name))
         case _:
             raise SchemaError(
                 f"expected a DESCRIPTOR of columns, found {show_expression(argument)}",
@@ -364,7 +376,7 @@ UID = regex(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 def to_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the column for the kind of change, the columns of the input, and the event time."""
     codes = _mapping(given.get("op_mapping"))
-    changes = [one.strip(" ") for key in codes for one in key.split(",")]
+    changes = [part.strip(" ") for key in codes for part in key.split(",")]
     _check_changes(changes, given)
     _check_uid(given.get("uid"))
     return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, chain))
@@ -373,12 +385,12 @@ def to_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Colum
 def from_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the columns of the input without the one for the kind of change."""
     name = _operation(given)
-    column = next((one for one in columns if one.name == name), None)
+    column = next((column for column in columns if column.name == name), None)
     if column is None:
         raise SchemaError(
             f"no column {name!r} for the kind of change",
             code="unknown-column",
-            hint=similar(name, [one.name for one in columns])
+            hint=similar(name, [column.name for column in columns])
             or "name the column: op => DESCRIPTOR(...)",
             span=given["op"].span if "op" in given else given["input"].span,
         )
@@ -398,7 +410,7 @@ def from_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Col
             span=given["op_mapping"].span,
         )
     _check_uid(given.get("uid"))
-    rest = tuple(one for one in columns if one.name != name)
+    rest = tuple(column for column in columns if column.name != name)
     return (*rest, *_time(given, columns, chain))
 
 
@@ -422,9 +434,9 @@ def _mapping(argument: Expression | None) -> dict[str, str]:
             return {}
         case Call(name="MAP", arguments=entries):
             values = [
-                one.text
-                for one in entries
-                if isinstance(one, Literal) and one.kind is LiteralKind.STRING
+                entry.text
+                for entry in entries
+                if isinstance(entry, Literal) and entry.kind is LiteralKind.STRING
             ]
             if len(values) == len(entries) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))

@@ -153,7 +153,7 @@ def layers_of(diagram: Diagram) -> dict[str, int]:
     {'a': 0, 'b': 1, 'c': 2}
     """
     layers = {node.id: 0 for node in diagram.nodes}
-    solid = [one for one in diagram.arrows if not one.dotted]
+    solid = [arrow for arrow in diagram.arrows if not arrow.dotted]
     waiting_for = Counter(one.target for one in solid)
     targets: dict[str, list[str]] = {}
     for one in solid:
@@ -207,8 +207,8 @@ def _escaped(value: str) -> str:
 
 def _svg(diagram: Diagram) -> Iterator[str]:
     boxes = _boxes(diagram)
-    width = max((one.right for one in boxes.values()), default=0) + MARGIN
-    height = max((one.y + HEIGHT for one in boxes.values()), default=0) + MARGIN
+    width = max((box.right for box in boxes.values()), default=0) + MARGIN
+    height = max((box.y + HEIGHT for box in boxes.values()), default=0) + MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img">'

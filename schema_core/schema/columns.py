@@ -68,7 +68,7 @@ class ResolvedExpression(_Serialized):
             UnsupportedError: for a part without SQL, such as an unregistered function.
         """
         parts = children(self.typed)
-        return [ResolvedExpression(one, SqlExpression(to_sql(one))) for one in parts]
+        return [ResolvedExpression(part, SqlExpression(to_sql(part))) for part in parts]
 
     def as_summary_string(self) -> str:
         """Return the expression for display.

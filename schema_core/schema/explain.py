@@ -73,7 +73,7 @@ class Read:
     fields: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return ".".join(name_of(one) for one in (self.column, *self.fields))
+        return ".".join(name_of(field) for field in (self.column, *self.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Step:
     implicit: bool = False
 
     def __str__(self) -> str:
-        types = [one.as_summary_string() for one in self.takes[:MAX_TYPES]]
+        types = [take.as_summary_string() for take in self.takes[:MAX_TYPES]]
         more = ["..."] if len(self.takes) > MAX_TYPES else []
         given = f" of {', '.join([*types, *more])}" if types else ""
         null = "" if self.nullability is None else f"; NULL {self.nullability}"
@@ -171,7 +171,7 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
 
     def column(self, name: str) -> ColumnExplanation | None:
         """Return the column of a case-sensitive name, or None."""
-        return next((one for one in self.columns if one.name == name), None)
+        return next((column for column in self.columns if column.name == name), None)
 
     def to_mermaid(self) -> str:
         """Return the lineage as a Mermaid flowchart, with all names escaped."""
@@ -239,7 +239,7 @@ def explain(schema: ResolvedSchema) -> Explanation:
     lineage = _Lineage(schema.columns)
     return Explanation(
         tuple(_column(column, schema, lineage) for column in schema.columns),
-        tuple(_watermark(one, lineage) for one in schema.watermark_specs),
+        tuple(_watermark(spec, lineage) for spec in schema.watermark_specs),
         () if key is None else key.columns,
     )
 
@@ -298,7 +298,7 @@ class _Lineage:
         leaves: dict[str, None] = {}
         missing: dict[str, None] = {}
         seen: set[str] = set()
-        waiting = [one.column for one in reads][::-1]
+        waiting = [read.column for read in reads][::-1]
         while waiting:
             name = waiting.pop()
             if name in seen:
@@ -308,7 +308,7 @@ class _Lineage:
             if column is None:
                 missing[name] = None
             elif isinstance(column, ComputedColumn):
-                waiting += [one.column for one in _reads(column.expression.typed)][::-1]
+                waiting += [read.column for read in _reads(column.expression.typed)][::-1]
             else:
                 leaves[name] = None
         return tuple(leaves), tuple(missing)
@@ -346,7 +346,9 @@ def _of_window(over: Over) -> Iterator[Typed]:
     yield from (key.value for key in over.order_by)
     if over.frame is not None:
         bounds = (over.frame.lower, over.frame.upper)
-        yield from (one.distance for one in bounds if one is not None and one.distance is not None)
+        yield from (
+            bound.distance for bound in bounds if bound is not None and bound.distance is not None
+        )
 
 
 # --- reasons -------------------------------------------------------------------------------------
@@ -359,7 +361,7 @@ def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
         yield from _declared(column, schema)
     kind = getattr(column.data_type, "kind", None)
     if kind is TimestampKind.ROWTIME:
-        mine = any(one.rowtime_attribute == column.name for one in schema.watermark_specs)
+        mine = any(spec.rowtime_attribute == column.name for spec in schema.watermark_specs)
         by = "its watermark" if mine else "the schema that it comes from"
         yield Reason(Cause.MARKED, f"as event time, by {by}")
 
@@ -457,7 +459,9 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
 
 def _step(apply: FunctionCall, text: str) -> Step:
     function = apply.function
-    takes = tuple(one.type for one in apply.arguments if not isinstance(one, Keyword))
+    takes = tuple(
+        argument.type for argument in apply.arguments if not isinstance(argument, Keyword)
+    )
     nulls = None if function.nullability is None else describe_nullability(function)
     rule = describe_result(function)
     return Step(text, function.name, takes, apply.type, rule, nulls, apply.implicit)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 def written_html(schema: Schema) -> str:
     """Return an unresolved schema as HTML: a table of columns, and a list of the other parts."""
-    rows = [(code(one.name), *_written(one), text(one.comment or "")) for one in schema.columns]
+    rows = [
+        (code(column.name), *_written(column), text(column.comment or ""))
+        for column in schema.columns
+    ]
     found = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
@@ -46,7 +49,7 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
 def resolved_html(schema: ResolvedSchema) -> str:
     """Return a resolved schema as HTML: a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
-    rows = [_resolved(one, one.name in key) for one in schema.columns]
+    rows = [_resolved(column, column.name in key) for column in schema.columns]
     found = table(("column", "type", "key", "how", "comment"), rows, "Schema")
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
@@ -107,7 +110,7 @@ def folded(type_: DataType) -> str:
     ('<code>INT</code>', 2)
     """
     whole = type_.as_summary_string()
-    if not any(isinstance(one, RowType | StructuredType) for one in type_.walk()):
+    if not any(isinstance(node, RowType | StructuredType) for node in type_.walk()):
         return code(whole)
     short = whole if len(whole) <= MAX_SUMMARY else f"{whole[: MAX_SUMMARY - 3]}..."
     names = _child_names(type_)
@@ -118,7 +121,7 @@ def folded(type_: DataType) -> str:
 def _child_names(type_: DataType) -> list[str]:
     match type_:
         case RowType() | StructuredType():
-            return [one.name for one in type_.fields]
+            return [field.name for field in type_.fields]
         case MapType():
             return ["key", "value"]
         case _:
@@ -140,11 +143,11 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 
 def explanation_html(explanation: Explanation) -> str:
     """Return an explanation as HTML tables."""
-    rows = [_explained(one) for one in explanation.columns]
+    rows = [_explained(column) for column in explanation.columns]
     found = table(COLUMN_HEADS, rows, "Where the types come from")
     if not explanation.watermarks:
         return found
-    marks = [_watermark(one) for one in explanation.watermarks]
+    marks = [_watermark(watermark) for watermark in explanation.watermarks]
     return f"{found}\n{table(WATERMARK_HEADS, marks, 'Watermarks')}"
 
 
@@ -167,7 +170,7 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
 def diagram(explanation: Explanation) -> Diagram:
     """Return a diagram with an arrow from each column to those that read it."""
     columns, watermarks = explanation.columns, explanation.watermarks
-    promoted = [one.name for one in columns if one.is_promoted()]
+    promoted = [column.name for column in columns if column.is_promoted()]
     nodes = [DiagramNode(f"c{i}", one.kind, _of_column(one)) for i, one in enumerate(columns)]
     for i, watermark in enumerate(watermarks):
         nodes.append(DiagramNode(f"w{i}", "watermark", f"watermark AS {watermark.expression}"))

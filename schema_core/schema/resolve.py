@@ -215,7 +215,7 @@ class SchemaResolver(AbstractSchemaResolver):
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
         """Return all columns in order; computed columns can only refer to stored ones."""
-        computed = [one for one in columns if isinstance(one, UnresolvedComputedColumn)]
+        computed = [column for column in columns if isinstance(column, UnresolvedComputedColumn)]
         if not computed:
             return stored
         known: Columns = {column.name: stored.get(column.name) for column in columns}
@@ -335,7 +335,7 @@ def _known_columns(columns: Sequence[UnresolvedColumn]) -> Columns | None:
 
 def _schema_size(schema: Schema, *_: bool) -> int:
     """Return the weight of a schema in a cache: its columns and their expressions."""
-    computed = [one for one in schema.columns if type(one) is UnresolvedComputedColumn]
+    computed = [column for column in schema.columns if type(column) is UnresolvedComputedColumn]
     texts = (str(one.expression) for one in computed)
     return 1 + len(schema.columns) + sum(len(text) // 50 for text in texts)
 
@@ -382,7 +382,7 @@ def _is_text(schema: Schema) -> bool:
     Equality ignores the syntax trees of expressions, time attributes of types, and the declared
     type of a column of a primary key.
     """
-    written = [one.watermark_expression for one in schema.watermark_specs]
+    written = [spec.watermark_expression for spec in schema.watermark_specs]
     for column in schema.columns:
         if type(column) is UnresolvedPhysicalColumn and type(column.data_type) is str:
             continue
@@ -401,8 +401,8 @@ def _has_ignored_parts(column: UnresolvedPhysicalColumn | UnresolvedMetadataColu
 
 
 def _has_attribute(type_: DataType) -> bool:
-    timestamps = (one for one in type_.walk() if isinstance(one, AnyTimestampType))
-    return any(one.kind is not TimestampKind.REGULAR for one in timestamps)
+    timestamps = (node for node in type_.walk() if isinstance(node, AnyTimestampType))
+    return any(timestamp.kind is not TimestampKind.REGULAR for timestamp in timestamps)
 
 
 # --- expressions ---------------------------------------------------------------------------------
@@ -519,11 +519,11 @@ class _Names(NamedTuple):
 def _names_in(text: str) -> _Names | None:
     """Return the names in an expression; None if it is not cached."""
     parts = list(syntax_parts(parse_expression(text)))
-    if not all(isinstance(one, _CACHED_NODES) for one in parts):
+    if not all(isinstance(part, _CACHED_NODES) for part in parts):
         return None
-    columns = dict.fromkeys(one.parts[0] for one in parts if isinstance(one, Name))
-    calls = (one for one in parts if isinstance(one, Call) and one.name != ".")
-    return _Names(tuple(columns), tuple(dict.fromkeys(one.path or (one.name,) for one in calls)))
+    columns = dict.fromkeys(part.parts[0] for part in parts if isinstance(part, Name))
+    calls = (part for part in parts if isinstance(part, Call) and part.name != ".")
+    return _Names(tuple(columns), tuple(dict.fromkeys(call.path or (call.name,) for call in calls)))
 
 
 def _expression_size(text: str, _: bool, columns: tuple[tuple[str, DataType], ...]) -> int:

@@ -55,8 +55,8 @@ class TableSchema:
         for name, kind in (("field_names", str), ("data_types", DataType)):
             given = getattr(self, name)
             elements = () if given is None else require_sequence(given, name)
-            for one in elements:
-                require_instance(one, kind, f"an element of {name}")
+            for element in elements:
+                require_instance(element, kind, f"an element of {name}")
             object.__setattr__(self, name, elements)
         if len(self.field_names) != len(self.data_types):
             raise SchemaError(

@@ -158,7 +158,7 @@ def _as_written(expression: ExpressionArgument) -> Written:
     """Return an expression as a schema stores it; one that was built in Python becomes its SQL."""
     if isinstance(expression, Expression):
         parts = walk(expression.syntax)
-        has_inline = any(isinstance(one, Call) and one.inline is not None for one in parts)
+        has_inline = any(isinstance(part, Call) and part.inline is not None for part in parts)
         return SqlExpression(str(expression), expression.syntax if has_inline else None)
     if isinstance(expression, str):
         return SqlExpression(expression)
@@ -222,10 +222,10 @@ class SchemaBuilder:
     def _scope(self) -> Scope:
         """Return the columns that have been appended so far, with their types."""
         types = [
-            (one.name, found)
-            for one in self._columns
-            if not isinstance(one, UnresolvedComputedColumn)
-            and (found := _known_type(one.data_type)) is not None
+            (column.name, found)
+            for column in self._columns
+            if not isinstance(column, UnresolvedComputedColumn)
+            and (found := _known_type(column.data_type)) is not None
         ]
         return column_scope(types, None, None)
 
@@ -491,7 +491,7 @@ class Schema(_Hashed):
         try:
             return self._hash
         except AttributeError:
-            columns = [(one.name, getattr(one, "data_type", None)) for one in self.columns]
+            columns = [(column.name, getattr(column, "data_type", None)) for column in self.columns]
             # types are hashed only as strings: the others are slow to hash and rarely differ alone
             # schemas with equal names
             parts = tuple([type_ if type(type_) is str else name for name, type_ in columns])
@@ -617,11 +617,11 @@ def unresolve(schema: ResolvedSchema) -> Schema:
     return Schema(
         tuple(map(_unresolve_column, schema.columns)),
         tuple(
-            UnresolvedWatermarkSpec(one.rowtime_attribute, one.watermark_expression)
-            for one in schema.watermark_specs
+            UnresolvedWatermarkSpec(spec.rowtime_attribute, spec.watermark_expression)
+            for spec in schema.watermark_specs
         ),
         None if key is None else UnresolvedPrimaryKey(key.name, key.columns),
-        tuple(UnresolvedIndex(one.name, one.columns) for one in schema.indexes),
+        tuple(UnresolvedIndex(index.name, index.columns) for index in schema.indexes),
         None if fixed is None else UnresolvedImmutableColumns(fixed.name, fixed.columns),
     )
 

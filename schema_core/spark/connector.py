@@ -94,7 +94,9 @@ class TableContext(Context):
         """The physical columns of the table with their types, in order."""
         columns = self.table.resolved_schema.columns
         return {
-            one.name: plain(one.data_type) for one in columns if isinstance(one, PhysicalColumn)
+            column.name: plain(column.data_type)
+            for column in columns
+            if isinstance(column, PhysicalColumn)
         }
 
 
@@ -158,8 +160,8 @@ class ReadContext(TableContext):
 
     def filtered(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
-        for one in self.filters:
-            frame = frame.where(one.spark_sql)
+        for filter_ in self.filters:
+            frame = frame.where(filter_.spark_sql)
         return frame if self.limit is None else frame.limit(self.limit)
 
 
@@ -531,8 +533,10 @@ def metadata_types(
         SchemaError: with code `duplicate-column` for a physical column with the name that the
             metadata has in frames of connectors.
     """
-    keys = [one.key for one in metadata_columns(table) if one.is_persisted() or not persisted]
-    names = {one.name for one in table.resolved_schema.columns}
+    keys = [
+        column.key for column in metadata_columns(table) if column.is_persisted() or not persisted
+    ]
+    names = {column.name for column in table.resolved_schema.columns}
     for key in keys:
         if metadata_column(key) in names:
             raise SchemaError(

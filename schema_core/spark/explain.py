@@ -49,7 +49,7 @@ class ExplainRecorder:
         lines = [f"{context.identifier.as_summary_string()} by connector {connector.identifier!r}"]
         used = [name for name in physical if name in demand.columns]
         lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
-        accepted = {str(one) for one in context.filters}
+        accepted = {str(filter_) for filter_ in context.filters}
         for one in (Filter(each, context.zone) for each in demand.filters):
             by = "Spark (see its plan)"
             if str(one) in accepted:
@@ -60,9 +60,9 @@ class ExplainRecorder:
         if context.limit is not None:
             lines.append(f"  limit: {context.limit}")
         self.computed += [
-            one.expression.typed
-            for one in context.table.resolved_schema.columns
-            if isinstance(one, ComputedColumn) and one.name in demand.columns
+            column.expression.typed
+            for column in context.table.resolved_schema.columns
+            if isinstance(column, ComputedColumn) and column.name in demand.columns
         ]
         self.scans.append("\n".join(lines))
 
@@ -70,7 +70,7 @@ class ExplainRecorder:
 def explained(query: Relation, columns: Columns, recorder: ExplainRecorder, plan: str) -> str:
     """Return the explanation of a query as text in sections."""
     sections = {
-        "Result": [f"{one.name} {one.type.as_summary_string()}" for one in columns],
+        "Result": [f"{column.name} {column.type.as_summary_string()}" for column in columns],
         "Functions": _functions([*calls_in(query), *_called(recorder.computed)]),
         "Scans": [*recorder.scans, *_kept(query)],
         "Spark SQL": [recorder.text],
@@ -97,7 +97,7 @@ _TAGS = {
 
 def _functions(calls: Iterable[FunctionCall]) -> list[str]:
     """Return a line for each way in which functions are computed, with their names."""
-    names = {one.function.name: one for one in calls}
+    names = {call.function.name: call for call in calls}
     found: dict[str, list[str]] = {}
     for name, call in sorted(names.items()):
         rule = None if call.function.declared is not None else RULES.get(name)
@@ -109,14 +109,18 @@ def _functions(calls: Iterable[FunctionCall]) -> list[str]:
 def _kept(query: Relation) -> list[str]:
     """Return a line for each condition of WHERE that is not pushed down, with the reason."""
     return [
-        f"not pushed down: {to_sql(one)}: {why}"
+        f"not pushed down: {to_sql(conjunct)}: {why}"
         for block in relations_in(query)
         if isinstance(block, Select)
-        for one in conjuncts(block.where)
-        if (why := obstacle(one)) is not None
+        for conjunct in conjuncts(block.where)
+        if (why := obstacle(conjunct)) is not None
     ]
 
 
 def _called(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
     for expression in expressions:
-        yield from (one for one in subexpressions(expression) if isinstance(one, FunctionCall))
+        yield from (
+            subexpression
+            for subexpression in subexpressions(expression)
+            if isinstance(subexpression, FunctionCall)
+        )

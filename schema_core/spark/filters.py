@@ -77,7 +77,7 @@ class Filter:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the predicate reads, each once."""
-        names = (one.name for one in walk(self.expression) if isinstance(one, Ref))
+        names = (node.name for node in walk(self.expression) if isinstance(node, Ref))
         return tuple(sorted(set(names)))
 
     @property
@@ -86,7 +86,7 @@ class Filter:
 
         They order NaN and round literals by rules of their own.
         """
-        types = (one.type for one in walk(self.expression))
+        types = (node.type for node in walk(self.expression))
         return not any(isinstance(type_, FloatType | DoubleType) for type_ in types)
 
     @property

@@ -329,7 +329,7 @@ _LIBRARIES = ENGINES | sys.stdlib_module_names | {"schema_core"}
 def _messages(error: BaseException) -> list[str]:
     """Return the messages of an error and its causes, without the stack that Connect adds."""
     messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
-    return [one.partition("\n\nJVM stacktrace:")[0] for one in messages]
+    return [message.partition("\n\nJVM stacktrace:")[0] for message in messages]
 
 
 def _file_of(cause: Any) -> str | None:

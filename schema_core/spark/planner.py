@@ -209,7 +209,7 @@ class SparkPlanner:
         reads: list[Read] = []
         frame = self._frame(self._session_for(query), query, columns, reads=reads)
         return Rows(
-            tuple((one.name, one.type) for one in columns),
+            tuple((column.name, column.type) for column in columns),
             diagnosed_rows(python_rows(frame, columns), reads),
             lambda: diagnosed_rows(_strings(frame, columns, self._zone), reads),
         )
@@ -300,7 +300,7 @@ class SparkPlanner:
             return changelog.changes(found) if plan.is_updated else found
 
         return Rows(
-            tuple((one.name, one.type) for one in columns),
+            tuple((column.name, column.type) for column in columns),
             arriving(values),
             lambda: arriving(lambda rows: _strings(rows, columns, zone)),
         )
@@ -355,7 +355,7 @@ class SparkPlanner:
         sink = Sink(target.table.resolved_schema, columns, self.context.options)
         targets = sink.targets(query)
         if plan.is_updated:
-            require_updates(connector, target, [one.name for one in targets], plan)
+            require_updates(connector, target, [target.name for target in targets], plan)
         streamed = self._streamed(plan, targets, reads)
         if checkpoint is not None:
             require_replay(connector for connector, _ in reads)
@@ -539,7 +539,7 @@ class SparkPlanner:
         with found.catching():
             if plan is not None:
                 connector = self._connector(target, "write")
-                columns = [one.name for one in result_columns(query)]
+                columns = [column.name for column in result_columns(query)]
                 has_state = plan.state is not None
                 description = self._description(query, target, columns, has_state=has_state)
                 self._checkpoint(connector, target, description, creates=True)
@@ -554,7 +554,7 @@ class SparkPlanner:
                 )  # fmt: skip
                 with using(context.identifier, context.options, "write"), spark_errors():
                     connector.validate_write(context)
-        return tuple(one.diagnostics[0] for one in found.errors)
+        return tuple(error.diagnostics[0] for error in found.errors)
 
     def sink_losses(self, query: Relation, target: BoundTable) -> tuple[SinkLoss, ...]:
         """Return what the table would not keep of the rows of a query."""
@@ -628,7 +628,7 @@ class SparkPlanner:
         The frame may be one of an earlier call.
         """
         session = self._session_for(query)
-        columns = tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
+        columns = tuple(Column(column.name, plain(column.data_type)) for column in schema.columns)
         if (plan := self._streams(query)) is not None:
             if converted is not None:
                 raise _refused("the conversion to Arrow or pandas")
@@ -747,7 +747,7 @@ class SparkPlanner:
         else:
             read = cast("Source", source)
             view, raw = names.view(read.frame), read.raw
-        filters = (Filter(one, self._zone) for one in (demand.filters if demand else ()))
+        filters = (Filter(filter_, self._zone) for filter_ in (demand.filters if demand else ()))
         return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 
     def _read(
@@ -779,7 +779,7 @@ class SparkPlanner:
             if demand is not None:
                 asked = replace(demand, filters=(), limit=None) if streams else demand
                 context = read_context(connector, context, asked)
-                require_udfs(session, *(one.spark_sql for one in context.filters))
+                require_udfs(session, *(filter_.spark_sql for filter_ in context.filters))
             if can_be_kept(connector):
                 needed: Collection[str] | None = request.columns
             else:
@@ -975,7 +975,9 @@ def _as_string(node: Node, type_: DataType, zone: str) -> Node:
 
 def _strings(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of a frame as the strings that Flink prints."""
-    selected = [(_as_string(ColumnNode(one.name), one.type, zone), one.name) for one in columns]
+    selected = [
+        (_as_string(ColumnNode(column.name), column.type, zone), column.name) for column in columns
+    ]
     with spark_errors():
         frame = select(frame, selected)
     yield from string_rows(frame)

@@ -107,7 +107,7 @@ MAX_CANDIDATES = 3
 
 def hint(cursor: Cursor, expected: str) -> str | None:
     """Return the hint of the first rule that applies to the token at the cursor, or None."""
-    return next((found for one in RULES if (found := one(cursor, expected))), None)
+    return next((found for rule in RULES if (found := rule(cursor, expected))), None)
 
 
 def function_hint(name: str) -> str | None:

@@ -152,8 +152,8 @@ def _charset(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
     if name not in CHARSETS:
         raise cursor.fail(f"unknown character set {prefix[1:]!r}", span=span)
     try:
-        for one in pieces:
-            codecs.encode(one, CHARSETS[name])
+        for piece in pieces:
+            codecs.encode(piece, CHARSETS[name])
     except UnicodeEncodeError:
         raise cursor.fail(
             f"the string has characters that {name} cannot encode", span=span
@@ -174,7 +174,7 @@ def _unicode(cursor: Cursor, written: str, rest: list[str], span: Span) -> tuple
         if not ESCAPE_CHARACTER.fullmatch(escape):
             raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
     pieces = [written[3:-1].replace("''", "'"), *rest]
-    return [_unescaped(cursor, one, escape, span) for one in pieces], "UTF16"
+    return [_unescaped(cursor, piece, escape, span) for piece in pieces], "UTF16"
 
 
 def _unescaped(cursor: Cursor, content: str, escape: str, span: Span) -> str:

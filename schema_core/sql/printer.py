@@ -469,7 +469,7 @@ def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
 
 
 def _like(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    rest = [render(one, *LIKE) for one in call.arguments[1:]]
+    rest = [render(argument, *LIKE) for argument in call.arguments[1:]]
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
 
@@ -557,7 +557,7 @@ def _argument(node: Expression) -> str:
 
 
 def _case(call: Call, left: int, right: int) -> str:
-    operands = [render(one, left, right) for one in call.arguments]
+    operands = [render(argument, left, right) for argument in call.arguments]
     branches = [
         f"WHEN {operands[index]} THEN {operands[index + 1]}"
         for index in range(0, len(operands) - 1, 2)
@@ -575,7 +575,7 @@ def _constructor_query(call: Call, left: int, right: int) -> str:
 
 def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
     """Return arguments with keywords between them: ``POSITION(a IN b FROM c)``."""
-    first, *rest = [render(one, left, right) for one in call.arguments]
+    first, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
 
@@ -589,7 +589,7 @@ def _rounded(call: Call, left: int, right: int) -> str:
 
 
 def _trim(call: Call, left: int, right: int) -> str:
-    side, characters, value = (render(one, left, right) for one in call.arguments)
+    side, characters, value = (render(argument, left, right) for argument in call.arguments)
     return f"TRIM({side} {characters} FROM {value})"
 
 
@@ -614,7 +614,7 @@ def _json_exists(call: Call, left: int, right: int) -> str:
 
 def _json_path(call: Call, left: int, right: int) -> str:
     """Return JSON_VALUE or JSON_QUERY: document, path, and the clauses after it."""
-    clauses = "".join(f" {_clause(one, left, right)}" for one in call.arguments[2:])
+    clauses = "".join(f" {_clause(argument, left, right)}" for argument in call.arguments[2:])
     return f"{call.name}({render_list(call.arguments[:2], left, right)}{clauses})"
 
 
@@ -630,14 +630,14 @@ def _clause(node: Expression, left: int, right: int) -> str:
 
 def _json_pairs(call: Call, left: int, right: int) -> str:
     """Return JSON_OBJECT or JSON_OBJECTAGG."""
-    nulls, *rest = [render(one, left, right) for one in call.arguments]
+    nulls, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
     return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
 
 
 def _json_items(call: Call, left: int, right: int) -> str:
     """Return JSON_ARRAY or JSON_ARRAYAGG; an empty array has no clause for NULL."""
-    nulls, *rest = [render(one, left, right) for one in call.arguments]
+    nulls, *rest = [render(argument, left, right) for argument in call.arguments]
     return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
 
 
@@ -824,7 +824,9 @@ def _group_item(item: GroupItem) -> str:
         return _expression(item)
     if item.kind == "()":
         return "()"
-    sets = [_group_item(one) if isinstance(one, GroupingSets) else _row(one) for one in item.sets]
+    sets = [
+        _group_item(set_) if isinstance(set_, GroupingSets) else _row(set_) for set_ in item.sets
+    ]
     return f"{item.kind}({', '.join(sets)})"
 
 

@@ -110,7 +110,7 @@ def _with(cursor: QueryCursor, start: int) -> Query:
 def _common_table(cursor: QueryCursor) -> CommonTable:
     start = cursor.token.start
     name = identifier(cursor)
-    columns = tuple(one.parts[0] for one in names(cursor)) if cursor.key == "(" else ()
+    columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
     cursor.expect("AS", "(")
     inner = query(cursor)
     cursor.expect(")")
@@ -359,7 +359,7 @@ def _with_suffixes(cursor: QueryCursor, start: int, found: Source) -> Source:
         found = match_recognize(cursor, start, found)
     name = alias(cursor)
     if name is not None:
-        columns = tuple(one.parts[0] for one in names(cursor)) if cursor.key == "(" else ()
+        columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
         found = Aliased(found, name, columns, cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
         found = _sample(cursor, start, found)

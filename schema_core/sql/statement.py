@@ -398,7 +398,14 @@ def show(cursor: QueryCursor) -> Statement:
     start = cursor.expect("SHOW").start
     if cursor.accept("CREATE"):
         return _show_create(cursor, start)
-    subject = next((one for one in SHOW_SUBJECTS if cursor.accept(*one.words.split())), None)
+    subject = next(
+        (
+            show_subject
+            for show_subject in SHOW_SUBJECTS
+            if cursor.accept(*show_subject.words.split())
+        ),
+        None,
+    )
     if subject is None:
         raise refuse(cursor, "an object of SHOW")
     preposition, path = from_or_in(cursor) if subject.place else (None, None)

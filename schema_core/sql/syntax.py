@@ -587,7 +587,7 @@ def rewrite(expression: Expression, change: Change) -> Expression:
         expression = expression.arguments[0]
     found = changed if changed is not None else _below(expression, change)
     for call in reversed(spine):
-        rest = tuple(rewrite(one, change) for one in call.arguments[1:])
+        rest = tuple(rewrite(argument, change) for argument in call.arguments[1:])
         found = _rewrite_clauses(replace(call, arguments=(found, *rest)), change)
     return found
 

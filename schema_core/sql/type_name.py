@@ -304,9 +304,9 @@ def _bare_type(written: TypeName, *, as_cast: bool) -> DataType:
         case TypeName(keyword="MAP", arguments=(key, value)):
             return MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
         case TypeName(keyword="ROW", fields=fields):
-            return RowType([_field(one) for one in fields])
+            return RowType([_field(field) for field in fields])
         case TypeName(keyword="STRUCTURED", strings=(name,), fields=fields):
-            return StructuredType(name, [_field(one) for one in fields])
+            return StructuredType(name, [_field(field) for field in fields])
         case TypeName(keyword="RAW", strings=(name, snapshot)):
             return parse_type(f"RAW({quote_string(name)}, {quote_string(snapshot)})")
         case TypeName(interval=unit) if unit is not None:

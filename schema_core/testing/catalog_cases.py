@@ -525,7 +525,7 @@ STATEMENTS: dict[str, tuple[Capability | None, tuple[str, ...]]] = {
 #: other sets in its turn {1}, and what has been set.
 SETTINGS: dict[str, tuple[Capability | None, str, Callable[[Catalog], Collection[str]]]] = {
     "table": (None, "ALTER TABLE db.t ADD w{0}_{1} INT",
-        lambda c: [one.name for one in c.get_table(ORDERS).get_unresolved_schema().columns]),
+        lambda c: [column.name for column in c.get_table(ORDERS).get_unresolved_schema().columns]),
     "database": (None, "ALTER DATABASE db SET ('w{0}_{1}' = '1')",
         lambda c: c.get_database("db").get_properties()),
     "model": (LEARNT, "ALTER MODEL db.m SET ('w{0}_{1}' = '1')",

@@ -1310,7 +1310,7 @@ class CatalogContract(ABC):
         with ThreadPoolExecutor(len(catalogs)) as pool:
             list(pool.map(add, catalogs))
 
-        assert [*range(1, 11)] == [one.position for one in populated.list_migrations()]
+        assert [*range(1, 11)] == [migration.position for migration in populated.list_migrations()]
 
     # --- limits ----------------------------------------------------------------------------------
 

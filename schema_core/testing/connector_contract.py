@@ -331,7 +331,7 @@ class ConnectorContract(ABC):
     def test_names_are_quoted(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Columns with difficult names are written and read."""
         _need_write(connector)
-        quoted = [print_path((one,)) for one in self.names]
+        quoted = [print_path((name,)) for name in self.names]
         name = table(", ".join(f"{one} INT" for one in quoted))
         row = tuple(range(len(quoted)))
         run(f"INSERT INTO {name} VALUES ({', '.join(map(str, row))})")
@@ -433,7 +433,7 @@ class ConnectorContract(ABC):
         else:
             for writer in range(WRITERS):
                 write(writer)
-        expected = [(one,) for one in range(-2, WRITERS * ROWS)]
+        expected = [(index,) for index in range(-2, WRITERS * ROWS)]
         for _ in range(2):
             assert expected == _by(run(f"SELECT a FROM {name}"))
 
@@ -500,7 +500,7 @@ class ConnectorContract(ABC):
         pairs = [
             [f"CAST({value} AS {type_})" for value in self.partition_types[type_]] for type_ in keys
         ]
-        first, second = ", ".join(one[0] for one in pairs), ", ".join(one[1] for one in pairs)
+        first, second = ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
         query = f"SELECT 1, {first} UNION ALL SELECT 2, {second}"
         run(f"INSERT INTO {name} {query}")
         assert run(query) == run(f"SELECT * FROM {name}")
@@ -591,35 +591,37 @@ class ConnectorContract(ABC):
         run("SELECT a FROM (VALUES (1)) AS v(a)")  # starts Spark
         path = self.connector_path or _import_path(type(connector))
         states = kill_writes(
-            path, [one.write for one in kills], active_settings(), self.kill_timeout
+            path, [kill.write for kill in kills], active_settings(), self.kill_timeout
         )
         failed = {key: one.error for key, one in states.items() if one.name == FAILED}
         assert not failed, f"writes failed: {failed}"
 
         everything = " UNION ALL ".join(
-            f"SELECT '{one.write.table}' AS t, a, p FROM {one.write.table}" for one in kills
+            f"SELECT '{kill.write.table}' AS t, a, p FROM {kill.write.table}" for kill in kills
         )
         found = _rows_by_table(run(everything))
         partial = {
-            one.place: found.get(one.write.table, [])
-            for one in kills
-            if found.get(one.write.table, []) not in one.allowed(states[one.write.table])
+            kill.place: found.get(kill.write.table, [])
+            for kill in kills
+            if found.get(kill.write.table, []) not in kill.allowed(states[kill.write.table])
         }
         assert not partial, f"visible after the kill: {partial}"
         assert found == _rows_by_table(run(everything)), "the rows changed between two reads"
-        for one in kills:
-            name = one.write.table
-            again = found[name] != one.new
-            run(one.write.write if again else f"INSERT INTO {name} SELECT 31, 'x'")
+        for kill in kills:
+            name = kill.write.table
+            again = found[name] != kill.new
+            run(kill.write.write if again else f"INSERT INTO {name} SELECT 31, 'x'")
         later = _rows_by_table(run(everything))
         expected = {
-            one.write.table: one.new if found[one.write.table] != one.new else [*one.new, (31, "x")]
-            for one in kills
+            kill.write.table: kill.new
+            if found[kill.write.table] != kill.new
+            else [*kill.new, (31, "x")]
+            for kill in kills
         }
         wrong = {
-            one.place: later[one.write.table]
-            for one in kills
-            if later[one.write.table] != expected[one.write.table]
+            kill.place: later[kill.write.table]
+            for kill in kills
+            if later[kill.write.table] != expected[kill.write.table]
         }
         assert not wrong, f"visible after the next write: {wrong}"
 
@@ -671,7 +673,8 @@ class ConnectorContract(ABC):
         name = table(", ".join(["k INT", *(f"{key} {one.type}" for key, one in columns.items())]))
         rows = [
             ", ".join(
-                f"CAST({one.values[place] or 'NULL'} AS {one.type})" for one in columns.values()
+                f"CAST({column.values[place] or 'NULL'} AS {column.type})"
+                for column in columns.values()
             )
             for place in range(6)
         ]
@@ -751,7 +754,7 @@ class ConnectorContract(ABC):
                 shown = repr([tuple(row) for row in result.collect()])
             except SchemaCoreError as error:
                 shown = _chain(error)
-            assert [] == [one for one in secrets if one in shown], statement
+            assert [] == [secret for secret in secrets if secret in shown], statement
 
 
 # --- writes of a killed process ------------------------------------------------------------------
@@ -838,10 +841,10 @@ def _changed_values(
     """
     samples = list(types.values())
     name = table(", ".join(["k INT", *(f"c{n} {one.type}" for n, one in enumerate(samples))]))
-    height = max(len(one.values) for one in samples) + 1
+    height = max(len(sample.values) for sample in samples) + 1
     # the values in SQL; NULL in the last row, and below the last value of a type
     rows = [
-        [one.values[row] if row < len(one.values) else "NULL" for one in samples]
+        [sample.values[row] if row < len(sample.values) else "NULL" for sample in samples]
         for row in range(height)
     ]
     selects = []
@@ -891,7 +894,7 @@ def _refuses(run: Any, statement: str) -> None:
 
 def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
     """Return the rest of queries of a key or count each, by what they test."""
-    tested = {f"WHERE {one}": f"k FROM {name} WHERE {one}" for one in conditions}
+    tested = {f"WHERE {condition}": f"k FROM {name} WHERE {condition}" for condition in conditions}
     inner = {
         "COUNT(*)": f"SELECT k FROM {name}",
         "LIMIT": f"SELECT k FROM {name} LIMIT 4",
@@ -932,7 +935,7 @@ def _refuses_text(option: ConfigOption[Any]) -> bool:
 def _refused_option(run: Any, statement: str, code: str, key: str) -> None:
     with pytest.raises(SchemaError) as caught:
         run(statement)
-    found = [one for one in caught.value.diagnostics if one.code == code]
+    found = [diagnostic for diagnostic in caught.value.diagnostics if diagnostic.code == code]
     assert found, f"{statement}: no error {code}"
     assert any(key in str(one) for one in found), f"{code} does not name {key!r}"
 

@@ -142,8 +142,8 @@ def _leaves(columns: Columns) -> Leaves:
     """Return the arguments of calls, as syntax trees and typed."""
     scope = ColumnScope(dict(columns))
     written = (*_values(columns), parse_expression(LITERALS[-1]))
-    types = ((one, TypeArgument(one, data_type(one, as_cast=True))) for one in TARGETS)
-    words = ((one, Keyword(one, SymbolType(nullable=False))) for one in WORDS)
+    types = ((target, TypeArgument(target, data_type(target, as_cast=True))) for target in TARGETS)
+    words = ((word, Keyword(word, SymbolType(nullable=False))) for word in WORDS)
     return (*((one, infer(scope, one)) for one in written), *types, *words)
 
 
@@ -152,7 +152,7 @@ def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
     """Return well-typed calls of a function, some for each number of arguments."""
     found: list[Call] = []
     for count in _counts(name):
-        calls = (one for one in _calls(name, count, columns) if _root(one, columns) is not None)
+        calls = (call for call in _calls(name, count, columns) if _root(call, columns) is not None)
         found += islice(calls, KEPT)
     return tuple(found)
 

@@ -107,7 +107,7 @@ def kill_writes(
     plan = {
         "connector": connector,
         "settings": {**START, **kept, **SETTINGS},
-        "writes": [asdict(one) for one in writes],
+        "writes": [asdict(write) for write in writes],
     }
     states: dict[str, KilledWriteState] = {}
     is_ready = False

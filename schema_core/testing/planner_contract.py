@@ -466,7 +466,7 @@ class PlannerContract(ABC):
         environment.execute_sql(INSERT.format(name)).wait()
         (graph,) = graphs
         assert graph.name.strip()
-        assert [name] == [one.get_object_name() for one in graph.sinks]
+        assert [name] == [sink.get_object_name() for sink in graph.sinks]
 
     def test_nothing_is_written_before_the_job(
         self, environment: TableEnvironment, recorder: Recorder, table: MakePlannerTable, read: Any
@@ -694,6 +694,6 @@ def _status(result: TableResult) -> JobStatus:
 def _check_columns(recorder: Recorder, case: QueryCase) -> None:
     """Assert that the last result has the names and types of its query."""
     query, rows = recorder.selected[-1]
-    expected = [(one.name, str(one.type)) for one in result_columns(query)]
+    expected = [(column.name, str(column.type)) for column in result_columns(query)]
     assert list(case.columns) == [name for name, _ in expected]
     assert expected == [(name, str(type_)) for name, type_ in rows.columns]

@@ -213,9 +213,9 @@ def values(type_: DataType) -> st.SearchStrategy[Any]:
 def has_values(type_: DataType) -> bool:
     """Return whether there is a strategy: Python has values, and fixed lengths are not too long."""
     return all(
-        (type(one) in DRAWN or one.is_nullable)
-        and not (isinstance(one, atomic.CharType | atomic.BinaryType) and one.length > LONGEST)
-        for one in type_.walk()
+        (type(node) in DRAWN or node.is_nullable)
+        and not (isinstance(node, atomic.CharType | atomic.BinaryType) and node.length > LONGEST)
+        for node in type_.walk()
     )
 
 
@@ -251,7 +251,7 @@ def _array(type_: ArrayType) -> st.SearchStrategy[list[Any]]:
 
 
 def _row(type_: RowType | StructuredType) -> st.SearchStrategy[tuple[Any, ...]]:
-    return st.tuples(*(values(one.data_type) for one in type_.fields))
+    return st.tuples(*(values(field.data_type) for field in type_.fields))
 
 
 def _hashable(type_: DataType) -> st.SearchStrategy[Any]:
@@ -467,7 +467,9 @@ def distributions(draw: st.DrawFn, names_: list[str]) -> TableDistribution | Non
 
 def physical_names(schema: Schema) -> list[str]:
     """The names of the physical columns."""
-    return [one.name for one in schema.columns if isinstance(one, UnresolvedPhysicalColumn)]
+    return [
+        column.name for column in schema.columns if isinstance(column, UnresolvedPhysicalColumn)
+    ]
 
 
 @st.composite

@@ -271,7 +271,7 @@ def _steps(type_: DataType) -> Sequence[str]:
     """Return the path step of each child."""
     match type_:
         case RowType(fields=fields) | StructuredType(fields=fields):
-            return [f"field {one.name!r}" for one in fields]
+            return [f"field {field.name!r}" for field in fields]
         case MapType():
             return ("key", "value")
         case _:

@@ -156,7 +156,7 @@ def _multiset(element: Any) -> DataType:
 
 def _union(*members: Any) -> DataType:
     """Return the type of the only member other than None."""
-    others = [one for one in members if one is not types.NoneType]
+    others = [member for member in members if member is not types.NoneType]
     if len(others) != 1:
         raise SchemaError(
             f"a union of several types has no data type: {members}", code="data-type-not-inferred"
@@ -200,7 +200,7 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
 def _of_class(kind: type) -> DataType | None:
     """Return a structured type for a dataclass, a row for a named tuple or typed dictionary."""
     if is_dataclass(kind):
-        names = [one.name for one in fields(kind)]
+        names = [field.name for field in fields(kind)]
         return StructuredType(class_name(kind), _fields(kind, names), nullable=False)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return RowType(_fields(kind, kind._fields), nullable=False)

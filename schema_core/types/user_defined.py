@@ -115,7 +115,7 @@ class StructuredType(ComposedType):
 
     def children(self) -> tuple[DataType, ...]:
         """The types of the attributes."""
-        return tuple(one.data_type for one in self.fields)
+        return tuple(field.data_type for field in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """Return the type with the same attributes and other attribute types."""
@@ -139,7 +139,7 @@ class StructuredType(ComposedType):
         """The same with the summaries of the attributes."""
         if self.path:
             return self.body()
-        fields = ", ".join(one.as_summary_string() for one in self.fields)
+        fields = ", ".join(field.as_summary_string() for field in self.fields)
         return f"STRUCTURED<{quote_string(self.class_name or '')}, {fields}>"
 
 

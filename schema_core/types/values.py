@@ -149,7 +149,7 @@ def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
         return _first(_pairs(type_.fields, value))
     if named is None:
         return wrong_class(type_, "a row", value)
-    return _first(_pairs(type_.fields, [named.get(one.name) for one in type_.fields]))
+    return _first(_pairs(type_.fields, [named.get(field.name) for field in type_.fields]))
 
 
 def _pairs(
@@ -169,7 +169,7 @@ def named_values(value: object) -> Mapping[str, object] | None:
         case tuple() | list():
             return None
         case _ if is_dataclass(value):
-            return {one.name: getattr(value, one.name) for one in fields(value)}
+            return {field.name: getattr(value, field.name) for field in fields(value)}
         case _:
             return getattr(value, "__dict__", None)
 
@@ -454,7 +454,7 @@ def _to_row(type_: RowType | StructuredType, value: object) -> Converted:
 def _to_named_row(
     type_: RowType | StructuredType, value: object, named: Mapping[str, object]
 ) -> Converted:
-    names = [one.name for one in type_.fields]
+    names = [field.name for field in type_.fields]
     unknown = [name for name in named if name not in names]
     if unknown and isinstance(value, dict | Row):
         return _refuse(f"{type_.as_summary_string()} has no field {unknown[0]!r}")

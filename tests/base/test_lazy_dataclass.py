@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Callable[[Decorator], type[Any]], tuple[Any, ...], tuple[
 FACTS: dict[str, Callable[[type[Any], Any], Any]] = {
     "signature": lambda cls, _: (str(inspect.signature(cls)), str(inspect.signature(cls))),
     "signature of init": lambda cls, _: str(inspect.signature(cls.__init__)),
-    "fields": lambda cls, _: [(one.name, one.type) for one in dataclasses.fields(cls)],
+    "fields": lambda cls, _: [(field.name, field.type) for field in dataclasses.fields(cls)],
     "match": lambda cls, _: cls.__match_args__,
     "slots": lambda cls, _: cls.__slots__ if "__slots__" in vars(cls) else None,
     "hashable": lambda cls, _: cls.__hash__ is None,
@@ -182,10 +182,10 @@ def test_first_used_by_several_threads() -> None:
         found.append(Shared(3))
 
     threads = [threading.Thread(target=create) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert found == [Shared(3)] * 8
     assert found[0].y == 1
 

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         found = {
             "machine": machine(),
-            "figures": [one._asdict() for one in figures],
+            "figures": [figure._asdict() for figure in figures],
             "growth": grown,
         }
         Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
@@ -63,9 +63,9 @@ def once(options: argparse.Namespace) -> int:
     """Measure our candidates in one round; print JSON. It is what `compare` runs."""
     from tests.benchmarks import core
 
-    own = [Task(one.name, one.candidates[:1]) for one in core.tasks(None)]
+    own = [Task(task.name, task.candidates[:1]) for task in core.tasks(None)]
     figures = measured("core", own, 1, options.seconds)
-    print(json.dumps({one.task: one.shortest for one in figures}))
+    print(json.dumps({figure.task: figure.shortest for figure in figures}))
     return 0
 
 
@@ -124,23 +124,23 @@ def plot(figures: list[Figure], grown: dict[str, list[tuple[int, float]]], path:
     plt: Any = import_module("matplotlib.pyplot")
     # equal figures give equal files, with letters instead of their outlines
     mpl.rcParams.update({"svg.hashsalt": "schema_core", "svg.fonttype": "none"})
-    ours = {one.task: one for one in figures if one.candidate == "schema_core"}
+    ours = {figure.task: figure for figure in figures if figure.candidate == "schema_core"}
     ratios = [
-        (one.task, ours[one.task].median / one.median)
-        for one in figures
-        if one.candidate == "Flink's JVM"
+        (figure.task, ours[figure.task].median / figure.median)
+        for figure in figures
+        if figure.candidate == "Flink's JVM"
     ]
     drawing = plt.figure(figsize=(9, 7), layout="constrained")
     bars, lines = drawing.subplots(2, 1, height_ratios=[2, 1])
     names = [name for name, _ in ratios][::-1]
     values = [value for _, value in ratios][::-1]
-    bars.barh(names, values, color=["#2a7" if one <= 1 else "#c73" for one in values])
+    bars.barh(names, values, color=["#2a7" if value <= 1 else "#c73" for value in values])
     bars.axvline(1, color="black", linewidth=0.8)
     bars.set_xscale("log")
     bars.set_xlabel("processor time of schema_core for one second of Flink's warm JVM")
     for name, points in grown.items():
         sizes, times = zip(*points, strict=True)
-        lines.plot(sizes, [one / 1000 for one in times], marker="o", label=name)
+        lines.plot(sizes, [time / 1000 for time in times], marker="o", label=name)
     lines.set_xscale("log")
     lines.set_yscale("log")
     lines.set_xlabel("columns of a schema; statements of a script")

@@ -135,7 +135,9 @@ def memory(count: int) -> None:
 def resident() -> int:
     """The bytes of memory of this process."""
     line = next(
-        one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmRSS")
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmRSS")
     )
     return int(line.split()[1]) * 1024
 

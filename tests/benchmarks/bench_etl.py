@@ -111,9 +111,9 @@ def lineitem(work: Work, path: str) -> Candidates:
     """Tables written from lineitem, with NOT NULL and lengths checked in every column."""
     types = {"bigint": "BIGINT", "date": "DATE"}
     columns = [
-        f"{one.name} {STRINGS.get(one.name) or types.get(kind, kind.upper())} NOT NULL"
-        for one in work.spark.read.parquet(path).schema.fields
-        for kind in [one.dataType.simpleString()]
+        f"{field.name} {STRINGS.get(field.name) or types.get(kind, kind.upper())} NOT NULL"
+        for field in work.spark.read.parquet(path).schema.fields
+        for kind in [field.dataType.simpleString()]
     ]
     computed = [f"{name} AS {expression}" for name, expression in COMPUTED.items()]
     work.environment.execute_sql(
@@ -240,9 +240,9 @@ def main() -> None:
         candidates = [*levels(work, given.lineitem, resolved), *lineitem(work, given.lineitem)]
         if resolved is not None:
             candidates = [*flights(work, resolved), *candidates]
-        for one in candidates:
-            if given.only in one[0]:
-                report(*one, given.pairs)
+        for candidate in candidates:
+            if given.only in candidate[0]:
+                report(*candidate, given.pairs)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def environment(planner: DryRunPlanner | None = None) -> TableEnvironment:
 
 def shown(error: SchemaCoreError) -> object:
     """Everything that is printed of an error."""
-    return str(error), [(one.line, one.column) for one in error.diagnostics]
+    return str(error), [(diagnostic.line, diagnostic.column) for diagnostic in error.diagnostics]
 
 
 # --- expressions ---------------------------------------------------------------------------------

@@ -90,11 +90,12 @@ def steps() -> dict[str, Callable[[list[str]], object]]:
     sweeping = partial(sweep_batches, "maps", True, True)
     reporting = partial(report_batches, "maps", True, True)
     return {
-        "JSON only":            lambda maps: [json.loads(one) for one in maps],
-        "decode":               lambda maps: [decode_table(json.loads(one)) for one in maps],
-        "decode and resolve":   lambda maps: [resolve_table(decode_table(json.loads(one)), resolver)
-                                              for one in maps],
-        "verify":               lambda maps: [verify(json.loads(one)) for one in maps],
+        "JSON only":            lambda maps: [json.loads(text) for text in maps],
+        "decode":               lambda maps: [decode_table(json.loads(text)) for text in maps],
+        "decode and resolve":   lambda maps: [
+            resolve_table(decode_table(json.loads(text)), resolver) for text in maps
+        ],
+        "verify":               lambda maps: [verify(json.loads(text)) for text in maps],
         "sweep, results":       lambda maps: list(sweeping(iter([batch_of(maps)]))),
         "sweep, report":        lambda maps: list(reporting(iter([batch_of(maps)]))),
     }  # fmt: skip

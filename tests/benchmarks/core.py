@@ -67,7 +67,7 @@ EXPRESSIONS = (
     "FLOOR(c7 TO MONTH)",
 )
 #: What sqlglot parses as well.
-SHARED = tuple(one for one in EXPRESSIONS if "RETURNING" not in one)
+SHARED = tuple(expression for expression in EXPRESSIONS if "RETURNING" not in expression)
 COLUMNS = [(f"column_{place}", COLUMN_TYPES[place % 10]) for place in range(100)]
 BASE = [
     *((f"c{place}", BASE_TYPES[place % 10]) for place in range(80)),
@@ -105,8 +105,8 @@ def forget() -> None:
     modules = [one for name, one in sys.modules.items() if name.startswith("schema_core")]
     functions: Iterator[Any] = (
         value
-        for one in modules
-        for value in list(vars(one).values())
+        for module in modules
+        for value in list(vars(module).values())
         if isinstance(value, FunctionType)
     )
     for function in functions:
@@ -157,7 +157,7 @@ def _inputs() -> Iterator[tuple[str, str]]:
     yield from (("column", f"{name} {type_}") for name, type_ in COLUMNS)
     yield from (("base", f"{name} {type_}") for name, type_ in BASE)
     yield from (("computed", f"{name} {text}") for name, text in COMPUTED)
-    yield from (("expression", one) for one in EXPRESSIONS)
+    yield from (("expression", expression) for expression in EXPRESSIONS)
     yield from (("type", one) for one in by_hand.TEN)
     yield "statement", STATEMENT
 
@@ -207,11 +207,15 @@ def tasks(jvm: Jvm | None) -> list[Task]:
     types = [parse_type(one) for one in by_hand.TEN]
     add("parse 10 types, first sight", _parse_types, "parse types", forget)
     add("parse 10 types, seen before", _parse_types, "parse types")
-    add("print 10 types", lambda: [one.as_serializable_string() for one in types], "print types")
+    add(
+        "print 10 types",
+        lambda: [data_type.as_serializable_string() for data_type in types],
+        "print types",
+    )
     scope = ColumnScope({name: parse_type(type_) for name, type_ in BASE})
     add(
         "parse and type 20 expressions",
-        lambda: [infer(scope, parse_expression(one)) for one in EXPRESSIONS],
+        lambda: [infer(scope, parse_expression(expression)) for expression in EXPRESSIONS],
         "expressions",
         parse_expression.cache_clear,
     )

@@ -121,9 +121,11 @@ def table(figures: Iterable[Figure]) -> str:
     """Return figures as a table in Markdown, with the ratio of ours to each other candidate."""
     lines = ["| task | candidate | shortest | median | ours to it |", "|---|---|---:|---:|---:|"]
     ours: dict[str, Figure] = {}
-    for one in figures:
-        base = ours.setdefault(one.task, one)
-        ratio = "" if base is one else f"{base.median / one.median:.2f}"
-        times = f"{one.shortest:,.1f} us | {one.median:,.1f} us"
-        lines.append(f"| {one.task if base is one else ''} | {one.candidate} | {times} | {ratio} |")
+    for figure in figures:
+        base = ours.setdefault(figure.task, figure)
+        ratio = "" if base is figure else f"{base.median / figure.median:.2f}"
+        times = f"{figure.shortest:,.1f} us | {figure.median:,.1f} us"
+        lines.append(
+            f"| {figure.task if base is figure else ''} | {figure.candidate} | {times} | {ratio} |"
+        )
     return "\n".join(lines)

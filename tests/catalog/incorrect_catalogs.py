@@ -165,7 +165,11 @@ class ForgetsDescriptions(InMemoryCatalog):
 
 class KeepsTypesOfDropped(InMemoryCatalog):
     def drop_database(self, name: str, *more: Any) -> None:
-        paths = [ObjectPath(name, one) for one in self.list_types(name)] if name == "db" else []
+        paths = (
+            [ObjectPath(name, data_type) for data_type in self.list_types(name)]
+            if name == "db"
+            else []
+        )
         kept = {path: self.get_type(path) for path in paths}
         super().drop_database(name, *more)
         for path, type_ in kept.items():
@@ -209,7 +213,7 @@ class ChangesAtOnce(InMemoryCatalog):
 
 class ForgetsWhoMigrated(InMemoryCatalog):
     def list_migrations(self) -> list[CatalogMigration]:
-        return [replace(one, parents=()) for one in super().list_migrations()]
+        return [replace(migration, parents=()) for migration in super().list_migrations()]
 
 
 #: Catalogs with one error each.

@@ -49,7 +49,7 @@ def test_every_method_rejects_arguments_of_a_wrong_type(kind: str, tmp_path: Pat
     """Its first argument that is looked at; and that none of its own is a `TypeError` inside."""
     catalog = made(kind, tmp_path)
     for name, parameters in METHODS.items():
-        given = {one: Odd() for one in parameters if one != "expected"}
+        given = {parameter: Odd() for parameter in parameters if parameter != "expected"}
         with pytest.raises(SchemaError) as caught:
             getattr(catalog, name)(**given)
         assert caught.value.code == "wrong-argument", name

@@ -71,7 +71,7 @@ def test_all_option_errors_are_reported_at_once() -> None:
     with pytest.raises(SchemaError) as caught:
         create("declared", size="two", urll="x")
 
-    codes = {one.code: one.hint for one in caught.value.diagnostics}
+    codes = {diagnostic.code: diagnostic.hint for diagnostic in caught.value.diagnostics}
     assert {"missing-option", "invalid-option-value", "invalid-catalog-option"} == set(codes)
     assert codes["invalid-catalog-option"] == "did you mean 'url'?"
 

@@ -138,7 +138,7 @@ def test_a_descriptor_is_altered(store: FileCatalogStore, tmp_path: Path) -> Non
     store.alter_catalog("c", changed)
 
     assert changed == store.get_catalog("c")
-    assert ["c.yaml"] == [one.name for one in (tmp_path / "made" / "catalogs").iterdir()]
+    assert ["c.yaml"] == [path.name for path in (tmp_path / "made" / "catalogs").iterdir()]
     with pytest.raises(NotFoundError):
         store.alter_catalog("d", changed)
     assert ["c"] == store.list_catalogs()
@@ -168,14 +168,14 @@ def test_a_failed_alter_keeps_the_descriptor(
 
     assert before == store.get_catalog("c")
     assert ["c", "default_catalog"] == env.list_catalogs()
-    assert ["c.yaml"] == [one.name for one in (tmp_path / "made" / "catalogs").iterdir()]
+    assert ["c.yaml"] == [path.name for path in (tmp_path / "made" / "catalogs").iterdir()]
 
 
 def test_files_are_readable_by_their_owner_only(store: FileCatalogStore, tmp_path: Path) -> None:
     store.store_catalog("c", DESCRIPTOR)
     folder = tmp_path / "made" / "catalogs"
 
-    assert ["c.yaml"] == [one.name for one in folder.iterdir()]
+    assert ["c.yaml"] == [path.name for path in folder.iterdir()]
     assert 0o600 == stat.S_IMODE((folder / "c.yaml").stat().st_mode)
 
 

@@ -75,10 +75,10 @@ def test_dropping_a_table_deletes_its_directory(
 
     environment.execute_sql("DROP TABLE t")
     environment.execute_sql("DROP TABLE own")
-    assert [False, True, True] == [one.exists() for one in places]
+    assert [False, True, True] == [place.exists() for place in places]
     assert (tmp_path / "own").exists()
     environment.execute_sql("DROP DATABASE d CASCADE")
-    assert not any(one.exists() for one in places)
+    assert not any(place.exists() for place in places)
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", "x" * 200, "ä ö%", ".hidden"])
@@ -100,7 +100,7 @@ def test_what_the_catalog_sets_is_refused(environment: TableEnvironment) -> None
         assert "reserved-option" == code(environment, statement)
     query = "CREATE TABLE t WITH ('path' = 'x') AS SELECT 1 AS a"
     assert "reserved-option" == code(environment, query)
-    assert "reserved-option" in [one.code for one in environment.plan_ctas(query).problems]
+    assert "reserved-option" in [problem.code for problem in environment.plan_ctas(query).problems]
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_bucket_keys_are_validated_before_partition_keys() -> None:
         resolve_table(table, RESOLVER)
 
     assert [("bucket key 'missing'",), ("distribution",), ("partition key 'nowhere'",)] == [
-        one.path for one in caught.value.diagnostics
+        diagnostic.path for diagnostic in caught.value.diagnostics
     ]
 
 

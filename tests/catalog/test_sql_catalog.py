@@ -104,7 +104,7 @@ def test_names_are_found_in_databases_of_any_collation(
     catalog = SqlCatalog("c", url, username=postgres.username, password=postgres.password)
     names = ODD_NAMES
     if encoding == "LATIN1":
-        names = tuple(one for one in ODD_NAMES if max(one) <= "\xff")
+        names = tuple(odd_name for odd_name in ODD_NAMES if max(odd_name) <= "\xff")
 
     check_names_by_prefix(catalog, names)
     catalog.close()
@@ -142,7 +142,7 @@ def test_prefixes_on_postgresql_are_ranges_of_an_index(postgres: Server, tmp_pat
         connection = entries.connection
         sa.event.listen(connection, "before_execute", lambda _, query, *__: queries.append(query))
         entries.some_names(1, "table", "kind", None)
-        (query,) = (one for one in queries if "UNION ALL" in str(one))
+        (query,) = (query for query in queries if "UNION ALL" in str(query))
         text = query.compile(connection, compile_kwargs={"literal_binds": True})
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         plan = connection.exec_driver_sql(f"EXPLAIN {text}").scalars().all()

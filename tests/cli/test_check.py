@@ -33,7 +33,7 @@ def check(path: Path, text: str) -> tuple[int, list[str]]:
     result = CliRunner().invoke(application(), ["check", str(path)])
     lines = result.output.splitlines()
     assert "hunter2" not in result.output
-    return result.exit_code, [one.removeprefix(f"{path}:") for one in lines if "error[" in one]
+    return result.exit_code, [line.removeprefix(f"{path}:") for line in lines if "error[" in line]
 
 
 def test_options_and_connectors_are_checked(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_severities_of_the_caller(tmp_path: Path) -> None:
 
 def test_an_acceptance_of_all_tables_is_needed_by_one(tmp_path: Path) -> None:
     accept = tmp_path / "accept.toml"
-    accept.write_text("\n".join(one for one in ACCEPT.splitlines() if "table" not in one))
+    accept.write_text("\n".join(line for line in ACCEPT.splitlines() if "table" not in line))
     other = ORDERS.replace("orders", "others")
 
     code, output = run(tmp_path, ORDERS + other, CHANGED + other, "--accept", str(accept))
@@ -124,7 +124,9 @@ def test_an_acceptance_of_all_tables_is_needed_by_one(tmp_path: Path) -> None:
 def test_what_cannot_be_compared_ends_with_2(
     tmp_path: Path, new: str, options: list[str], problem: str
 ) -> None:
-    code, output = run(tmp_path, ORDERS, new, *(one.format(folder=tmp_path) for one in options))
+    code, output = run(
+        tmp_path, ORDERS, new, *(option.format(folder=tmp_path) for option in options)
+    )
 
     assert 2 == code
     assert problem in output

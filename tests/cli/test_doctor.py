@@ -40,7 +40,7 @@ def test_doctor_fits_a_narrow_terminal_and_shortens_nothing() -> None:
 def test_doctor_lists_caches_with_their_limits() -> None:
     result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
     [line] = [
-        one for one in result.output.splitlines() if one.startswith("types.type_parser.parse ")
+        line for line in result.output.splitlines() if line.startswith("types.type_parser.parse ")
     ]
 
     *_, most, unit = line.split()

@@ -93,7 +93,7 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
         assert line.startswith("::")
         head, _, message = line[2:].partition("::")
         name, _, places = head.partition(" ")
-        pairs = dict(one.split("=", 1) for one in places.split(","))
+        pairs = dict(part.split("=", 1) for part in places.split(","))
         for code, char in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):
             pairs = {key: value.replace(code, char) for key, value in pairs.items()}
             if code not in ("%3A", "%2C"):

@@ -101,7 +101,7 @@ def test_the_action_of_github(project: Path) -> None:
 def test_a_new_project_passes_its_own_workflow(project: Path) -> None:
     new = project / "new"
     assert 0 == CliRunner().invoke(application(), ["init", str(new)]).exit_code
-    assert {new / name for name in FILES} == {one for one in new.rglob("*") if one.is_file()}
+    assert {new / name for name in FILES} == {path for path in new.rglob("*") if path.is_file()}
     (command,) = re.findall(r"run: (schema-core .+)", FILES[".github/workflows/schemas.yml"])
 
     done = shell(project, f"cd new && {command}")

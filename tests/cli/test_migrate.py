@@ -67,7 +67,7 @@ def test_the_life_of_a_table(shell: Shell) -> None:
     assert "downgrade 0002_add_b: 1 statement\n" == shell.run("downgrade", "-1")
     rows = json.loads(shell.run("history", "--format", "json"))["migrations"]
     assert [("0001_create_t", "applied"), ("0002_add_b", "pending")] == [
-        (one["name"], one["state"]) for one in rows
+        (row["name"], row["state"]) for row in rows
     ]
     assert "stamped 0001_create_t\nstamped 0002_add_b\n" == shell.run("stamp", "2")
     assert "downgrade" in shell.run("downgrade", "--dry-run", "base", status=1) or shell.errors

@@ -46,7 +46,7 @@ def call(*arguments: object) -> tuple[int, str, str]:
 
 def test_a_snapshot_has_a_file_for_each_table(tmp_path: Path, files: tuple[Path, Path]) -> None:
     code, _, _ = call("snapshot", files[0], "-o", tmp_path / "out")
-    texts = {split_names(unquote(one.stem)): one for one in (tmp_path / "out").iterdir()}
+    texts = {split_names(unquote(path.stem)): path for path in (tmp_path / "out").iterdir()}
 
     assert 0 == code
     for names in (("a", "b.c"), ("a.b", "c"), ("default_database", "or`ders")):

@@ -38,7 +38,7 @@ def invoke(*arguments: str) -> Any:
 
 
 def tree(folder: Path) -> set[str]:
-    return {one.relative_to(folder).as_posix() for one in folder.rglob("*")}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_the_directory_is_not_that_of_migrations(
     monkeypatch.setenv("SCHEMA_CORE_DIRECTORY", "of-all")
 
     assert 0 == invoke("catalog", "shop").exit_code
-    assert {"schema-core.toml", "shop"} == {one.name for one in folder.iterdir()}
+    assert {"schema-core.toml", "shop"} == {path.name for path in folder.iterdir()}
 
 
 def test_the_directory_may_be_configured_for_the_command(
@@ -164,7 +164,7 @@ def test_an_empty_directory_is_used_and_stays_the_same(folder: Path) -> None:
     assert 0 == invoke("catalog", "shop").exit_code
     assert before == (folder / "shop").stat().st_ino
     assert {"README.md", "pyproject.toml", "src", "tests"} == {
-        one.name for one in (folder / "shop").iterdir()
+        path.name for path in (folder / "shop").iterdir()
     }
 
 

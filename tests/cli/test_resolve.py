@@ -204,7 +204,7 @@ def test_errors_beyond_the_maximum_are_not_listed() -> None:
         errors = check(session, text)
 
     assert len(errors) == MAX_ERRORS + 1
-    assert {one.code for one in errors[:-1]} == {"unknown-function"}
+    assert {error.code for error in errors[:-1]} == {"unknown-function"}
     assert errors[-1].code == "too-many-errors"
 
 

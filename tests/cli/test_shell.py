@@ -131,7 +131,7 @@ def test_tables_fit_the_terminal() -> None:
     assert max(map(len, lines)) <= 40
     assert "…" in lines[1]
     assert "<N…" in lines[1]
-    assert shell.MAX_ROWS == sum(one.startswith("xxx") for one in lines)
+    assert shell.MAX_ROWS == sum(line.startswith("xxx") for line in lines)
     assert "1,000 rows or more; the first 1,000 are shown" == "".join(lines[-2:])
 
 

@@ -52,7 +52,7 @@ def test_the_tables_of_a_catalog_are_shown_and_written(tmp_path: Path, file: Pat
 
     assert (0, f"3 files in {output}\n") == (done.exit_code, done.stdout)
     assert ["d.t.sql", "default.a%2Fb.sql", "default.v.sql"] == sorted(
-        one.name for one in output.iterdir()
+        path.name for path in output.iterdir()
     )
     assert (output / "d.t.sql").read_text().startswith("CREATE TABLE `d`.`t` (")
     assert (output / "default.v.sql").read_text().startswith("CREATE VIEW `default`.`v`")

@@ -221,7 +221,13 @@ def shown_by(error: BaseException) -> Iterator[str]:
     yield "".join(traceback.format_exception(error, limit=0))
     yield from map(str, getattr(error, "__notes__", ()))
     if isinstance(error, SchemaCoreError):
-        for one in error.diagnostics:
-            yield from (repr(one), str(one), one.message, one.hint or "", *one.path)
+        for diagnostic in error.diagnostics:
+            yield from (
+                repr(diagnostic),
+                str(diagnostic),
+                diagnostic.message,
+                diagnostic.hint or "",
+                *diagnostic.path,
+            )
     if error.__cause__ is not None:
         yield from shown_by(error.__cause__)

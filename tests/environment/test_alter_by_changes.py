@@ -51,7 +51,7 @@ def test_changes_are_applied_and_shown() -> None:
 
     assert made.alter_table("t", [AddColumn(C, ColumnPosition.after("a")), TableChange.add(key)])
     assert made.alter_table("t", [TableChange.add(index)])
-    assert ["a", "c", "b", "d"] == [one.name for one in stored(made).schema.columns]
+    assert ["a", "c", "b", "d"] == [column.name for column in stored(made).schema.columns]
     assert (key, (index,)) == (stored(made).schema.primary_key, stored(made).schema.indexes)
 
 

@@ -79,7 +79,9 @@ def queried(environment: TableEnvironment, name: str) -> list[str] | str:
         run = environment._session.executable(table.relation)
     except SchemaCoreError as error:
         return error.code
-    assert [one.type for one in run.columns] == [one.type for one in table.relation.columns]
+    assert [column.type for column in run.columns] == [
+        column.type for column in table.relation.columns
+    ]
     return [
         shown(name, type_.nullable().as_summary_string(), nullable=type_.is_nullable)
         for name, type_ in table.relation.columns

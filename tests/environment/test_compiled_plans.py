@@ -98,7 +98,7 @@ def test_a_plan_is_plain_json(env: TableEnvironment, tmp_path: Path) -> None:
         ],
         "hooks": [],
     }
-    assert [one["path"][-1] for one in objects] == ["sink", "v"]
+    assert [object_["path"][-1] for object_ in objects] == ["sink", "v"]
     assert objects[0]["properties"]["schema.0.data-type"] == "INT"
     assert objects[1]["expanded_query"].startswith("SELECT")
 
@@ -149,7 +149,7 @@ def test_each_view_is_resolved_once(env: TableEnvironment, monkeypatch: pytest.M
     # the INSERT, the names in its plan, and the plan that is opened to check it
     assert compiled <= 4 * (depth + 1)
     assert [f"v{number}" for number in range(depth + 1)] == [
-        one["path"][-1] for one in objects if one["path"][-1] != "sink"
+        object_["path"][-1] for object_ in objects if object_["path"][-1] != "sink"
     ]
 
 

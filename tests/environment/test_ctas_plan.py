@@ -55,7 +55,8 @@ def test_keys_with_different_values_are_a_problem(environment: TableEnvironment)
     environment.get_config().set(OLD, "true").set(NEW, "false")
 
     assert "conflicting-options" in [
-        one.code for one in plan(environment, f"CREATE TABLE n {FILES} AS SELECT 1").problems
+        problem.code
+        for problem in plan(environment, f"CREATE TABLE n {FILES} AS SELECT 1").problems
     ]
     with pytest.raises(SchemaError, match="different values"):
         environment.execute_sql(f"CREATE TABLE n {FILES} AS SELECT 1")
@@ -72,9 +73,9 @@ def test_all_problems_are_reported_at_once(environment: TableEnvironment) -> Non
 
     assert found.exists
     assert not found.is_executable
-    codes = [one.code for one in found.problems]
+    codes = [problem.code for problem in found.problems]
     assert {"table-exists", "missing-option", "unknown-option", "unknown-metadata"} <= {*codes}
-    assert len(codes) == len({(one.code, one.message) for one in found.problems})
+    assert len(codes) == len({(problem.code, problem.message) for problem in found.problems})
     assert "required options are missing: format, path" in str(found)
 
 
@@ -106,7 +107,7 @@ def test_actions(environment: TableEnvironment) -> None:
     replaced = of("REPLACE TABLE s")
     assert ("replace", AtomicityLevel.ISOLATED) == (replaced.action, replaced.level)
     assert "create" == of("CREATE OR REPLACE TABLE n").action
-    assert ["table-not-found"] == [one.code for one in of("REPLACE TABLE n").problems]
+    assert ["table-not-found"] == [problem.code for problem in of("REPLACE TABLE n").problems]
     mixed = plan(environment, f"CREATE TABLE IF NOT EXISTS s {FILES} AS SELECT 'x', 1, 2")
     assert not mixed.is_executable
 
@@ -119,14 +120,14 @@ def test_losses(environment: TableEnvironment) -> None:
         f" a INT NOT NULL, PRIMARY KEY (a) NOT ENFORCED) {FILES} AS"
         " SELECT big.d, l, c, a, t FROM big, s",
     )
-    lost = {".".join(one.path): one for one in found.losses}
+    lost = {".".join(loss.path): loss for loss in found.losses}
 
     assert {"d", "l", "c", "t", "primary key", "comments"} <= lost.keys()
     assert lost["d"].changes_values
     assert lost["l"].changes_values
     assert "nanoseconds" in str(lost["t"])
     into = "CREATE TABLE IF NOT EXISTS s AS SELECT CAST(a + 1 AS INT) AS a, c, t FROM s, big"
-    assert [] == [one for one in plan(environment, into).losses if one.path == ("a",)]
+    assert [] == [loss for loss in plan(environment, into).losses if loss.path == ("a",)]
     null = plan(environment, into.replace("CAST(a + 1 AS INT)", "NULLIF(a, 1)"))
     assert "a row with NULL fails the job" in str(null)
     none = plan(environment, f"CREATE TABLE n {FILES} AS SELECT a FROM s")

@@ -71,7 +71,10 @@ def test_all_errors_are_reported_with_their_positions(environment: TableEnvironm
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(text)
 
-    places = [(one.line, one.column, one.code) for one in caught.value.diagnostics]
+    places = [
+        (diagnostic.line, diagnostic.column, diagnostic.code)
+        for diagnostic in caught.value.diagnostics
+    ]
     assert [(3, 8, "unknown-column"), (4, 8, "unknown-column")] == places
     assert "b AS nope + 1" in str(caught.value)
 

@@ -125,7 +125,7 @@ def test_all_option_errors_are_reported(options: dict[str, str], codes: list[str
     with pytest.raises(SchemaError) as caught:
         validate(Queue(), options)
 
-    assert codes == [one.code for one in caught.value.diagnostics]
+    assert codes == [diagnostic.code for diagnostic in caught.value.diagnostics]
 
 
 def test_a_table_without_connector() -> None:

@@ -63,7 +63,7 @@ def test_types_are_inferred_from_elements(
     table = environment.from_elements(rows, schema)
     columns = table.get_resolved_schema().columns
 
-    assert expected == ", ".join(one.as_summary_string() for one in columns)
+    assert expected == ", ".join(column.as_summary_string() for column in columns)
     assert table.select(*map(table.__getattr__, table.column_names())).column_names()
     assert (
         columns == environment.sql_query(table.as_sql()).get_resolved_schema().columns or not rows
@@ -122,13 +122,17 @@ def test_frames_of_pandas(environment: TableEnvironment) -> None:
 
     table = environment.from_pandas(frame)
     expected = ["`i` BIGINT", "`f` DOUBLE", "`s` STRING", "`t` TIMESTAMP(6)"]
-    assert expected == [one.as_summary_string() for one in table.get_resolved_schema().columns]
+    assert expected == [
+        column.as_summary_string() for column in table.get_resolved_schema().columns
+    ]
     named = environment.from_pandas(frame[["i"]], ["x"])
     assert ["`x` BIGINT"] == [
-        one.as_summary_string() for one in named.get_resolved_schema().columns
+        column.as_summary_string() for column in named.get_resolved_schema().columns
     ]
     typed = environment.from_pandas(frame[["i"]], [DataTypes.INT()])
-    assert ["`i` INT"] == [one.as_summary_string() for one in typed.get_resolved_schema().columns]
+    assert ["`i` INT"] == [
+        column.as_summary_string() for column in typed.get_resolved_schema().columns
+    ]
     with pytest.raises(SchemaCoreError) as caught:
         environment.from_pandas([1])
     assert "wrong-argument" == caught.value.code
@@ -191,7 +195,7 @@ def test_arguments_of_a_wrong_type_are_refused(environment: TableEnvironment, us
 def test_rows_of_expressions(environment: TableEnvironment) -> None:
     table = environment.from_elements([row(1, "a"), row(2.5, lit("b"))], "ROW<x INT, y STRING>")
     assert ["`x` INT", "`y` STRING"] == [
-        one.as_summary_string() for one in table.get_resolved_schema().columns
+        column.as_summary_string() for column in table.get_resolved_schema().columns
     ]
     assert "CAST('b' AS VARCHAR(2147483647))" in table.as_sql()
     single = environment.from_elements([lit(1), lit(2)], "ROW<x BIGINT NOT NULL>")

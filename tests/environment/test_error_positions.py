@@ -65,8 +65,8 @@ def test_position_of_an_error(statement: str, code: str, line: int, column: int)
     text = SCRIPT.format(statement=statement)
 
     def run() -> None:
-        for one in parse_statements(text):
-            list(environment.execute_statement(one, text).collect())
+        for parsed in parse_statements(text):
+            list(environment.execute_statement(parsed, text).collect())
 
     with pytest.raises(SchemaCoreError) as caught:
         run()

@@ -342,7 +342,7 @@ def test_a_plan_for_files_renames_fields_in_place(env: TableEnvironment) -> None
     found = plan_table(env, "t", wanted.build(), renames=renames)
 
     assert found.rewrite is None
-    assert {one for one in found.statements if "RENAME" in one} == {
+    assert {statement for statement in found.statements if "RENAME" in statement} == {
         "ALTER TABLE `t` RENAME `r`.`x` TO `r`.`w`",
         "ALTER TABLE `t` RENAME `r`.`y`.`element`.`k` TO `r`.`y`.`element`.`n`",
     }

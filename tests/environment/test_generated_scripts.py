@@ -27,8 +27,8 @@ def test_statements_succeed_or_raise_with_code_and_position() -> None:
                 continue
             mistakes = diagnostics_of(session, statement)
             done, refused = done + (not mistakes), refused + bool(mistakes)
-            assert all(one.code for one in mistakes)
-            assert all(one.line for one in mistakes if one.text is not None)
+            assert all(mistake.code for mistake in mistakes)
+            assert all(mistake.line for mistake in mistakes if mistake.text is not None)
 
     assert done > COUNT * LENGTH / 10
     assert refused > COUNT * LENGTH / 10

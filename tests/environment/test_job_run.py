@@ -789,7 +789,7 @@ def _logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
     deadline = time.monotonic() + 2
     while not caplog.records and time.monotonic() < deadline:
         time.sleep(0.01)
-    return [(one.levelno, one.getMessage()) for one in caplog.records]
+    return [(record.levelno, record.getMessage()) for record in caplog.records]
 
 
 @pytest.mark.parametrize("dropped_first", [False, True])

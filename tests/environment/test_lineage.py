@@ -81,13 +81,13 @@ def test_lineage_follows_views_and_computed_columns() -> None:
     found = env.lineage("w")
     prefix = "default_catalog.default_database"
 
-    assert ["w", "v", "t"] == [one.identifier.object_name for one in found.tables]
+    assert ["w", "v", "t"] == [table.identifier.object_name for table in found.tables]
     assert "v.e" == short(found.reads(f"{prefix}.w", "f"))
     assert "t.d" == short(found.reads(f"{prefix}.v", "e"))
     assert "t.a t.b" == short(found.reads(f"{prefix}.t", "c"))
     assert () == found.reads(f"{prefix}.t", "a") == found.reads("x", "a") == found.reads("", "x")
     assert "v.e" == short(found.reads("default_catalog.`default_database`.w", "f"))
-    assert {"t", "u", "v", "w"} == {one.identifier.object_name for one in env.lineage().tables}
+    assert {"t", "u", "v", "w"} == {table.identifier.object_name for table in env.lineage().tables}
 
 
 def test_lineage_of_a_materialized_table() -> None:

@@ -234,7 +234,9 @@ def test_every_built_in_function_is_described(environment: TableEnvironment) -> 
             "supports constant folding", "signature",
         ]  # fmt: skip
         overloads = (found["signature"] or "").split("\n")
-        assert all(one.startswith(f"{name}(") and one.endswith(")") for one in overloads)
+        assert all(
+            overload.startswith(f"{name}(") and overload.endswith(")") for overload in overloads
+        )
 
 
 @pytest.mark.parametrize(

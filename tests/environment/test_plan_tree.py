@@ -65,8 +65,8 @@ Select(items=[`t`.`a` INT], where=[`t`.`a` IN (SELECT `a` FROM `p`)])
 @pytest.fixture
 def environment() -> TableEnvironment:
     made = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
-    for one in TABLES:
-        made.execute_sql(one)
+    for table in TABLES:
+        made.execute_sql(table)
     return made
 
 
@@ -80,7 +80,7 @@ def sections(environment: TableEnvironment, details: str) -> dict[str, str]:
     statement = f"EXPLAIN {details} INSERT INTO p SELECT a, b FROM v"
     [(text,)] = environment.execute_sql(statement).collect()
     parts = text.split("== ")[1:]
-    return {title: body.strip() for title, _, body in (one.partition(" ==\n") for one in parts)}
+    return {title: body.strip() for title, _, body in (part.partition(" ==\n") for part in parts)}
 
 
 def test_details(environment: TableEnvironment) -> None:
@@ -89,8 +89,8 @@ def test_details(environment: TableEnvironment) -> None:
     assert all(line.endswith("changelogMode=[I])") for line in plan)
     assert found["Plan Advice"] == "No available advice."
     nodes = json.loads(found["Physical Execution Plan"])["nodes"]
-    assert [one["type"] for one in nodes] == ["Scan", "Select", "Select", "Sink"]
-    assert [one["predecessors"] for one in nodes] == [[], [{"id": 1}], [{"id": 2}], [{"id": 3}]]
+    assert [node["type"] for node in nodes] == ["Scan", "Select", "Select", "Sink"]
+    assert [node["predecessors"] for node in nodes] == [[], [{"id": 1}], [{"id": 2}], [{"id": 3}]]
 
 
 def test_estimated_cost_is_that_of_the_statistics(environment: TableEnvironment) -> None:

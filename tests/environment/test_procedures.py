@@ -47,7 +47,7 @@ class Computing(DryRunPlanner):
     """Computes casts of literals."""
 
     def select(self, query: Relation) -> Rows:
-        columns = tuple((one.name, one.type) for one in result_columns(query))
+        columns = tuple((column.name, column.type) for column in result_columns(query))
         assert isinstance(query, Select)
         values = [_value(item.expression) for item in query.items]
         return Rows(columns, iter([tuple(values)]), lambda: iter(()))

@@ -55,7 +55,7 @@ def test_every_statement_class_is_covered() -> None:
     assert set(get_args(Statement)) == set(STATEMENTS)
     for kind, texts in STATEMENTS.items():
         assert all(
-            isinstance(parse_statement(one.replace("{}", "'a' = 'b'")), kind) for one in texts
+            isinstance(parse_statement(text.replace("{}", "'a' = 'b'")), kind) for text in texts
         )
 
 

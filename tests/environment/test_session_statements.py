@@ -24,8 +24,8 @@ def environment() -> TableEnvironment:
     made = TableEnvironment.create(
         settings.with_configuration({"table.dml-sync": "true"}).build(), planner=DryRunPlanner()
     )
-    for one in TABLES:
-        made.execute_sql(one)
+    for table in TABLES:
+        made.execute_sql(table)
     return made
 
 
@@ -85,8 +85,8 @@ def test_a_set_has_one_column_for_each_insert(environment: TableEnvironment) -> 
         "INSERT INTO t VALUES (2); END"
     )
     columns = result.get_resolved_schema().columns
-    assert [one.name.rpartition(".")[2] for one in columns] == ["t_1", "u", "t_2"]
-    assert {str(one.data_type) for one in columns} == {"BIGINT"}
+    assert [column.name.rpartition(".")[2] for column in columns] == ["t_1", "u", "t_2"]
+    assert {str(column.data_type) for column in columns} == {"BIGINT"}
 
 
 # --- conflicts, and types of columns -------------------------------------------------------------

@@ -62,7 +62,7 @@ def tables() -> dict[str, Table]:
 
 
 def columns(table: Table) -> list[str]:
-    return [one.as_summary_string() for one in table.get_resolved_schema().columns]
+    return [column.as_summary_string() for column in table.get_resolved_schema().columns]
 
 
 Use = Callable[[dict[str, Table]], Table]

@@ -72,7 +72,7 @@ def test_casts_resolve_user_defined_types_to_full_paths(environment: TableEnviro
     column = environment.from_path("t").get_resolved_schema().get_column("a")
 
     assert [f"{MONEY} NOT NULL", "STRING"] == [
-        one.data_type.as_summary_string() for one in found.get_resolved_schema().get_columns()
+        column.data_type.as_summary_string() for column in found.get_resolved_schema().get_columns()
     ]
     assert isinstance(column, ComputedColumn)
     assert f"CAST(`s` AS {MONEY})" == column.expression.as_serializable_string()

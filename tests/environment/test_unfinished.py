@@ -251,7 +251,7 @@ def test_a_write_waits_for_the_commit_of_an_isolated_job(
             environment.execute_sql("DROP TABLE t")
         else:
             assert "table-not-found" == code(environment, "INSERT INTO t VALUES (1)")
-        assert [3] * expected == [one.level for one in looks]
+        assert [3] * expected == [look.level for look in looks]
 
 
 def test_a_write_does_not_wait_for_ever(
@@ -571,7 +571,7 @@ def warehouse(planner: Planner, tmp_path: Path) -> TableEnvironment:
 
 
 def folders(tmp_path: Path) -> list[str]:
-    return sorted(one.name for one in (tmp_path / "house" / "default.db").iterdir())
+    return sorted(path.name for path in (tmp_path / "house" / "default.db").iterdir())
 
 
 def fill(environment: TableEnvironment) -> Path:
@@ -681,7 +681,7 @@ def test_a_table_that_cannot_be_recovered_does_not_stop_the_others(
         environment.recover()
     assert ["a", "b"] == environment.list_tables()
     assert ["cannot delete a", "cannot delete b"] == [
-        one.problem for one in (caught.value, *caught.value.others)
+        other.problem for other in (caught.value, *caught.value.others)
     ]
     assert ["c.default.c: undone"] == caught.value.__notes__
 

@@ -59,9 +59,11 @@ def test_drawn_expressions_compile_to_spark_or_raise() -> None:
     """Typed expressions raise only errors of the library."""
     source = Drawing(random.Random(2))
     compiled = 0
-    for one in islice(source.expressions(), 2_000):
+    for expression in islice(source.expressions(), 2_000):
         with suppress(SchemaCoreError):
-            compiled += bool(compile_expression(infer(source.scope, parse_expression(one.text))))
+            compiled += bool(
+                compile_expression(infer(source.scope, parse_expression(expression.text)))
+            )
 
     assert compiled > 500
 

@@ -42,4 +42,4 @@ def test_cells_of_a_line(name: str, cells: list[str]) -> None:
 
 def test_speeds_are_those_of_functions() -> None:
     assert set(function_tables.SPEEDS) <= {row.name for row in ROWS}
-    assert all(1000 < one for one in function_tables.SPEEDS.values())
+    assert all(1000 < speed for speed in function_tables.SPEEDS.values())

@@ -70,7 +70,9 @@ def test_repeated_parameters_are_expanded() -> None:
 
 def test_aggregates_are_in_one_table() -> None:
     assert {row.kind for row in aggregates.FUNCTIONS} == {FunctionKind.AGGREGATE}
-    elsewhere = chain.from_iterable(one.FUNCTIONS for one in FAMILIES if one is not aggregates)
+    elsewhere = chain.from_iterable(
+        family.FUNCTIONS for family in FAMILIES if family is not aggregates
+    )
     assert {row.name for row in elsewhere if row.kind is FunctionKind.AGGREGATE} == {
         name for name in BUILT_IN if name.startswith("BITMAP_") and name.endswith("_AGG")
     }

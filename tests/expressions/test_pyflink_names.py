@@ -42,10 +42,10 @@ a, s = col("a"), col("s")
 def format_parameters(function: Any) -> str:
     """Format parameters as in the file of cases."""
     found = []
-    for one in inspect.signature(function).parameters.values():
-        star = "*" if one.kind is one.VAR_POSITIONAL else ""
-        optional = "" if star or one.default is one.empty else "="
-        found.append(f"{star}{one.name}{optional}")
+    for parameter in inspect.signature(function).parameters.values():
+        star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        optional = "" if star or parameter.default is parameter.empty else "="
+        found.append(f"{star}{parameter.name}{optional}")
     return f"({', '.join(one for one in found if one != 'self')})"
 
 

@@ -42,7 +42,7 @@ def test_printed_sql_has_the_same_type(text: str) -> None:
     first = typed(text)
     again = typed(to_sql(first))
 
-    if not any(isinstance(one, FunctionCall) and one.implicit for one in walk(first)):
+    if not any(isinstance(node, FunctionCall) and node.implicit for node in walk(first)):
         assert first.type == again.type
         assert to_sql(first) == to_sql(again)
 

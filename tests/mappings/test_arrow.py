@@ -168,7 +168,9 @@ def test_type_of_a_field_without_metadata(arrow: pa.DataType, sql: str) -> None:
     found = read_schema(pa.schema([pa.field("f", arrow)]))
 
     assert ([sql] if sql.islower() else []) == [one.code for one in found.refused]
-    assert ([] if sql.islower() else [f"`f` {sql}"]) == [str(one) for one in found.schema.columns]
+    assert ([] if sql.islower() else [f"`f` {sql}"]) == [
+        str(column) for column in found.schema.columns
+    ]
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,9 @@ def test_names_that_collide_in_the_engine_are_refused() -> None:
             refused.append((dialect, error.code))
 
     case_sensitive = {"postgres", "snowflake", "clickhouse", "flink"}
-    assert [(one, "name-collision") for one in DIALECTS if one not in case_sensitive] == refused
+    assert [
+        (dialect, "name-collision") for dialect in DIALECTS if dialect not in case_sensitive
+    ] == refused
 
 
 def test_an_exact_type_in_a_comment_is_used_if_it_matches() -> None:
@@ -428,7 +430,9 @@ def test_sqlite_accepts_the_statements() -> None:
     assert [(5.0,)] == connection.execute('SELECT twice FROM "ta""ble;"').fetchall()
     (text,) = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table'").fetchone()
     again = read_table(text, "sqlite").schema
-    assert [one.name for one in EVERYTHING.columns] == [one.name for one in again.columns]
+    assert [column.name for column in EVERYTHING.columns] == [
+        column.name for column in again.columns
+    ]
 
 
 @pytest.mark.parametrize(("given", "flink"), cases("dialect_same"))
@@ -457,7 +461,7 @@ def test_duckdb_accepts_the_statements() -> None:
     query = "SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal"
     columns = connection.execute(query).fetchall()
 
-    assert [one.name for one in EVERYTHING.columns] == [name for name, _, _ in columns]
+    assert [column.name for column in EVERYTHING.columns] == [name for name, _, _ in columns]
     assert 'it\'s; "x" \\ -- `' == columns[1][2]
     assert [False, True, True, True, False] == [bool(nullable) for _, nullable, _ in columns[:5]]
     connection.execute('INSERT INTO "ta""ble;" (id, price, seen) VALUES (1, 1.5, now())')

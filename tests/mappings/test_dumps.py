@@ -189,7 +189,7 @@ def test_a_dump_of_mariadb_with_several_databases() -> None:
     script = read_tables((DUMPS / "mariadb_dump.sql").read_text(encoding="utf-8"), "mysql")
     customers, *_ = script.tables
 
-    assert [one.path for one in script.tables] == [
+    assert [table.path for table in script.tables] == [
         ("shop", "customers"), ("shop", "history"), ("shop", "items"), ("shop", "orders"),
         ("other", "customers"),
     ]  # fmt: skip
@@ -335,7 +335,7 @@ def test_from_ddl_refuses_two_tables_with_a_hint() -> None:
 def test_errors_of_all_tables_are_reported() -> None:
     with pytest.raises(SchemaCoreError) as found:
         read_tables("CREATE TABLE a (x nope); CREATE TABLE b (y int, z neither)")
-    assert [one.path for one in found.value.diagnostics] == [
+    assert [diagnostic.path for diagnostic in found.value.diagnostics] == [
         ("table 'a'", "column 'x'"), ("table 'b'", "column 'z'")
     ]  # fmt: skip
 
@@ -596,7 +596,7 @@ def test_statements_of_hive_without_semicolons_are_read() -> None:
     )
 
     assert schemas(script) == {"a": "`x` INT", "b": "`y` INT"}
-    assert [lost(one) for one in script.tables] == [
+    assert [lost(table) for table in script.tables] == [
         "STORED AS orc LOCATION 's3://b/a'", "TBLPROPERTIES ( 'k'='v')"
     ]  # fmt: skip
 

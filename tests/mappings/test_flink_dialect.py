@@ -32,7 +32,7 @@ WITH (
 
 
 def codes(error: SchemaCoreError) -> list[str]:
-    return [one.code for one in error.diagnostics]
+    return [diagnostic.code for diagnostic in error.diagnostics]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ CREATE OR REPLACE TABLE e.b (z INT) WITH ('connector' = 'x');
 def test_a_script_gives_the_tables_that_it_leaves() -> None:
     script = read_tables(SCRIPT, "flink")
 
-    assert {path: [one.name for one in table.schema.columns] for path, table in
+    assert {path: [column.name for column in table.schema.columns] for path, table in
             script.by_path.items()} == {("c", "d", "a"): ["x"], ("c", "e", "b"): ["z"]}  # fmt: skip
     (catalog, view) = [loss.source for loss in script.losses]
     assert "CREATE CATALOG" in catalog

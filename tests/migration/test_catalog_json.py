@@ -107,9 +107,9 @@ def test_every_change_round_trips_in_normal_form() -> None:
 def test_every_class_and_member_has_a_codec() -> None:
     # decision 36: a frozen class has a subclass of its own name, for its constructor
     kinds = {one.__name__ for one in CatalogChange.__subclasses__()} - {CatalogChange.__name__}
-    assert kinds == KINDS.keys() == {type(one).__name__ for one in CHANGES}
+    assert kinds == KINDS.keys() == {type(change).__name__ for change in CHANGES}
     classes: list[Any] = [*KINDS.values(), *OBJECTS.values(), Schema, CatalogDatabase, Freshness]
-    assert {str(one.type) for kind in classes for one in fields(kind)} <= MEMBERS.keys()
+    assert {str(field.type) for kind in classes for field in fields(kind)} <= MEMBERS.keys()
 
 
 def changed(**members: Any) -> str:

@@ -45,7 +45,7 @@ def schema(ddl: str) -> ResolvedSchema:
 
 
 def codes(findings: list[Finding]) -> list[tuple[str, str]]:
-    return [(one.kind, ".".join(one.path)) for one in findings]
+    return [(finding.kind, ".".join(finding.path)) for finding in findings]
 
 
 ORDERS = "id BIGINT NOT NULL, price DECIMAL(10, 2), ts TIMESTAMP(3), total AS price * 2, "
@@ -95,7 +95,9 @@ def test_the_three_questions(
     assert readers == codes(can_old_readers_read(old, changed))
     restarts = can_jobs_restart(old, changed)
     assert jobs == codes(restarts)
-    assert all(str(one.source).startswith("https://nightlies.apache.org/") for one in restarts)
+    assert all(
+        str(restart.source).startswith("https://nightlies.apache.org/") for restart in restarts
+    )
 
 
 def test_a_dropped_rowtime_type_is_not_compared_with_its_kind() -> None:

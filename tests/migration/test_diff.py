@@ -330,7 +330,9 @@ def test_a_schema_has_no_options() -> None:
 
 
 def test_every_field_of_a_change_is_validated() -> None:
-    annotations = {kind for change in CHANGES for kind in (str(one.type) for one in fields(change))}
+    annotations = {
+        kind for change in CHANGES for kind in (str(field.type) for field in fields(change))
+    }
 
     assert annotations - {NAMES} == set(KINDS)
 

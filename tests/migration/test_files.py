@@ -15,15 +15,15 @@ HERE = Path("migrations")
 def directory(*files: str | tuple[str, str]) -> MigrationDirectory:
     """Return the directory of files; a pair has a name and its parents."""
     found = []
-    for one in files:
-        name, parents = (one, None) if isinstance(one, str) else one
+    for file in files:
+        name, parents = (file, None) if isinstance(file, str) else file
         head = "" if parents is None else f"-- parents: {parents}\n"
         found.append(MigrationFile.parse(name, f"{head}-- up\n"))
     return MigrationDirectory.of(HERE, found)
 
 
 def names(found: MigrationDirectory) -> list[str]:
-    return [one.name for one in found.migrations]
+    return [migration.name for migration in found.migrations]
 
 
 def test_sections_keep_the_lines_of_the_file() -> None:

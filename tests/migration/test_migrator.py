@@ -302,7 +302,7 @@ def test_the_script_has_variables_instead_of_their_values(environments: Environm
 def test_of_several_that_start_at_once_each_migration_is_applied_by_one(
     environments: Environments,
 ) -> None:
-    texts = [f"-- up\nCREATE TABLE t{one} (a INT);\n" for one in range(5)]
+    texts = [f"-- up\nCREATE TABLE t{index} (a INT);\n" for index in range(5)]
     migrators = [Migrator(environments(), directory(*texts)) for _ in range(4)]
     start = Barrier(len(migrators))
 
@@ -313,7 +313,7 @@ def test_of_several_that_start_at_once_each_migration_is_applied_by_one(
     with ThreadPoolExecutor(len(migrators)) as pool:
         found = [name for names in pool.map(upgrade, migrators) for name in names]
 
-    assert [f"{one:04}_m" for one in range(1, 6)] == sorted(found)
+    assert [f"{index:04}_m" for index in range(1, 6)] == sorted(found)
     assert [MigrationState.APPLIED] * 5 == states(migrators[0])
 
 
@@ -396,7 +396,7 @@ def test_positions_are_not_reused(environments: Environments) -> None:
     assert ["0002_b"] == [one.name for one in found.downgrade("0002_c")]
     found.upgrade("0002_b")
 
-    assert [1, 3, 4] == [one.position for one in found.catalog.list_migrations()]
+    assert [1, 3, 4] == [migration.position for migration in found.catalog.list_migrations()]
 
 
 def test_use_ends_with_its_migration_also_in_a_dry_run(environments: Environments) -> None:

@@ -91,7 +91,7 @@ def test_iceberg_reports_not_null_that_it_cannot_reach() -> None:
     found = plan(OLD, schema(("id", "BIGINT NOT NULL"), ("name", "STRING NOT NULL")), "iceberg")
 
     assert () == found.statements
-    assert any(one.startswith("name: NOT NULL is dropped") for one in found.losses)
+    assert any(loss.startswith("name: NOT NULL is dropped") for loss in found.losses)
 
 
 def test_a_rewrite_converts_every_column() -> None:
@@ -105,7 +105,7 @@ def test_a_rewrite_converts_every_column() -> None:
         "INSERT INTO `t__new` (`id`, `r`, `more`)",
         "ALTER TABLE `t` RENAME TO `t__old`",
         "ALTER TABLE `t__new` RENAME TO `t`",
-    ] == [one.partition("\n")[0].removesuffix(" (") for one in found.statements]
+    ] == [statement.partition("\n")[0].removesuffix(" (") for statement in found.statements]
     assert "THEN CAST(`id` AS BIGINT) ELSE" in found.statements[1]
     assert "ROW(CAST(`r`.`b` AS BIGINT), CAST(NULL AS DATE))" in found.statements[1]
     assert {("field-dropped", ("gone",)), ("required-field-added", ("more",))} <= {
@@ -140,7 +140,7 @@ def test_what_the_target_cannot_hold_is_a_loss() -> None:
 
     assert ['ALTER TABLE "t" ADD COLUMN "ts" timestamp(3)'] == list(found.statements)
     for what in ("WATERMARK", "m:", "p:", "options.connector"):
-        assert any(what in one for one in found.losses), what
+        assert any(what in loss for loss in found.losses), what
 
 
 def test_steps_that_keep_the_rows_can_be_undone() -> None:
@@ -243,7 +243,7 @@ def test_a_plan_is_applied_to_the_table_that_it_was_made_for() -> None:
     apply_plan(env, found)
 
     table = current(env)
-    assert ["id", "name", "x"] == [one.name for one in table.schema.columns]
+    assert ["id", "name", "x"] == [column.name for column in table.schema.columns]
     assert "hunter2" == table.options["password"]
     with pytest.raises(SchemaError) as caught:
         apply_plan(env, found)
@@ -280,7 +280,7 @@ def test_renamed_columns_of_files_are_planned_as_they_are_read(
 ) -> None:
     options = {"connector": "filesystem", "path": "/data/t", "format": form}
     old, wanted = (
-        CatalogTable(schema(*((one[0], one[2:]) for one in columns)), options=options)
+        CatalogTable(schema(*((column[0], column[2:]) for column in columns)), options=options)
         for columns in (("a INT", "r ROW<x INT>"), new)
     )
 
@@ -288,7 +288,7 @@ def test_renamed_columns_of_files_are_planned_as_they_are_read(
 
     assert (found.rewrite or "").find(reason or "") >= 0
     assert (reason is None) == (found.rewrite is None)
-    assert reason is not None or risks == [one.kind for one in found.risks]
+    assert reason is not None or risks == [risk.kind for risk in found.risks]
 
 
 # --- executed ------------------------------------------------------------------------------------

@@ -67,7 +67,9 @@ def test_rules_agree_with_the_tool(tool: str) -> None:
     different = []
     for case in cases:
         old, new = parse_type(case["old"]).not_null(), parse_type(case["new"]).not_null()
-        refused = [one for one in TOOLS[tool].findings(old, new) if one.kind not in READ]
+        refused = [
+            finding for finding in TOOLS[tool].findings(old, new) if finding.kind not in READ
+        ]
         if bool(refused) == case["reads"]:
             different.append((case["old"], case["new"], case["why"], refused))
 
@@ -142,7 +144,7 @@ def test_a_type_that_a_format_does_not_have_is_not_read() -> None:
     interval = T.INTERVAL(T.DAY(), T.SECOND(3))
 
     assert ICEBERG.physical_type(interval) is None
-    assert ["type-changed"] == [one.kind for one in ICEBERG.findings(T.INT(), interval)]
+    assert ["type-changed"] == [finding.kind for finding in ICEBERG.findings(T.INT(), interval)]
     assert not list(ICEBERG.findings(interval, interval))
 
 
@@ -154,4 +156,4 @@ def test_differences_are_found_at_any_depth() -> None:
         ("field-dropped", "a.element.x"),
         ("type-changed", "a.element.y.value"),
         ("required-field-added", "a.element.z"),
-    ] == [(one.kind, ".".join(one.path)) for one in ICEBERG.findings(old, new)]
+    ] == [(finding.kind, ".".join(finding.path)) for finding in ICEBERG.findings(old, new)]

@@ -169,7 +169,7 @@ def test_malformed_part_is_reported(
     found: list[tuple[str, str]], properties: dict[str, str]
 ) -> None:
     assert [(code, OWN + key) for code, key in found] == [
-        (one.code, *one.path) for one in malformed_parts(properties)
+        (part.code, *part.path) for part in malformed_parts(properties)
     ]
 
 
@@ -177,13 +177,13 @@ def test_key_inside_and_outside_of_parts_is_reported() -> None:
     properties = cut() | {"long": "y", "schema.1.name": "b", "schema.0.name": "a"}
 
     assert {"long", "schema.1.name", "schema.0.name"} == {
-        one.path[0] for one in malformed_parts(properties)
+        part.path[0] for part in malformed_parts(properties)
     }
-    assert {"duplicate-key"} == {one.code for one in malformed_parts(properties)}
+    assert {"duplicate-key"} == {part.code for part in malformed_parts(properties)}
 
 
 def test_a_large_part_count_is_not_iterated() -> None:
-    named = [one.path[0] for one in malformed_parts(changed(parts="999999999"))]
+    named = [part.path[0] for part in malformed_parts(changed(parts="999999999"))]
 
     assert len(named) < 20
 

@@ -172,7 +172,9 @@ def test_incomplete_map_is_refused(code: str, properties: dict[str, str]) -> Non
 def test_dropped_keys_are_reported(ignored: list[str], properties: dict[str, str]) -> None:
     decode_table(properties)
 
-    assert [(key,) for key in ignored] == [one.path for one in ignored_keys(properties)]
+    assert [(key,) for key in ignored] == [
+        ignored_key.path for ignored_key in ignored_keys(properties)
+    ]
 
 
 def test_a_large_row_number_is_not_iterated() -> None:
@@ -250,7 +252,7 @@ def test_all_losses_are_reported_at_once() -> None:
         encode_table(table)
 
     assert ["lossy-comment", "lossy-option", "lossy-option"] == [
-        one.code for one in caught.value.diagnostics
+        diagnostic.code for diagnostic in caught.value.diagnostics
     ]
 
 

@@ -167,7 +167,7 @@ def test_sort_order_of_buckets_is_reported_as_dropped() -> None:
     sorted_ = {f"{SCHEMA}.numSortCols": "1", f"{SCHEMA}.sortCol.0": "Id"}
     _, notes = read_spark_table(WRITTEN_BY_SPARK | sorted_)
 
-    assert ("ignored-key", (f"{SCHEMA}.numSortCols",)) in {(one.code, one.path) for one in notes}
+    assert ("ignored-key", (f"{SCHEMA}.numSortCols",)) in {(note.code, note.path) for note in notes}
 
 
 def test_unknown_columns_are_reported() -> None:

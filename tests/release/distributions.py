@@ -106,7 +106,7 @@ def main() -> None:
     epoch = commit_time()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        first, second = (clone_and_build(folder, one, epoch) for one in range(2))
+        first, second = (clone_and_build(folder, index, epoch) for index in range(2))
         built = folder / CONDITIONS[0][0] / "built"
         (folder / "unpacked").mkdir()
         (sdist,) = built.glob("*.tar.gz")

@@ -154,7 +154,7 @@ def expected_modules(extra: str) -> set[str]:
     """Return the third-party modules that may be importable with an extra."""
     if extra == "all":
         return {module for one, modules in EXTRAS.items() for module in modules if one != "testing"}
-    declared = {module for one in extra.split(",") for module in EXTRAS.get(one, ())}
+    declared = {module for part in extra.split(",") for module in EXTRAS.get(part, ())}
     return declared | INDIRECT.get(extra, set())
 
 

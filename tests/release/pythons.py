@@ -39,7 +39,7 @@ def run_tests(interpreter: str, wheel: Path, folder: Path) -> int:
 
 def main() -> None:
     """Test the interpreters that the arguments name, or those that are installed."""
-    interpreters = sys.argv[1:] or [one for one in VERSIONS if shutil.which(one)]
+    interpreters = sys.argv[1:] or [version for version in VERSIONS if shutil.which(version)]
     if not interpreters:
         print(f"none of {', '.join(VERSIONS)} is on the path: nothing was tested")
         return

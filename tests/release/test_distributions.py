@@ -31,7 +31,7 @@ def epoch() -> int:
 
 
 def test_builds_of_a_commit_have_the_same_bytes(tmp_path: Path, epoch: int) -> None:
-    first, second = (clone_and_build(tmp_path, one, epoch) for one in range(2))
+    first, second = (clone_and_build(tmp_path, index, epoch) for index in range(2))
     built = tmp_path / CONDITIONS[0][0] / "built"
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
     (tmp_path / "unpacked").mkdir()

@@ -11,7 +11,7 @@ from tests.release.lowest import lowest_versions, requirements
 
 
 def test_every_requirement_has_one_lower_bound() -> None:
-    assert {Requirement(one).name for one in requirements()} == {*lowest_versions()}
+    assert {Requirement(requirement).name for requirement in requirements()} == {*lowest_versions()}
 
 
 def test_every_requirement_has_its_license_in_the_documentation() -> None:
@@ -23,7 +23,7 @@ def test_every_requirement_has_its_license_in_the_documentation() -> None:
 def test_the_lock_satisfies_every_requirement() -> None:
     lines = [line for line in LOCK.read_text(encoding="utf-8").splitlines() if "==" in line]
     locked = {
-        canonicalize_name(name): version for name, version in (one.split("==") for one in lines)
+        canonicalize_name(name): version for name, version in (line.split("==") for line in lines)
     }
 
     for text in requirements():

@@ -106,8 +106,8 @@ def test_every_call_and_implicit_cast_is_a_step() -> None:
         ("TRIM(s)", "TRIM", "STRING", False),
         ("CHAR_LENGTH(TRIM(s))", "CHAR_LENGTH", "INT", False),
     ] == [
-        (one.text, one.function, one.gives.as_summary_string(), one.implicit)
-        for one in found.steps[:-1]
+        (step.text, step.function, step.gives.as_summary_string(), step.implicit)
+        for step in found.steps[:-1]
     ]
 
 
@@ -275,6 +275,6 @@ def test_html_of_nested_fields() -> None:
 
 def test_every_cause_is_covered() -> None:
     found = explained(ORDERS)
-    met = {reason.cause for one in found.columns for reason in one.reasons}
+    met = {reason.cause for column in found.columns for reason in column.reasons}
 
     assert {Cause.LOOKED_UP, Cause.PROMOTED} == set(Cause) - met

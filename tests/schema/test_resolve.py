@@ -34,7 +34,7 @@ def resolve(write: Write, streaming: bool = True) -> ResolvedSchema:
 
 
 def summaries(schema: ResolvedSchema) -> dict[str, str]:
-    return {one.name: one.data_type.as_summary_string() for one in schema.columns}
+    return {column.name: column.data_type.as_summary_string() for column in schema.columns}
 
 
 def on(type_: str, watermark: str) -> Write:
@@ -416,7 +416,7 @@ def test_an_expression_is_resolved_by_the_types_of_its_columns() -> None:
 
     types = ("INT", "BIGINT NOT NULL", "DOUBLE", "INT")
 
-    assert list(types) == [computed(one) for one in types]
+    assert list(types) == [computed(data_type) for data_type in types]
 
 
 def test_a_user_defined_function_replaces_the_built_in_one_of_a_cached_expression() -> None:
@@ -465,7 +465,9 @@ def test_a_cached_expression_does_not_hide_the_errors_of_its_schema() -> None:
                 .column_by_expression("c", "a + 1")
             )
         )
-    assert ["duplicate-column", "unknown-column"] == [one.code for one in caught.value.diagnostics]
+    assert ["duplicate-column", "unknown-column"] == [
+        diagnostic.code for diagnostic in caught.value.diagnostics
+    ]
 
 
 def test_equal_schemas_are_equal_after_they_were_hashed() -> None:

@@ -81,9 +81,9 @@ def remote(spark: SparkSession) -> Iterator[SparkSession]:
     session: Any = ConnectSession.builder.remote(f"sc://127.0.0.1:{port}").create()
     yield session
     session.stop()
-    for one in gc.get_objects():  # a client that is not closed waits for the server at its exit
-        if isinstance(one, SparkConnectClient):
-            one.close()
+    for object_ in gc.get_objects():  # a client that is not closed waits for the server at its exit
+        if isinstance(object_, SparkConnectClient):
+            object_.close()
     service.stop(*(getattr(service, f"stop$default${number}")() for number in (1, 2)))
 
 

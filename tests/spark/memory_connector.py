@@ -94,7 +94,7 @@ class MemoryConnector(
         every = replace(context, projection=None)
         frame = context.filtered(every.frame(self.stored(context)))
         return frame.select(
-            [frame[f"`{one.replace('`', '``')}`"] for one in context.spark_schema.names]
+            [frame[f"`{name.replace('`', '``')}`"] for name in context.spark_schema.names]
         )
 
     def stage(self, context: WriteContext) -> Stage:
@@ -262,8 +262,8 @@ class PublishesEarly(MemoryConnector):
 class FiltersTooMuch(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
         frame = super().read(replace(context, projection=None))
-        for one in context.filters:
-            found = one.comparison
+        for filter_ in context.filters:
+            found = filter_.comparison
             if found and found.operator == "<=" and found.column == "n":
                 frame = frame.where(frame[found.column] < found.value)
         return frame

@@ -24,11 +24,11 @@ class Reader(DataSourceReader):  # type: ignore[misc, unused-ignore]
         self.wanted: list[Any] = []
 
     def pushFilters(self, filters: list[Any]) -> Iterator[Any]:
-        for one in filters:
-            if isinstance(one, EqualTo):
-                self.wanted.append(one.value)
+        for filter_ in filters:
+            if isinstance(filter_, EqualTo):
+                self.wanted.append(filter_.value)
             else:
-                yield one
+                yield filter_
         Path(self.options["log"]).write_text(json.dumps(self.wanted))
 
     def read(self, _: Any) -> Iterator[tuple[int, str]]:

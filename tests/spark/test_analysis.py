@@ -61,7 +61,9 @@ def with_subqueries(name: str) -> list[dict[str, Any]]:
 
 def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) -> None:
     """A subquery bound to a variable of a lambda was refused by Spark in the middle of a job."""
-    report = analyse(session, [one for name in NAMES[::2] for one in with_subqueries(name)])
+    report = analyse(
+        session, [subquery for name in NAMES[::2] for subquery in with_subqueries(name)]
+    )
 
     assert [] == report.failures
     assert report.analysed > max(30, 2 * report.refused)

@@ -26,7 +26,7 @@ def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
 
 
 def numbers(count: int) -> str:
-    return f"(VALUES {', '.join(f'({one})' for one in range(count))}) AS t(a)"
+    return f"(VALUES {', '.join(f'({index})' for index in range(count))}) AS t(a)"
 
 
 class Waiting(AsyncScalarFunction):
@@ -61,12 +61,12 @@ def test_calls_of_a_batch_overlap_up_to_the_limit_and_keep_their_order(
 def test_many_calls_run_at_once_in_one_batch(environment: TableEnvironment) -> None:
     environment.create_temporary_function("waiting", Waiting)
     environment.execute_sql("SET 'pipeline.global-job-parameters' = 'unit:0.01'")
-    table = environment.from_elements([(one,) for one in range(8)], "ROW<a BIGINT>")
+    table = environment.from_elements([(index,) for index in range(8)], "ROW<a BIGINT>")
     frame = table.to_spark().coalesce(1)
     environment.create_temporary_view("one_batch", environment.from_spark(frame))
     found = rows(environment, "SELECT waiting(a) FROM one_batch")
 
-    assert [f"{one} " for one in range(8)] == [str(text)[:2] for (text,) in found]
+    assert [f"{index} " for index in range(8)] == [str(text)[:2] for (text,) in found]
     assert max(int(str(text)[2:]) for (text,) in found) == 8
 
 

@@ -123,7 +123,7 @@ def cancel(result: TableResult) -> None:
 
 def left(folder: Path) -> list[str]:
     """The files of a directory, those of stages included."""
-    return sorted(one.name for one in folder.rglob("*") if not one.name.endswith(".crc"))
+    return sorted(path.name for path in folder.rglob("*") if not path.name.endswith(".crc"))
 
 
 @pytest.mark.usefixtures("classic")
@@ -175,8 +175,8 @@ def interrupted(request: pytest.FixtureRequest) -> Iterator[Callable[[float], No
         timers[-1].start()
 
     yield send
-    for one in timers:
-        one.cancel()
+    for timer in timers:
+        timer.cancel()
     signal.signal(signal.SIGINT, before)
 
 

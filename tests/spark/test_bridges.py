@@ -95,7 +95,7 @@ def every_type(environment: TableEnvironment) -> tuple[Table, list[tuple[Any, ..
     )
     schema = to_schema(ResolvedSchema.physical([f"c{i}" for i, _ in enumerate(types)], types))
     columns = [
-        pa.array([in_arrow(one, type_) for one in values], field.type)
+        pa.array([in_arrow(value, type_) for value in values], field.type)
         for type_, field, values in zip(types, schema, zip(given, nulls, strict=True), strict=True)
     ]
     return environment.from_arrow(pa.table(columns, schema=schema)), [given, nulls]
@@ -176,7 +176,7 @@ def test_a_query_runs_in_the_session_of_the_user_as_in_its_own(
     read = other.sql("SELECT B, unix_seconds(t), y FROM of_the_user").collect()
     assert [(-2147483648, 1577836800, -1), (301, 1577923200, 44)] == [tuple(one) for one in read]
     assert table.get_resolved_schema() == users.from_spark(frame).get_resolved_schema()
-    assert ["of_the_user"] == [one.name for one in other.catalog.listTables()]
+    assert ["of_the_user"] == [table.name for table in other.catalog.listTables()]
 
 
 def test_rows_live_as_long_as_something_reads_them(environment: TableEnvironment) -> None:
@@ -195,7 +195,7 @@ def test_rows_live_as_long_as_something_reads_them(environment: TableEnvironment
         environment.drop_temporary_view("kept")
         gc.collect()
         assert 0 == len(inline)
-        assert [[5]] == [list(one) for one in rows]
+        assert [[5]] == [list(row) for row in rows]
 
 
 def test_views_of_data_frames(environment: TableEnvironment, session: SparkSession) -> None:
@@ -240,7 +240,7 @@ def test_data_frames_of_pandas(environment: TableEnvironment) -> None:
         " `t` INTERVAL DAY(6) TO SECOND(6), `3` STRING"
     )
     columns = table.get_resolved_schema().columns
-    assert expected == ", ".join(one.as_summary_string() for one in columns)
+    assert expected == ", ".join(column.as_summary_string() for column in columns)
     first, second = table.execute().rows
     zone = berlin[0].astimezone(dt.UTC)
     assert (1, 1.5, True, zone, "x", Decimal("1.50"), (1, ["x"]), dt.timedelta(1), "q") == first
@@ -251,7 +251,7 @@ def test_data_frames_of_pandas(environment: TableEnvironment) -> None:
     local = pd.DataFrame({"a": pd.to_datetime(["2021-03-28 02:30", "2021-10-31 02:30"])})
     instants = environment.from_pandas(local, "ROW<a TIMESTAMP_LTZ(3)>").to_pandas()["a"]
     assert ["2021-03-28T03:30:00+02:00", "2021-10-31T02:30:00+02:00"] == [
-        one.isoformat() for one in instants
+        instant.isoformat() for instant in instants
     ]
 
 
@@ -389,6 +389,6 @@ def test_rows_are_fetched_as_they_are_read(
     assert "Row(0, Row(0, [0]))" == repr(first)
     assert 2000 == batch.num_rows
     assert (1, 2) == (one_job, jobs)
-    assert 40_000 == len({one[0] for one in table.execute().rows})
+    assert 40_000 == len({row[0] for row in table.execute().rows})
     assert len(tracker.getJobIdsForGroup("reading")) < 10
     session.sparkContext.setLocalProperty("spark.jobGroup.id", None)

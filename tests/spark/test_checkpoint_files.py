@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Path:
     for number in range(LAST + 1):
         offsets = f'v1\n{{"batchWatermarkMs":0}}\n{{"logOffset":{number}}}'
         (query / "offsets" / str(number)).write_text(offsets)
-        entries = "".join(f'\n{{"path":"{number}-{one}"}}' for one in range(2))
+        entries = "".join(f'\n{{"path":"{number}-{index}"}}' for index in range(2))
         (query / "sources" / "0" / file_name(number)).write_text(f"v1{entries}")
         if number == LAST:
             CheckpointFiles(Directory(LocalFiles(), str(root)), str(root)).record(number)
@@ -81,7 +81,7 @@ def test_a_whole_checkpoint_continues(root: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", [*(f"query/{one}" for one in (*FILES, "metadata")), "job.json"])
+@pytest.mark.parametrize("name", [*(f"query/{file}" for file in (*FILES, "metadata")), "job.json"])
 def test_a_damaged_file_is_named(root: Path, name: str, damage: str) -> None:
     path = root / name
     content = DAMAGES[damage](path.read_bytes())
@@ -163,7 +163,7 @@ def test_checksums_without_files_are_deleted(root: Path) -> None:
     again.begin()
     again.end()
 
-    assert [".4.crc"] == [one.name for one in (root / "query" / "commits").glob(".*")]
+    assert [".4.crc"] == [path.name for path in (root / "query" / "commits").glob(".*")]
 
 
 @pytest.fixture

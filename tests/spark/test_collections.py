@@ -38,7 +38,7 @@ def results(environment: TableEnvironment, expressions: list[str], source: str) 
     """Return the results of expressions in the only row of a source, as Java prints them."""
     items = ", ".join(f"{one} AS c{place}" for place, one in enumerate(expressions))
     result = environment.execute_sql(f"SELECT {items} FROM {source}")
-    types = [one.data_type for one in result.get_resolved_schema().columns]
+    types = [column.data_type for column in result.get_resolved_schema().columns]
     (row,) = result.collect()
     return {
         one: printed(value, type_)

@@ -96,7 +96,7 @@ def test_a_fault_while_a_reader_recovers_changes_nothing(name: str) -> None:
 
 def test_the_faults_are_injected() -> None:
     """Without faults every scenario commits; with a kill its process ends."""
-    assert {"new"} == {run(one, Faults()).state for one in SCENARIOS.values()}
+    assert {"new"} == {run(scenario, Faults()).state for scenario in SCENARIOS.values()}
     assert set(KILLS) < set(Fault)
 
 
@@ -132,7 +132,7 @@ def content_of(directory: Directory) -> dict[str, str]:
 
 
 def hidden(directory: Directory) -> list[str]:
-    return [one.name for one in directory.entries("") if one.name.startswith(".")]
+    return [entry.name for entry in directory.entries("") if entry.name.startswith(".")]
 
 
 def test_rows_are_visible_only_after_the_commit_without_leftovers(
@@ -249,7 +249,7 @@ def test_checksum_files_of_hadoop_are_deleted_with_their_files(directory: Direct
         (root / name).write_text("x")
     staged(directory, {"part-1": "1", ".part-1.crc": "c"}, OverwriteScope(everything=True)).commit()
 
-    assert ["part-1"] == [one.name for one in directory.entries("")]
+    assert ["part-1"] == [entry.name for entry in directory.entries("")]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_files_have_no_more_permissions_than_the_umask_permits(
 
     assert {"part-0": "1", "p=1/part-1": "2"} == content_of(directory)
     assert {0o700} == {stat.S_IMODE(one.stat().st_mode) for one in (root, root / "p=1")}
-    assert {0o600} == {stat.S_IMODE(one.stat().st_mode) for one in root.rglob("part-*")}
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in root.rglob("part-*")}
 
 
 def test_other_permissions_are_those_of_the_engine(directory: Directory) -> None:
@@ -423,9 +423,11 @@ def test_a_stage_that_vanishes_before_its_commit_point_is_not_committed(
     stage = staged(directory, {"new": "2"}, OverwriteScope(empty=True) if is_new else APPEND)
     assert is_new == stage.is_beside
     stage.prepare()
-    for one in (Path(directory.root).parent if is_new else Path(directory.root)).glob(f"{PREFIX}*"):
-        if one.name != LOCK:
-            shutil.rmtree(one) if one.is_dir() else one.unlink()
+    for path in (Path(directory.root).parent if is_new else Path(directory.root)).glob(
+        f"{PREFIX}*"
+    ):
+        if path.name != LOCK:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     with pytest.raises(ExternalError, match="rename"):
         stage.commit()
     stage.abort()
@@ -602,7 +604,7 @@ def test_a_stage_that_is_a_link_moves_nothing(
         read_consistently(directory, None, lambda: None)
 
     assert "commit-unfinished" == caught.value.code
-    assert ["file"] == [one.name for one in elsewhere.iterdir()]
+    assert ["file"] == [path.name for path in elsewhere.iterdir()]
 
 
 LINKED_SCOPES = {
@@ -681,8 +683,8 @@ def test_random_journals_touch_nothing_outside_of_their_table() -> None:
     """`python -m fuzz.journals` draws more of them."""
     results = [run_journals(seed) for seed in range(50)]
 
-    assert [] == [one.problems for one in results if one.problems]
-    assert {"done", "invalid-journal"} <= {ended for one in results for ended in one.ended}
+    assert [] == [result.problems for result in results if result.problems]
+    assert {"done", "invalid-journal"} <= {ended for result in results for ended in result.ended}
 
 
 # --- a definition that waits for its catalog -----------------------------------------------------
@@ -746,8 +748,8 @@ def test_a_table_leaves_the_pending_journal_of_another_one_with_its_directory(
 
     (Path(directory.root) / "new").unlink()
     pending(directory, Definition("t", "newer"))
-    for one in Path(directory.root).glob(f"{PREFIX}*"):
-        os.utime(one, (1, 1))
+    for path in Path(directory.root).glob(f"{PREFIX}*"):
+        os.utime(path, (1, 1))
     clean(directory, other)
     assert [] == hidden(directory)
 
@@ -803,7 +805,7 @@ def test_one_of_two_concurrent_creates_in_a_directory_succeeds(directory: Direct
 
     errors = in_threads(*map(committing, stages))
 
-    assert ["path-not-empty"] * 3 == [getattr(one, "code", repr(one)) for one in errors]
+    assert ["path-not-empty"] * 3 == [getattr(error, "code", repr(error)) for error in errors]
     assert 1 == len(content_of(directory))
     assert [] == hidden(directory)
 
@@ -946,7 +948,7 @@ def test_killed_concurrent_writers_neither_lose_nor_split_batches(
     assert [] == splits
     assert 1 == found.pop("last")
     assert {3} == set(found.values())
-    assert {one.name for one in acknowledged.iterdir()} <= set(found)
+    assert {path.name for path in acknowledged.iterdir()} <= set(found)
     assert [] == hidden(directory)
 
 
@@ -1024,7 +1026,7 @@ def test_a_foreign_reader_sees_all_files_of_a_new_table_or_none(directory: Direc
 
     assert seen == {0, len(files)}
     assert [] == hidden(directory)
-    assert [directory.root] == [str(one) for one in Path(directory.root).parent.iterdir()]
+    assert [directory.root] == [str(path) for path in Path(directory.root).parent.iterdir()]
 
 
 def test_a_new_table_gets_the_permissions_of_its_empty_directory(directory: Directory) -> None:
@@ -1034,7 +1036,7 @@ def test_a_new_table_gets_the_permissions_of_its_empty_directory(directory: Dire
     ).commit()
 
     assert 0o750 == Path(directory.root).stat().st_mode & 0o777
-    assert ["part-0"] == [one.name for one in Path(directory.root).iterdir()]
+    assert ["part-0"] == [path.name for path in Path(directory.root).iterdir()]
 
 
 def test_a_directory_that_cannot_be_replaced_is_filled(tmp_path: Path) -> None:
@@ -1045,5 +1047,5 @@ def test_a_directory_that_cannot_be_replaced_is_filled(tmp_path: Path) -> None:
     staged(directory, {"part-0": "1"}, OverwriteScope(empty=True)).commit()
 
     assert (tmp_path / "link").is_symlink()
-    assert ["part-0"] == [one.name for one in place.iterdir()]
+    assert ["part-0"] == [path.name for path in place.iterdir()]
     assert not LocalFiles().can_publish(str(tmp_path / "nowhere" / "t"))

@@ -82,7 +82,7 @@ CASTS = {
 
 def test_casts_of_unusual_strings(environment: TableEnvironment) -> None:
     types = ("DECIMAL(5, 2)", "DECIMAL(20, 2)", "INT", "DATE", "TIME")
-    items = ", ".join(f"CAST(TRY_CAST(s AS {one}) AS STRING)" for one in types)
+    items = ", ".join(f"CAST(TRY_CAST(s AS {data_type}) AS STRING)" for data_type in types)
     rows = ", ".join(f"('{text}')" for text in CASTS)
     found = environment.execute_sql(f"SELECT {items} FROM (VALUES {rows}) AS t (s)").collect()
 

@@ -155,9 +155,9 @@ def both(
     folders = [tmp_path_factory.mktemp(one) for one in ("classic", "connect")]
     classic = outcomes(environment_of(session), folders[0])
     connect = outcomes(over_connect, folders[1])
-    left = [[one.name for one in each.rglob(f"{PREFIX}*")] for each in folders]
+    left = [[path.name for path in each.rglob(f"{PREFIX}*")] for each in folders]
     assert [[], []] == left
-    return {one: (classic[one], connect[one]) for one in STATEMENTS}
+    return {statement: (classic[statement], connect[statement]) for statement in STATEMENTS}
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
@@ -251,7 +251,7 @@ def test_a_job_is_interrupted_and_leaves_nothing(
 
     assert "CANCELED" == client.get_job_status().result().name
     assert time.monotonic() - began < 20
-    assert [] == [one for one in tmp_path.rglob("*") if one.is_file()]
+    assert [] == [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_the_settings_of_the_user_are_not_changed(
@@ -277,7 +277,7 @@ def test_the_names_of_queries_are_dropped_when_their_results_end(
     def names() -> set[str]:
         jobs = planner.session
         functions = {row[0] for row in jobs.sql("SHOW USER FUNCTIONS").collect()}
-        return functions | {one.name for one in jobs.catalog.listTables() if one.isTemporary}
+        return functions | {table.name for table in jobs.catalog.listTables() if table.isTemporary}
 
     over_connect.execute_sql("SELECT 1").print()
     before = names()
@@ -411,7 +411,7 @@ def test_not_null_is_kept_at_every_depth(over_connect: TableEnvironment) -> None
     schema = table.get_resolved_schema()
 
     assert schema == over_connect.from_spark(frame).get_resolved_schema()
-    assert not any(one.is_nullable for one in schema.get_column_data_types())
+    assert not any(data_type.is_nullable for data_type in schema.get_column_data_types())
     assert list(table.execute().rows) == list(over_connect.from_spark(frame).execute().rows)
 
 

@@ -86,7 +86,7 @@ class FormatContract(FilesContract):
 class TestOrc(FormatContract):
     format = "orc"
     types = MICROSECONDS
-    names = [one for one in NAMES if "`" not in one]  # orc files cannot hold it
+    names = [name for name in NAMES if "`" not in name]  # orc files cannot hold it
 
 
 class TestJson(FormatContract):

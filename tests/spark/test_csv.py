@@ -291,7 +291,7 @@ def test_lines_of_whole_files_are_those_of_spark(
     batch = pa.record_batch({"content": [content], "file": ["f"]})
     batches = list(lines_of([batch]))
 
-    assert [bytes(one[0]) for one in rows] == [
-        line for one in batches for line in one.column(0).to_pylist()
+    assert [bytes(row[0]) for row in rows] == [
+        line for batch in batches for line in batch.column(0).to_pylist()
     ]
-    assert all(set(one.column(1).to_pylist()) == {"f"} for one in batches)
+    assert all(set(batch.column(1).to_pylist()) == {"f"} for batch in batches)

@@ -196,7 +196,7 @@ def one_by_one(files: list[tuple[str, list[bytes]]], dialect: CsvDialect) -> lis
             records += [[name, reader.start, *record, number]]
     names = [FILE, LINE, *dialect.columns, "number"]
     columns = zip(*records, strict=True) if records else [()] * len(names)
-    return [pa.RecordBatch.from_arrays([pa.array(one) for one in columns], names=names)]
+    return [pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=names)]
 
 
 def outcome(parse: Callable[[], list[pa.RecordBatch]]) -> list[dict[str, Any]] | str:

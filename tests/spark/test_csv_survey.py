@@ -128,7 +128,7 @@ def test_each_line_of_a_regular_file_is_a_record() -> None:
         reader, lines = FileReader(dialect), content.removesuffix(b"\n").split(b"\n")
         records = [list(reader.read("file", line)) for line in lines]
         reader.finish()
-        assert {1} == {len(one) for one in records}
+        assert {1} == {len(record) for record in records}
         fields = [field or "" for record in records for field in record[0]]
         width = len(dialect.columns)
         assert found.empty >= {place % width for place, one in enumerate(fields) if not one}
@@ -146,7 +146,7 @@ def test_chunks_are_complete_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path.write_bytes(b"1,a very long line\n2,b\n3,c")
     with path.open("rb") as file:
         assert [b"1,a very long line\n", b"2,b\n", b"3,c"] == [
-            one for one in csv_survey._chunks(file) if one
+            chunk for chunk in csv_survey._chunks(file) if chunk
         ]
 
 

@@ -36,9 +36,9 @@ FAULTS = {
 
 #: One cell of each level and statement.
 CELLS = [
-    one
-    for one in cells(["files", "hive"])
-    if one.is_atomic or (one.place.stages and one.action is Action.CREATE)
+    cell
+    for cell in cells(["files", "hive"])
+    if cell.is_atomic or (cell.place.stages and cell.action is Action.CREATE)
 ]
 
 

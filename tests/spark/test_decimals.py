@@ -66,8 +66,8 @@ def query_of(items: str, types: Sequence[DecimalType], rows: Iterable[Row]) -> s
 @pytest.mark.parametrize("symbol", ["+", "-", "*"])
 def test_sums_and_products_round_once(environment: TableEnvironment, symbol: str) -> None:
     draw = random.Random(symbol)
-    types = [DecimalType(*one) for one in OPERANDS * 2]
-    rows = [tuple(drawn(draw, *one) for one in OPERANDS * 2) for _ in range(24)]
+    types = [DecimalType(*operand) for operand in OPERANDS * 2]
+    rows = [tuple(drawn(draw, *operand) for operand in OPERANDS * 2) for _ in range(24)]
     half = len(OPERANDS)
     operations = [(i, j) for i in range(half) for j in range(half, 2 * half)]
     items = ", ".join(f"c{i} {symbol} c{j}" for i, j in operations)
@@ -142,8 +142,11 @@ def test_signs_remainders_and_truncation_keep_all_digits(environment: TableEnvir
     types = [
         DecimalType(*one) for one in [(38, 0), (38, 6), (38, 20), (38, 37), (38, 38), (37, 37)]
     ]
-    rows = [tuple(drawn(draw, one.precision, one.scale) for one in types) for _ in range(20)]
-    rows.append(tuple(Decimal(-1).scaleb(-one.scale) for one in types))
+    rows = [
+        tuple(drawn(draw, data_type.precision, data_type.scale) for data_type in types)
+        for _ in range(20)
+    ]
+    rows.append(tuple(Decimal(-1).scaleb(-data_type.scale) for data_type in types))
     places = (-40, -3, 0, 2, 36, 40)
     items = []
     for i in range(len(types)):
@@ -185,7 +188,7 @@ def test_averages_have_the_scale_of_flink(environment: TableEnvironment) -> None
     rows = "FROM (VALUES '1', '2', '4', CAST(NULL AS STRING)) AS t (v)"
 
     [found] = environment.execute_sql(f"SELECT {items} {rows}").collect()
-    assert [Decimal(one) for one in types.values()] == list(found)
+    assert [Decimal(data_type) for data_type in types.values()] == list(found)
     assert list(found) == list(
         next(iter(environment.execute_sql(f"SELECT {windows} {rows}").collect()))
     )

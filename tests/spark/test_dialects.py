@@ -53,7 +53,7 @@ def test_spark_creates_the_table_of_printed_ddl(spark: SparkSession) -> None:
     finally:
         spark.sql("DROP TABLE written_by_dialects")
 
-    assert [one.name for one in schema.columns] == fields.names
+    assert [column.name for column in schema.columns] == fields.names
     assert 'it\'s; "x" \\ `y`\nand -- more' == fields[1].metadata["comment"]
     # Spark's own tables lose NOT NULL, except for the keys of maps.
     assert listed(schema) == listed(read_table(shown, "spark").schema)
@@ -62,4 +62,4 @@ def test_spark_creates_the_table_of_printed_ddl(spark: SparkSession) -> None:
 def listed(schema: Schema) -> list[str]:
     """The columns as a listing shows them, nullable."""
     columns = SchemaResolver().resolve(schema).columns
-    return [str(one).replace(" NOT NULL", "") for one in columns]
+    return [str(column).replace(" NOT NULL", "") for column in columns]

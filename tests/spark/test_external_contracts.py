@@ -57,9 +57,9 @@ def create_table(name: str, table: ResolvedCatalogTable, types: Mapping[str, str
     """Return the statement that creates a table of a database, with its NOT NULL and key."""
     schema = table.resolved_schema
     items = []
-    for one in schema.columns:
-        constraint = "" if one.data_type.is_nullable else " NOT NULL"
-        items.append(f"{quoted(one.name)} {column_type(one.data_type, types)}{constraint}")
+    for column in schema.columns:
+        constraint = "" if column.data_type.is_nullable else " NOT NULL"
+        items.append(f"{quoted(column.name)} {column_type(column.data_type, types)}{constraint}")
     if schema.primary_key is not None:
         items.append(f"PRIMARY KEY ({', '.join(map(quoted, schema.primary_key.columns))})")
     return f"CREATE TABLE {quoted(name)} ({', '.join(items)})"
@@ -171,7 +171,7 @@ class TestSparkParquet(ExternalContract):
 class TestHive(ExternalContract):
     test_push_down_keeps_rows = None  # type: ignore[assignment] # as Spark's files
     types = without("BINARY", "TIME(", "TIMESTAMP(0", "TIMESTAMP(3", "TIMESTAMP(6", "TIMESTAMP_LTZ")
-    names = [one for one in NAMES if one.islower() or one == "注文"]
+    names = [name for name in NAMES if name.islower() or name == "注文"]
     temporary = False
     shares_rows = False
     not_null = False

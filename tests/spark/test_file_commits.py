@@ -34,7 +34,7 @@ def rows(environment: TableEnvironment, table: str = "t") -> list[tuple[object, 
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_replace_replaces_definition_and_rows(
     )
 
     assert [("y", 2, 20)] == rows(replaced)
-    assert not [one for one in names(tmp_path / "t") if one.startswith(PREFIX)]
+    assert not [name for name in names(tmp_path / "t") if name.startswith(PREFIX)]
 
 
 @pytest.mark.parametrize("atomic", ["true", "false"])

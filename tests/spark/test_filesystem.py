@@ -466,7 +466,7 @@ def test_the_directory_of_a_partition_has_the_name_of_flink(
     environment.execute_sql(f"INSERT INTO t SELECT 1, CAST({value} AS {type_})").wait()
     query = f"SELECT a, p = CAST({value} AS {type_}) FROM t"
 
-    assert [f"p={name}"] == [one.name for one in tmp_path.glob("t/p=*")]
+    assert [f"p={name}"] == [path.name for path in tmp_path.glob("t/p=*")]
     assert [(1, True)] == [tuple(one) for one in environment.execute_sql(query).collect()]
 
 
@@ -621,7 +621,7 @@ def test_overwriting_replaces_a_partition_by_its_value(
     )
     for query in (f"t SELECT 8, {value}", f"t SELECT 9, {value}"):
         environment.execute_sql(f"INSERT OVERWRITE {query}").wait()
-    left = [one.read_text() for one in (tmp_path / "t").glob("p=*/*.json")]
+    left = [path.read_text() for path in (tmp_path / "t").glob("p=*/*.json")]
     found = sorted(json.loads(one)["a"] for one in left)
     assert found == ([2, 9] if is_same else [0, 2, 9])
 

@@ -153,7 +153,7 @@ def test_functions_without_types_of_arguments(environment: TableEnvironment, wor
 
     class Describe(ScalarFunction):
         def eval(self, *arguments: Any, **_: Any) -> str:
-            return ",".join(type(one).__name__ for one in arguments)
+            return ",".join(type(argument).__name__ for argument in arguments)
 
     plus = udf(lambda i: i + 1, result_type=DataTypes.BIGINT())
     add = udf(Add(), result_type=BIGINT)
@@ -228,7 +228,7 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
 
     class Check(ScalarFunction):
         def eval(self, *arguments: Any, **_: Any) -> Any:
-            assert all(isinstance(one, pd.Series) for one in arguments)
+            assert all(isinstance(argument, pd.Series) for argument in arguments)
             return arguments[0].astype(str) + arguments[1].fillna("?")
 
     check = udf(Check(), result_type=STRING, func_type="pandas")

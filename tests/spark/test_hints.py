@@ -108,7 +108,7 @@ def test_hints_override_the_options_of_the_table(
     environment.execute_sql(f"INSERT INTO t {hint} SELECT 1")
 
     expected = {"connector": "frames", "level": "3", "place": "here"}
-    assert {tuple(expected.items())} == {tuple(one.items()) for one in connector.options}
+    assert {tuple(expected.items())} == {tuple(option.items()) for option in connector.options}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_hints_are_validated(
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(statement.format(f"/*+ {hint} */"))
 
-    assert code in {one.code for one in caught.value.diagnostics}
+    assert code in {diagnostic.code for diagnostic in caught.value.diagnostics}
     assert [] == connector.written
 
 

@@ -79,7 +79,9 @@ def version_of(file: Path) -> str:
 def test_tables_of_all_flink_versions_are_read(catalog: HiveCatalog, file: Path) -> None:
     """As written by its HiveCatalog: the map under ``flink.``, marked if it has no connector."""
     tables = (row["a"] for row in recorded(file) if row["a"]["kind"] == "table")
-    answer = next(one for one in tables if any("DECIMAL" in type_ for _, type_ in one["columns"]))
+    answer = next(
+        table for table in tables if any("DECIMAL" in type_ for _, type_ in table["columns"])
+    )
     properties = {f"flink.{key}": value for key, value in answer["properties"].items()}
     if not {"flink.connector", "flink.connector.type"} & properties.keys():
         properties["is_generic"] = "true"

@@ -65,7 +65,7 @@ def saved(
 
 def columns(types: list[str]) -> ResolvedSchema:
     # The first column is there since Hive takes no table without one that it can store.
-    every = [parse_type(one) for one in ("INT", *types)]
+    every = [parse_type(data_type) for data_type in ("INT", *types)]
     return ResolvedSchema.physical([f"c{index}" for index in range(len(every))], every)
 
 
@@ -89,9 +89,9 @@ def test_supported_types_round_trip_through_hive_tables(spark: SparkSession, for
     table = saved(spark, schema, form)
 
     assert schema.get_column_data_types() == [from_struct_field(one) for one in table.schema]
-    assert [physical_equivalent(one, "hive") for one in schema.get_column_data_types()] == bare(
-        table
-    )
+    assert [
+        physical_equivalent(data_type, "hive") for data_type in schema.get_column_data_types()
+    ] == bare(table)
 
 
 @pytest.mark.parametrize("type_", REFUSED)
@@ -102,7 +102,7 @@ def test_refused_types_are_reported_before_writing(spark: SparkSession, type_: s
     assert "refused" in {loss.kind.word for loss in losses(schema, "hive")}
     with pytest.raises(UnsupportedError) as caught:
         to_struct_type(schema, target="hive")
-    assert ["type-not-in-hive"] == [one.code for one in caught.value.diagnostics]
+    assert ["type-not-in-hive"] == [diagnostic.code for diagnostic in caught.value.diagnostics]
     with pytest.raises(Exception, match=r"(?i)hive|schema|already exists"):
         saved(spark, schema, "parquet", struct=to_struct_type(schema))
 
@@ -110,7 +110,7 @@ def test_refused_types_are_reported_before_writing(spark: SparkSession, type_: s
 def test_columns_that_differ_only_in_case_are_refused(spark: SparkSession) -> None:
     schema = ResolvedSchema.physical(["a", "A"], [parse_type("INT")] * 2)
 
-    assert [("A",)] == [one.path for one in losses(schema, "hive") if one.kind.word == "refused"]
+    assert [("A",)] == [loss.path for loss in losses(schema, "hive") if loss.kind.word == "refused"]
     with pytest.raises(UnsupportedError, match="of `A` INT"):
         to_struct_type(schema, target="hive")
     with pytest.raises(Exception, match="already exists"):

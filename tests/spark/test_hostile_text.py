@@ -205,7 +205,9 @@ def test_names_of_partitions(environment: TableEnvironment, tmp_path: Path, form
         environment.drop_table("files")
 
 
-@pytest.mark.parametrize("name", [one for one in PARTITIONS if not is_directory(one)][:8])
+@pytest.mark.parametrize(
+    "name", [partition for partition in PARTITIONS if not is_directory(partition)][:8]
+)
 def test_names_that_directories_cannot_have(
     environment: TableEnvironment, tmp_path: Path, name: str
 ) -> None:

@@ -180,7 +180,7 @@ def test_bounds_of_joined_rowtimes(session: Session, clause: str, condition: str
     bounds = time_bounds(conditions, query.source)
 
     assert plan is not None
-    assert (OperatorState.JOIN, [3, 1]) == (plan.state, [one.time for one in plan.sides])
+    assert (OperatorState.JOIN, [3, 1]) == (plan.state, [side.time for side in plan.sides])
     assert bounds is not None
     assert TIME_BOUNDS[condition] == (bounds.low, bounds.high)
 
@@ -195,9 +195,13 @@ def test_keys_of_a_full_join_are_not_null(session: Session, kind: str, count: in
     plan = stream_plan(relation(session, query), is_unbounded)
     assert plan is not None
     assert isinstance(plan.operation, Join)
-    calls = [one for one in conjuncts(plan.operation.condition) if isinstance(one, FunctionCall)]
+    calls = [
+        conjunct
+        for conjunct in conjuncts(plan.operation.condition)
+        if isinstance(conjunct, FunctionCall)
+    ]
 
-    assert count == sum(one.function.name == "IS NOT NULL" for one in calls)
+    assert count == sum(call.function.name == "IS NOT NULL" for call in calls)
 
 
 INNER = "INNER JOIN of two unbounded tables"

@@ -49,7 +49,7 @@ def test_values_are_cast_to_the_columns(session: Any, tmp_path: Path, lengths: s
     values = ", ".join(case["value"] for case in cases)
     environment.execute_sql(f"INSERT INTO t SELECT k, {values} FROM S").wait()
     result = environment.execute_sql("SELECT * FROM t")
-    types = [one.data_type for one in result.get_resolved_schema().columns]
+    types = [column.data_type for column in result.get_resolved_schema().columns]
     found = [tuple(row) for row in result.collect()]
 
     for place, case in enumerate(cases, 1):

@@ -378,7 +378,9 @@ def test_partitioned_scans_select_the_rows_within_the_bounds(pg: Tables) -> None
 def test_ranges_cover_the_bounds_once(count: int) -> None:
     ranges = partition_ranges(-5, 20, count)
 
-    assert [one for first, last in ranges for one in range(first, last + 1)] == list(range(-5, 21))
+    assert [index for first, last in ranges for index in range(first, last + 1)] == list(
+        range(-5, 21)
+    )
     assert len(ranges) == min(count, 26)
 
 
@@ -932,7 +934,9 @@ def test_a_connection_of_python_is_one_of_jdbc(
             each.rollback()
             assert not each.is_empty("t")
             each.execute("DELETE FROM t")
-            assert [("a", False)] == [(one.name, one.is_nullable) for one in each.columns("t")]
+            assert [("a", False)] == [
+                (column.name, column.is_nullable) for column in each.columns("t")
+            ]
             for fails in (each.execute, each.is_empty, each.columns):
                 with pytest.raises(DatabaseError) as caught:
                     fails("nowhere" if fails != each.execute else "SELECT * FROM nowhere")

@@ -43,7 +43,7 @@ def test_a_managed_table_keeps_its_rows_until_it_is_dropped(
     run("INSERT INTO `t%1` VALUES (2, 'y')")
     assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM `t%1`")
     (place,) = (house / "default.db").iterdir()
-    assert ["p=x", "p=y"] == sorted(one.name for one in place.iterdir())
+    assert ["p=x", "p=y"] == sorted(path.name for path in place.iterdir())
 
     run("ALTER TABLE `t%1` RENAME TO r")
     failing = "SELECT CAST(s AS INT) AS z FROM (VALUES ('x')) AS v(s)"

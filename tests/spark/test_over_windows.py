@@ -32,7 +32,7 @@ def environment(session: Any) -> TableEnvironment:
 def rows(environment: TableEnvironment, query: str) -> str:
     """Return the sorted rows of a query as Java prints them, without their kind."""
     result = environment.execute_sql(query)
-    types = [one.data_type for one in result.get_resolved_schema().columns]
+    types = [column.data_type for column in result.get_resolved_schema().columns]
     return " ".join(sorted(row_of(tuple(row), types)[2:] for row in result.collect()))
 
 

@@ -136,7 +136,10 @@ def described(environment: TableEnvironment, query: str) -> list[tuple[str, Any]
     assert "object_name='t'" in text
     tables = [{"k", "y", "s"}]
     demands = scan_demands(relation).values()
-    return [("u" if one.columns and one.columns <= tables[0] else "t", one) for one in demands]
+    return [
+        ("u" if demand.columns and demand.columns <= tables[0] else "t", demand)
+        for demand in demands
+    ]
 
 
 COMPARISONS: dict[str, Comparison | None] = {
@@ -248,9 +251,11 @@ def test_rows_do_not_depend_on_push_down(
             found.append(sorted(map(repr, environment.execute_sql(query).collect())))
         assert found[0] == found[1], query
 
-    pushed = [one for one in Source.contexts if one.filters or one.limit is not None]
+    pushed = [
+        context for context in Source.contexts if context.filters or context.limit is not None
+    ]
     assert len(pushed) == 12
-    assert any(one.projection == ("a",) for one in Source.contexts)
+    assert any(context.projection == ("a",) for context in Source.contexts)
 
 
 def test_an_approximate_filter_keeps_the_limit_and_an_absent_ability_keeps_all(
@@ -262,7 +267,9 @@ def test_an_approximate_filter_keeps_the_limit_and_an_absent_ability_keeps_all(
     installed.append(Source())
     environment.execute_sql("SELECT a FROM t WHERE b = 1 LIMIT 1").collect()
 
-    found = [(len(one.filters), one.limit, one.projection) for one in Source.contexts]
+    found = [
+        (len(context.filters), context.limit, context.projection) for context in Source.contexts
+    ]
     assert found == [(1, None, ("a", "f")), (1, 1, ("a", "b")), (0, None, None)]
     assert Ability.LIMIT_PUSH_DOWN in Pushing().abilities
 

@@ -89,7 +89,7 @@ def form(
         if name == "parquet":  # the writer of orc files has no timestamp without a zone
             types["t"] = pa.timestamp("us")
         columns = pa.schema([pa.field(one, type_) for one, type_ in types.items()])
-        table = pa.table([pa.nulls(0, one) for one in types.values()], schema=columns)
+        table = pa.table([pa.nulls(0, data_type) for data_type in types.values()], schema=columns)
         (pa.parquet if name == "parquet" else pa.orc).write_table(table, path)
     return name, root
 
@@ -101,7 +101,7 @@ def filters(plan: str, label: str) -> set[str]:
     assert found is not None, line
     text = re.sub(r"#\d+", "", found[1])
     parts = re.split(r", (?=[A-Z(]|isnotnull|isnull)", text)
-    return {_as_in(one) for one in parts} - {""}
+    return {_as_in(part) for part in parts} - {""}
 
 
 def _as_in(text: str) -> str:

@@ -150,7 +150,7 @@ def number(found: float, type_: DataType) -> str:
 @pytest.mark.parametrize("case", CASES, ids=[case["sql"][:90] for case in CASES])
 def test_rows_are_those_of_flink(rows_of: TableEnvironment, case: dict[str, Any]) -> None:
     result = rows_of.execute_sql(case["sql"])
-    types = [one.data_type for one in result.get_resolved_schema().columns]
+    types = [column.data_type for column in result.get_resolved_schema().columns]
     found = [row_of(tuple(row), types) for row in result.collect()]
 
     assert sorted(found) == sorted(case["rows"])

@@ -62,9 +62,9 @@ RAW: list[tuple[str, dict[str, str], list[str], list[bytes]]] = [
         (
             type_,
             {"endianness": endianness},
-            [f"CAST('{one!r}' AS {type_})".replace("nan", "NaN").replace("inf", "Infinity")
-             for one in numbers],
-            [struct.pack(mark + form, one) for one in numbers],
+            [f"CAST('{number!r}' AS {type_})".replace("nan", "NaN").replace("inf", "Infinity")
+             for number in numbers],
+            [struct.pack(mark + form, number) for number in numbers],
         )
         for endianness, mark in (("big-endian", ">"), ("little-endian", "<"))
         for type_, form, numbers in (
@@ -106,7 +106,7 @@ def test_lines_of_given_files(environment: TableEnvironment, table: Table) -> No
         path.mkdir()
         (path / "f").write_bytes(b"a\r\nb\n\nc\rd\nlast")
         assert sorted(rows(environment, f"SELECT a FROM {name}")) == [
-            (one.decode(),) for one in lines
+            (line.decode(),) for line in lines
         ]
     name, path = table("raw", "a SMALLINT")
     path.mkdir()

@@ -28,7 +28,7 @@ EDGES = (
     dt.datetime.fromisoformat("1969-12-31 23:59:59.999500"),
     dt.datetime.fromisoformat("9999-12-31 23:59:59.999999"),
 )
-VALUES = (*(START + dt.timedelta(microseconds=one) for one in OFFSETS), *EDGES)
+VALUES = (*(START + dt.timedelta(microseconds=offset) for offset in OFFSETS), *EDGES)
 OPERATORS: dict[str, Any] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,

@@ -151,7 +151,9 @@ def test_only_the_fields_of_a_query_are_read_from_current_files(
 
     plan = env.explain_sql("SELECT id FROM t WHERE id = 1")
 
-    assert all("EqualTo(id,1)" in one for one in re.findall(r"PushedFilters: \[(.*?)\]", plan))
+    assert all(
+        "EqualTo(id,1)" in match_ for match_ in re.findall(r"PushedFilters: \[(.*?)\]", plan)
+    )
     assert "struct<id:int>" in plan
 
 

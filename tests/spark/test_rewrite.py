@@ -63,7 +63,7 @@ SAME = {
 
 
 def problems(report: ValidationReport) -> list[tuple[str, str, int]]:
-    return [(one.kind, ".".join(one.column), one.rows) for one in report.problems]
+    return [(problem.kind, ".".join(problem.column), problem.rows) for problem in report.problems]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def typed(table: str, text: str) -> Typed:
 
 
 def contains_not_null(type_: DataType) -> bool:
-    return any(not one.is_nullable for one in type_.walk())
+    return any(not node.is_nullable for node in type_.walk())
 
 
 def recorded_expressions(table: str) -> Iterator[str]:
@@ -99,7 +99,7 @@ def is_exempt(found: Typed) -> bool:
         return False
     if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
         return any(map(contains_not_null, found.type.children()))
-    are_strings = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
+    are_strings = {argument.type.is_(TypeFamily.CHARACTER_STRING) for argument in found.arguments}
     compares = found.function.parameters[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
     return found.function.kind is FunctionKind.AGGREGATE or (compares and len(are_strings) > 1)
 

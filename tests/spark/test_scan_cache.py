@@ -147,10 +147,10 @@ def test_footers_of_files_of_equal_length_and_time_are_read_again(
         ([1, None], pa.int32()),
         (["x", "y"], pa.string()),
     ]
-    lengths = [len(parquet(*one, 1000)) for one in versions]
-    paddings = [1000 + max(lengths) - one for one in lengths]
+    lengths = [len(parquet(*version, 1000)) for version in versions]
+    paddings = [1000 + max(lengths) - length for length in lengths]
     contents = [parquet(*one, padding) for one, padding in zip(versions, paddings, strict=True)]
-    assert 1 == len({len(one) for one in contents})
+    assert 1 == len({len(content) for content in contents})
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "one").write_bytes(contents[0])
     options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{tmp_path}/p'"
@@ -192,7 +192,7 @@ def test_a_view_depends_on_the_time_zone(
     found = {}
     for zone in ("UTC", "America/New_York", "UTC"):
         environment.execute_sql(f"SET 'table.local-time-zone' = '{zone}'")
-        found[zone] = [str(one) for one in rows(environment, "SELECT c, a FROM t")]
+        found[zone] = [str(row) for row in rows(environment, "SELECT c, a FROM t")]
         assert [("2024-01-01 00:00", 1)] == rows(environment, query)
     assert found["UTC"] != found["America/New_York"]
 

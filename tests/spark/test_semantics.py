@@ -31,7 +31,7 @@ def sql_of(expression: str, zone: str = "UTC") -> str:
 @pytest.fixture(scope="module")
 def computed(session: SparkSession) -> Mapping[str, str]:
     expressions = [expression for expression, _ in CASES]
-    columns = ", ".join(f"coalesce({sql_of(one)}, 'NULL')" for one in expressions)
+    columns = ", ".join(f"coalesce({sql_of(expression)}, 'NULL')" for expression in expressions)
     (row,) = session.sql(f"SELECT {columns}").collect()
     return dict(zip(expressions, row, strict=True))
 
@@ -117,7 +117,7 @@ def test_equality_casts_columns_to_a_common_type(session: SparkSession) -> None:
     names = {"f": "FLOAT", "d": "DOUBLE", "i": "INT", "g": "FLOAT"}
     names |= {"a": "DECIMAL(38, 18)", "b": "DECIMAL(38, 7)"}
     scope = ColumnScope({name: DataTypes.of(text) for name, text in names.items()}, streaming=False)
-    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in COLUMNS]
+    nodes = [compile_expression(infer(scope, parse_expression(column))) for column in COLUMNS]
     row = "CAST(0.1 AS FLOAT) f, 0.1D d, 16777217 i, CAST(16777216 AS FLOAT) g"
     row += ", CAST(1e-18 AS DECIMAL(38, 18)) a, CAST(0 AS DECIMAL(38, 7)) b"
 

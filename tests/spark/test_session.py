@@ -32,7 +32,7 @@ CREATE = "CREATE TABLE {name} (a INT NOT NULL) WITH ('connector' = 'frames')"
 
 def names(session: SparkSession) -> set[str]:
     """The temporary views and functions of a session."""
-    views = {one.name for one in session.catalog.listTables() if one.isTemporary}
+    views = {table.name for table in session.catalog.listTables() if table.isTemporary}
     functions = session.sql("SHOW USER FUNCTIONS").collect()
     return views | {row[0] for row in functions}
 
@@ -155,7 +155,7 @@ def test_environments_have_sessions_of_their_own(session: SparkSession) -> None:
     sessions = [job_session(one) for one in (given, other, without)]
 
     assert 4 == len({id(one) for one in (session, *sessions)})
-    assert {id(session.sparkContext)} == {id(one.sparkContext) for one in sessions}
+    assert {id(session.sparkContext)} == {id(session.sparkContext) for session in sessions}
     assert sessions[0] is job_session(given)
 
 
@@ -234,7 +234,7 @@ def test_threads_share_the_session_without_interference(session: SparkSession) -
         rows = list(pool.map(job, range(4)))
 
     expected = [[(1 + n, 1 + n), (1 + n, 2 + n)] for n in range(4)]
-    assert expected == [sorted(one) for one in rows]
+    assert expected == [sorted(row) for row in rows]
 
 
 @pytest.mark.parametrize(

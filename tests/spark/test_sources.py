@@ -85,9 +85,12 @@ def test_other_columns_or_types_are_refused(
         environment.execute_sql("SELECT 1 FROM t").collect()
 
     expected = [
-        ("invalid-connector-result", f"connector 'frames' returned {one}") for one in problems
+        ("invalid-connector-result", f"connector 'frames' returned {problem}")
+        for problem in problems
     ]
-    assert expected == [(one.code, one.message) for one in caught.value.diagnostics]
+    assert expected == [
+        (diagnostic.code, diagnostic.message) for diagnostic in caught.value.diagnostics
+    ]
     assert ("read table default_catalog.default_database.t",) == caught.value.path
 
 
@@ -109,7 +112,7 @@ def test_the_planner_adds_metadata_and_computed_columns(
 
     at = "2020-01-01 00:00:00.500"
     assert [("x", at, at + "!", 3, 7, 8)] == rows(environment, "SELECT * FROM t")
-    assert [["at", "other"]] == [list(one.metadata) for one in connector.contexts]
+    assert [["at", "other"]] == [list(context.metadata) for context in connector.contexts]
 
 
 def test_a_column_with_the_name_of_metadata_in_frames_is_refused(

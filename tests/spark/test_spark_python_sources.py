@@ -54,8 +54,8 @@ def test_every_type_comes_back(environment: TableEnvironment, tmp_path: Path) ->
     environment.execute_sql(f"INSERT INTO p {query}")
 
     assert rows(environment, "SELECT * FROM p") == rows(environment, query)
-    files = [one.name for one in (tmp_path / "p").glob("*.parquet")]
-    assert [one for one in files if not one.endswith(".gz.parquet")] == []
+    files = [path.name for path in (tmp_path / "p").glob("*.parquet")]
+    assert [file for file in files if not file.endswith(".gz.parquet")] == []
     assert files
 
 
@@ -67,7 +67,7 @@ def test_types_are_compared(environment: TableEnvironment, tmp_path: Path) -> No
     create(environment, "fewer", "(t TIMESTAMP(3))", **options)
     error = refused(environment, "SELECT * FROM other")
 
-    assert [one.code for one in error.diagnostics] == ["source-schema-mismatch"] * 3
+    assert [diagnostic.code for diagnostic in error.diagnostics] == ["source-schema-mismatch"] * 3
     assert "column 'a' is int in the data source, but BIGINT in the table" in str(error)
     assert "no column 'c'" in str(error)
     (read,) = rows(environment, "SELECT * FROM fewer")
@@ -248,7 +248,7 @@ def test_new_files_are_staged_and_replaced_as_a_whole(
 
     run(create)
     assert [(1, "x"), (2, "y")] == rows("SELECT a, p FROM t")
-    assert ["a b%c?d"] == [one.name for one in tmp_path.iterdir()]
+    assert ["a b%c?d"] == [path.name for path in tmp_path.iterdir()]
     with pytest.raises(SchemaError) as caught:
         run(create.replace("TABLE t ", "TABLE u "))
     assert "path-not-empty" == caught.value.code
@@ -285,5 +285,5 @@ def test_what_cannot_keep_the_old_rows_is_not_replaced(
         environment.execute_sql(statement)
 
     assert "unsupported-ability" == caught.value.code
-    assert "unsupported-ability" in [one.code for one in plan.problems]
+    assert "unsupported-ability" in [problem.code for problem in plan.problems]
     assert before == environment.get_create_statement("t")

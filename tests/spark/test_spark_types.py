@@ -120,7 +120,9 @@ def test_arrow_schema_of_spark_equals_this_library(spark: SparkSession) -> None:
         for field in found
         if field.name not in nanos and field.type != ours.field(field.name).type
     ]
-    assert expected(EVERYWHERE) == [from_struct_field(one) for one in arrow_to_spark(found).fields]
+    assert expected(EVERYWHERE) == [
+        from_struct_field(field) for field in arrow_to_spark(found).fields
+    ]
 
 
 def test_map_in_arrow_receives_and_returns_the_types(spark: SparkSession) -> None:

@@ -70,7 +70,7 @@ def environment(
 def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
     """Return the rows of a query as recorded; a streaming query has ended when it fails."""
     result = env.execute_sql(sql)
-    types = [one.data_type for one in result.get_resolved_schema().columns]
+    types = [column.data_type for column in result.get_resolved_schema().columns]
     changes = []
     with result.collect() as found:
         try:
@@ -93,7 +93,7 @@ def result(script: dict[str, Any]) -> list[list[Any]] | None:
 
 
 #: Flink drops late rows, for which it has no batch mode to compare with.
-LATE_SESSION = next(one["sql"] for one in SCRIPTS if "SESSION(TABLE late" in one["sql"])
+LATE_SESSION = next(script["sql"] for script in SCRIPTS if "SESSION(TABLE late" in script["sql"])
 #: Why Flink's streaming mode returns other rows for bounded tables -> what such queries contain.
 REASONS = {
     "late rows": r"\b(late|mixed)\b",
@@ -104,7 +104,7 @@ REASONS = {
 
 def test_where_streaming_mode_of_flink_differs() -> None:
     """These are the differences that docs/streaming.md explains."""
-    different = [one for one in SCRIPTS if one["streaming"].get("rows") != result(one)]
+    different = [script for script in SCRIPTS if script["streaming"].get("rows") != result(script)]
     found = Counter(
         next((reason for reason, part in REASONS.items() if re.search(part, one["sql"])), "unknown")
         for one in different
@@ -125,7 +125,7 @@ def bounded(
     }
 
 
-COMPARED = [one for one in SCRIPTS if result(one) is not None]
+COMPARED = [script for script in SCRIPTS if result(script) is not None]
 #: In streaming mode, bounded tables are read as in batch mode.
 RUNS = [
     *(("batch", one) for one in COMPARED),
@@ -178,7 +178,9 @@ OTHERWISE = re.compile(
 )
 #: Queries that return what Flink returns, if rows arrive.
 ARRIVING = [
-    one for one in SCRIPTS if one["unbounded"] != "bounded" and not OTHERWISE.search(one["sql"])
+    script
+    for script in SCRIPTS
+    if script["unbounded"] != "bounded" and not OTHERWISE.search(script["sql"])
 ]
 #: Each takes seconds. The FULL JOIN has rows whose keys are NULL.
 SAMPLE = (
@@ -196,7 +198,7 @@ def test_rows_that_arrive(unbounded: dict[bool, TableEnvironment], script: dict[
     assert script["streaming"]["rows"] == [row for row in found if "~" not in row]
 
 
-REFUSED = [one["sql"] for one in SCRIPTS if one["unbounded"] == "bounded"]
+REFUSED = [script["sql"] for script in SCRIPTS if script["unbounded"] == "bounded"]
 
 
 def test_what_is_refused_of_unbounded_tables(unbounded: dict[bool, TableEnvironment]) -> None:

@@ -80,7 +80,10 @@ BAD: list[tuple[object, str, str]] = [
 
 def rows_of(definitions: list[object]) -> list[dict[str, Any]]:
     """The results within this process, of definitions as JSON."""
-    given = [json.dumps(one) if isinstance(one, dict) else one for one in definitions]
+    given = [
+        json.dumps(definition) if isinstance(definition, dict) else definition
+        for definition in definitions
+    ]
     return [
         row
         for one in given
@@ -225,7 +228,7 @@ def test_a_report_is_one_job_of_all_partitions(session: SparkSession) -> None:
         for job in tracker.getJobIdsForGroup("report of a sweep")
         for stage in tracker.getJobInfo(job).stageIds
     ]
-    assert 3 == max(one.numTasks for one in stages if one is not None)
+    assert 3 == max(stage.numTasks for stage in stages if stage is not None)
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_spans_include_parentheses() -> None:
 
     assert isinstance(tree, Call)
     assert Span(1, 13) == tree.span
-    assert [Span(2, 7), Span(11, 13)] == [one.span for one in tree.arguments]
+    assert [Span(2, 7), Span(11, 13)] == [argument.span for argument in tree.arguments]
 
 
 #: Opening and closing text of one level of nesting.

@@ -69,7 +69,7 @@ def test_hint_names_the_missing_comma_in_95_percent_of_the_refused_statements(
 ) -> None:
     wrong, refused = [], 0
     statements = [text for text, expected in cases(name) if not expected.startswith("! syntax")]
-    for broken, start in (one for text in statements for one in without_commas(text)):
+    for broken, start in (comma for text in statements for comma in without_commas(text)):
         try:
             parse_statement(broken)
         except ParseError as error:

@@ -116,13 +116,13 @@ def test_all_clauses_of_create_table() -> None:
     assert isinstance(m, parts.MetadataColumn)
     assert ("k", True) == (m.metadata_key, m.is_virtual)
     assert statement.elements.watermark is not None
-    assert ["PRIMARY KEY"] == [one.kind for one in statement.elements.constraints]
+    assert ["PRIMARY KEY"] == [constraint.kind for constraint in statement.elements.constraints]
     assert ("c", "d", "t") == statement.path.parts
     assert "about" == statement.comment
     assert statement.distribution is not None
     assert ("RANGE", 4) == (statement.distribution.kind, statement.distribution.buckets)
     assert ["a", "b"] == [name.parts[0] for name in statement.partition_keys]
-    assert [("k", "v"), ("k", "w")] == [(one.key, one.value) for one in statement.options]
+    assert [("k", "v"), ("k", "w")] == [(option.key, option.value) for option in statement.options]
 
 
 def test_primary_key_of_a_column_is_a_constraint_of_the_table() -> None:
@@ -142,7 +142,8 @@ def test_positions_of_added_columns() -> None:
 
     assert isinstance(added, parts.AddElements)
     assert [(("a",), True, None), (("r", "x"), False, ("r", "y")), (("c",), False, None)] == [
-        (one.name.parts, one.first, one.after.parts if one.after else None) for one in added.columns
+        (column.name.parts, column.first, column.after.parts if column.after else None)
+        for column in added.columns
     ]
 
 

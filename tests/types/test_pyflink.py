@@ -59,7 +59,11 @@ def test_name(path: str, line: str) -> None:
         assert not name or hasattr(owner, name)
         return
     found: Any = getattr(owner, name) if name else owner
-    taken = [one for one in inspect.signature(found).parameters.values() if by_position(one)]
+    taken = [
+        parameter
+        for parameter in inspect.signature(found).parameters.values()
+        if by_position(parameter)
+    ]
     if name and kind not in ("static ", "classmethod "):
         taken = taken[1:]  # self
 

@@ -116,7 +116,7 @@ def test_a_dataclass_is_a_structured_type_of_its_name() -> None:
     assert isinstance(inner, StructuredType)
     assert (f"{__name__}.Order", f"{__name__}.Inner") == (order.class_name, inner.class_name)
     assert "`amount` DECIMAL(10, 2), `notes` ARRAY<STRING> NOT NULL" == ", ".join(
-        one.as_summary_string() for one in order.fields
+        field.as_summary_string() for field in order.fields
     )
 
 

@@ -98,7 +98,7 @@ def normal_type(written: WrittenType) -> WrittenType:
             return plain(parse_type(written))
         if not isinstance(written, DataType):
             return written
-        if any(isinstance(one, DistinctType | StructuredType) for one in written.walk()):
+        if any(isinstance(node, DistinctType | StructuredType) for node in written.walk()):
             return parse_type(written.as_serializable_string())
     except SchemaCoreError:
         return written
@@ -115,7 +115,7 @@ def normal_expression(written: Written) -> Written:
         written = SqlExpression(written.as_serializable_string())
     try:
         tree = written.syntax or parse_expression(written.text)
-        if any(isinstance(one, Call) and one.inline is not None for one in walk(tree)):
+        if any(isinstance(node, Call) and node.inline is not None for node in walk(tree)):
             return written
         return SqlExpression(print_expression(tree))
     except SchemaCoreError:
@@ -306,12 +306,12 @@ def _index_of(name: str, members: Sequence[Any]) -> int:
     raise SchemaError(
         f"there is no column or field {name!r}",
         code="unknown-column",
-        hint=similar(name, [one.name for one in members]),
+        hint=similar(name, [member.name for member in members]),
     )
 
 
 def _require_free(name: str, members: Iterable[Any]) -> None:
-    if any(one.name == name for one in members):
+    if any(member.name == name for member in members):
         raise SchemaError(f"there is already a column or field {name!r}", code="duplicate-column")
 
 
@@ -391,7 +391,9 @@ def _renamed(table: CatalogTable, old: str, new: str) -> CatalogTable:
         distribution = replace(distribution, bucket_keys=names(distribution.bucket_keys))
     schema = replace(
         schema,
-        columns=tuple(_with_name(one, new) if one.name == old else one for one in schema.columns),
+        columns=tuple(
+            _with_name(column, new) if column.name == old else column for column in schema.columns
+        ),
         primary_key=constraint(schema.primary_key),
         indexes=tuple(map(constraint, schema.indexes)),
         immutable_columns=constraint(schema.immutable_columns),
@@ -609,7 +611,7 @@ PART_OF: dict[object, PartRow] = {
 
 def _add_index(table: CatalogTable, change: AddIndex) -> CatalogTable:
     indexes = table.schema.indexes
-    if any(one.name == change.index.name for one in indexes):
+    if any(index.name == change.index.name for index in indexes):
         raise stale_change(f"there is already an index {change.index.name!r}")
     return _with_schema(table, indexes=(*indexes, change.index))
 
@@ -618,7 +620,7 @@ def _drop_index(table: CatalogTable, change: DropIndex) -> CatalogTable:
     indexes = table.schema.indexes
     if change.index not in indexes:
         raise stale_change(f"there is no {change.index}")
-    return _with_schema(table, indexes=tuple(one for one in indexes if one != change.index))
+    return _with_schema(table, indexes=tuple(index for index in indexes if index != change.index))
 
 
 def _require_option(table: CatalogTable, key: str, value: str | None) -> None:

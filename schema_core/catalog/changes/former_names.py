@@ -213,8 +213,8 @@ def _parsed(document: Any) -> FormerNames | None:
     dropped = frozenset(map(tuple, gone))
     texts = [text for part in (*paths, *paths.values(), *dropped) for text in part]
     # a name belongs to one column or field of its row only
-    former = [(*path[:-1], one) for path, names in paths.items() for one in {*names, *path[-1:]}]
-    is_valid = all(isinstance(one, str) for one in texts) and len(former) == len(set(former))
+    former = [(*path[:-1], name) for path, names in paths.items() for name in {*names, *path[-1:]}]
+    is_valid = all(isinstance(text, str) for text in texts) and len(former) == len(set(former))
     return FormerNames(paths, dropped) if is_valid and all((*paths, *dropped)) else None
 
 

@@ -100,12 +100,12 @@ class TableChange:
     shown: ClassVar[dict[str, str]] = {}
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value, what = getattr(self, one.name), f"{one.name} of {type(self).__name__}"
-            if one.type == NAMES:
-                object.__setattr__(self, one.name, require_names(value, what))
+        for field in fields(self):
+            value, what = getattr(self, field.name), f"{field.name} of {type(self).__name__}"
+            if field.type == NAMES:
+                object.__setattr__(self, field.name, require_names(value, what))
             else:
-                require_instance(value, KINDS[str(one.type)], what)
+                require_instance(value, KINDS[str(field.type)], what)
 
     def __str__(self) -> str:
         values = (f"{name}={_shown(getattr(self, one))}" for name, one in self.shown.items())

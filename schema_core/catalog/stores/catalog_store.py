@@ -230,7 +230,7 @@ class FileCatalogStore(CatalogStore):
 
     def list_catalogs(self) -> list[str]:
         with _failures(self._directory):
-            found = [one.name for one in self._directory.iterdir() if one.is_file()]
+            found = [path.name for path in self._directory.iterdir() if path.is_file()]
         return sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
 
     def _file(self, catalog_name: str) -> Path:

@@ -139,7 +139,7 @@ def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Itera
     if type(expected) is not type(found) or not is_dataclass(expected):
         yield f"expected {_short(shown)}, found {_short(now)}"
         return
-    for name in (one.name for one in fields(expected)):
+    for name in (field.name for field in fields(expected)):
         if getattr(expected, name) == getattr(found, name):
             continue
         before, after = getattr(shown, name), getattr(now, name)

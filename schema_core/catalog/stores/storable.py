@@ -167,8 +167,8 @@ def _as_text(schema: ResolvedSchema) -> Schema:
     return Schema(
         tuple(map(_column_as_text, schema.columns)),
         tuple(
-            UnresolvedWatermarkSpec(one.rowtime_attribute, _expression(one.watermark_expression))
-            for one in schema.watermark_specs
+            UnresolvedWatermarkSpec(spec.rowtime_attribute, _expression(spec.watermark_expression))
+            for spec in schema.watermark_specs
         ),
     )
 

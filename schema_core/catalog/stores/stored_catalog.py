@@ -636,7 +636,7 @@ class StoredCatalog(Catalog, Generic[S]):
         if not self._supports(StoredKind.MIGRATION):
             return []
         with self.store.transaction() as transaction:
-            names = [one for one in transaction.names(StoredKind.MIGRATION, None) if one]
+            names = [name for name in transaction.names(StoredKind.MIGRATION, None) if name]
             found = [transaction.get(_migration_key(name)) for name in names]
         return sorted((one.value for one in found if one is not None), key=lambda one: one.position)
 

@@ -189,7 +189,7 @@ class HiveStore:
         name, views = database.record.name, self.metastore.views(database.record.name)
         if table_kind is TableKind.VIEW:
             return views
-        return [one for one in self.metastore.tables(name) if one not in {*views}]
+        return [table for table in self.metastore.tables(name) if table not in {*views}]
 
     def partitions(self, table: HiveObject) -> list[CatalogPartitionSpec]:
         names = self.metastore.partition_names(table.record)
@@ -279,7 +279,7 @@ def _values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
     found = table.value
     keys = found.get_partition_keys() if isinstance(found, CatalogTable) else []
     given = key.partition.get_partition_spec() if key.partition is not None else {}
-    return tuple(given[one] for one in keys) if set(given) == set(keys) else ()
+    return tuple(given[key] for key in keys) if set(given) == set(keys) else ()
 
 
 @validate_methods(Catalog)

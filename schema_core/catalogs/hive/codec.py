@@ -267,7 +267,7 @@ def partition_values(partition_name: str) -> dict[str, str]:
     >>> partition_values("b=x%2Fy/c=1")
     {'b': 'x/y', 'c': '1'}
     """
-    pairs = (one.partition("=") for one in partition_name.split("/"))
+    pairs = (part.partition("=") for part in partition_name.split("/"))
     return {unescape(key): unescape(value) for key, _, value in pairs}
 
 
@@ -616,7 +616,7 @@ class HiveCodec:
         }
         self.check_lengths(names, DATABASE_KEY, VALUE)
         stored = HiveFunction(database, name, class_name, files)
-        given = replace(function, resource_uris=tuple(ResourceUri(*one) for one in files))
+        given = replace(function, resource_uris=tuple(ResourceUri(*file) for file in files))
         require_read_back(given, lambda: self.decode_function(stored))
         return stored
 

@@ -275,8 +275,10 @@ def prefers_spark_schema(table: HiveTable) -> bool:
         return True
     try:
         fields = schemas.parse_json(stored_schema_json(properties))["fields"]
-        listed = [_shape(_spark_field(one)) for one in (*table.columns, *table.partition_columns)]
-        encoded = [_shape(one) for one in fields]
+        listed = [
+            _shape(_spark_field(column)) for column in (*table.columns, *table.partition_columns)
+        ]
+        encoded = [_shape(field) for field in fields]
     except (SchemaCoreError, KeyError, ValueError):
         return False
     return sorted(listed, key=repr) == sorted(encoded, key=repr)

@@ -327,7 +327,7 @@ def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -
         return names
     if not has_ranges:
         return names.where(key.ilike(f"{prefix.translate(_ANY)}%"))
-    bounds = [(one, one[:-1] + chr(ord(one[-1]) + 1)) for one in _starts(prefix)]
+    bounds = [(start, start[:-1] + chr(ord(start[-1]) + 1)) for start in _starts(prefix)]
     ranges = [names.where(key >= low, key < high) for low, high in bounds]
     return sa.select(sa.union_all(*ranges).subquery().c.name)
 

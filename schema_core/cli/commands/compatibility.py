@@ -50,7 +50,7 @@ class Compared:
 
     def position(self, finding: Finding, text: str) -> tuple[int, int]:
         """Return line and column of what a finding is about in the new script, or zeros."""
-        names = {one.name: one for one in self.new.resolved_schema.get_columns()}
+        names = {column.name: column for column in self.new.resolved_schema.get_columns()}
         column = names.get(finding.path[0]) if finding.path else None
         if column is None or column.written is None or column.written.span is None:
             return 0, 0

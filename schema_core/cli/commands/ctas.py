@@ -79,10 +79,10 @@ def create_table_as(table: str, query: str, options: list[str], *, replace: bool
     parse_query(text)
     path = ".".join(map(quote_identifier, parse_path(table).parts))
     pairs = []
-    for one in options:
-        key, sign, value = (part.replace("'", "''") for part in one.partition("="))
+    for option in options:
+        key, sign, value = (part.replace("'", "''") for part in option.partition("="))
         if not (key and sign):
-            raise SchemaError(f"--option requires KEY=VALUE, got {one!r}", code="wrong-argument")
+            raise SchemaError(f"--option requires KEY=VALUE, got {option!r}", code="wrong-argument")
         pairs.append(f"'{key}' = '{value}'")
     start = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
     clause = f"\nWITH ({', '.join(pairs)})" if pairs else ""

@@ -79,7 +79,7 @@ def serves(found: Found) -> str:
         return "makes its sources and sinks for each table"
     does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
     abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
-    missing_members = [one for one in MEMBERS if not hasattr(connector, one)]
+    missing_members = [member for member in MEMBERS if not hasattr(connector, member)]
     engine = "Spark" if not missing_members else "no engine that is installed"
     return f"{engine}: {', '.join([*does, *abilities])}"
 

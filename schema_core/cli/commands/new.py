@@ -119,11 +119,11 @@ def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
 
 def _walk(directory: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
     """Yield the files below a directory with their relative paths, sorted."""
-    for one in sorted(directory.iterdir(), key=lambda found: found.name):
-        if one.is_dir():
-            yield from _walk(one, f"{prefix}{one.name}/")
-        elif one.name.endswith(SUFFIX):
-            yield prefix + one.name, one
+    for path in sorted(directory.iterdir(), key=lambda found: found.name):
+        if path.is_dir():
+            yield from _walk(path, f"{prefix}{path.name}/")
+        elif path.name.endswith(SUFFIX):
+            yield prefix + path.name, path
 
 
 def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Path]:
@@ -172,7 +172,7 @@ def _staged(target: Path) -> Iterator[Path]:
     A target that exists keeps its place, since it may be the working directory of a shell.
     """
     exists = target.is_dir()
-    above = [] if exists else [one for one in target.parents if not one.exists()]
+    above = [] if exists else [parent for parent in target.parents if not parent.exists()]
     moved: list[Path] = []
     with _undone(above, Path.rmdir):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -185,8 +185,8 @@ def _staged(target: Path) -> Iterator[Path]:
                 root.rename(target)
             else:
                 with _undone(moved, _delete):
-                    for one in sorted(root.iterdir()):
-                        moved.insert(0, one.rename(target / one.name))
+                    for path in sorted(root.iterdir()):
+                        moved.insert(0, path.rename(target / path.name))
         finally:
             rmtree(stage, ignore_errors=True)
 

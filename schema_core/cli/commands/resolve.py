@@ -299,8 +299,8 @@ def check_connector(
     """
     match statement:
         case CreateTable(path=path, options=options, elements=elements):
-            spans = {one.key: one.span for one in options}
-            columns = {one.name: one.span for one in elements.columns}
+            spans = {option.key: option.span for option in options}
+            columns = {column.name: column.span for column in elements.columns}
         case Alter(kind=ObjectKind.TABLE, path=path) if not isinstance(statement.change, RenameTo):
             spans, columns = {}, {}
         case _:
@@ -328,7 +328,7 @@ def check_options(session: Session, statement: Statement, text: str) -> list[Sch
             pass
         case _:
             return []
-    values = {one.key: one.value for one in options}
+    values = {option.key: option.value for option in options}
     if "connector" not in values:
         return []
     try:
@@ -336,7 +336,9 @@ def check_options(session: Session, statement: Statement, text: str) -> list[Sch
         with using(identifier, values, "use"):
             validate(find_connector(values), values)
     except SchemaCoreError as error:
-        return [_located(error, {one.key: one.span for one in options}, {}, text, path.span)]
+        return [
+            _located(error, {option.key: option.span for option in options}, {}, text, path.span)
+        ]
     return []
 
 
@@ -348,14 +350,14 @@ def _located(
     default: Span,
 ) -> SchemaCoreError:
     """Place an error and those with it at the option or column that they name, and return it."""
-    for one in (error, *error.others):
-        place = f"{one.problem} {' '.join(one.path)}"
+    for other in (error, *error.others):
+        place = f"{other.problem} {' '.join(other.path)}"
         named = [span for key, span in options.items() if key in place]
         named += [span for key, span in columns.items() if f"'{key}'" in place]
-        if one.code == "not-discovered":
-            kinds = (key for key in ("connector", "format") if f"no {key} " in one.problem)
+        if other.code == "not-discovered":
+            kinds = (key for key in ("connector", "format") if f"no {key} " in other.problem)
             named = [options[key] for key in kinds if key in options]
-        one.text, one.span = text, next(iter(named), default)
+        other.text, other.span = text, next(iter(named), default)
     return error
 
 

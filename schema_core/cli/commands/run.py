@@ -65,7 +65,7 @@ def require_valid(file: Path, text: str, console: Console) -> None:
     """Check a script in a dry run; print its errors on stderr and exit with 1 if there are some."""
     with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
         findings = findings_of(file, check(session, text))
-    report = FindingReport("run", [one for one in findings if one.level is Level.ERROR])
+    report = FindingReport("run", [finding for finding in findings if finding.level is Level.ERROR])
     if report.findings:
         for line in as_text(report):
             console.print(line, soft_wrap=True)

@@ -128,11 +128,11 @@ def convert(
     with script.exits_on_error(errors, file, script.exit_code):
         found = read_tables(text, source)
         written = [
-            to_ddl(one.table, target, one.path, on_loss=on_loss.value) for one in found.tables
+            to_ddl(table.table, target, table.path, on_loss=on_loss.value) for table in found.tables
         ]
-        losses = [(one.path, loss) for one in found.tables for loss in one.losses]
+        losses = [(table.path, loss) for table in found.tables for loss in table.losses]
         losses += [
-            (one.path, loss) for one in found.tables for loss in ddl_losses(one.table, target)
+            (table.path, loss) for table in found.tables for loss in ddl_losses(table.table, target)
         ]
     print(";\n\n".join(written) + ";")
     for path, loss in losses:
@@ -157,7 +157,7 @@ def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnviro
         findings = findings_of(file, check(session, text))
         for line in text_lines(findings):
             errors.print(line, soft_wrap=True)
-        if any(one.level is Level.ERROR for one in findings):
+        if any(finding.level is Level.ERROR for finding in findings):
             raise typer.Exit(WRONG)
         with script.exits_on_error(errors, file):
             yield TableEnvironment(session)
@@ -185,4 +185,7 @@ def create_statement(environment: TableEnvironment, path: str) -> str:
 def columns_of(environment: TableEnvironment, path: str) -> list[dict[str, str]]:
     """Return the names and types of the columns of a table."""
     schema = environment.from_path(path).get_resolved_schema()
-    return [{"name": one.name, "type": str(one.get_data_type())} for one in schema.get_columns()]
+    return [
+        {"name": column.name, "type": str(column.get_data_type())}
+        for column in schema.get_columns()
+    ]

@@ -103,7 +103,9 @@ class Avro:
             case TimestampType(precision=precision) if LEGACY.of(options):
                 return LocalZonedTimestampType(precision, nullable=type_.is_nullable)
             case _:
-                return type_.rebuild(tuple(self.stored(one, options) for one in type_.children()))
+                return type_.rebuild(
+                    tuple(self.stored(child, options) for child in type_.children())
+                )
 
     def decode(self, node: Node, name: str, type_: DataType, options: Options) -> Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
@@ -118,8 +120,8 @@ class Avro:
         """Return a value with its parts mapped, wherever something changes."""
         match type_:
             case RowType():
-                parts = [(one, self._mapped(Field(node, one.name), one.data_type, leaf))
-                         for one in type_.fields]  # fmt: skip
+                parts = [(field, self._mapped(Field(node, field.name), field.data_type, leaf))
+                         for field in type_.fields]  # fmt: skip
                 if all(isinstance(part, Field) for _, part in parts):
                     return node
                 row = call("named_struct", *(x for one, part in parts for x in (one.name, part)))
@@ -208,17 +210,17 @@ def _record(fields: Sequence[RowField], name: str, *, legacy: bool) -> dict[str,
 
 
 def _fields(fields: Sequence[RowField], record: str, *, legacy: bool) -> Iterator[dict[str, Any]]:
-    for one in fields:
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", one.name):
+    for field in fields:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", field.name):
             raise SchemaError(
-                f"avro files cannot hold the name {one.name!r}",
+                f"avro files cannot hold the name {field.name!r}",
                 code="name-not-in-file-format",
                 hint="rename it: ASCII letters, digits and '_', and no digit first",
             )
-        with at(f"column {one.name!r}"):
-            schema = _nullable(one.data_type, f"{record}_{one.name}", legacy=legacy)
-        default = {"default": None} if one.data_type.is_nullable else {}
-        yield {"name": one.name, "type": schema, **default}
+        with at(f"column {field.name!r}"):
+            schema = _nullable(field.data_type, f"{record}_{field.name}", legacy=legacy)
+        default = {"default": None} if field.data_type.is_nullable else {}
+        yield {"name": field.name, "type": schema, **default}
 
 
 def _nullable(type_: DataType, name: str, *, legacy: bool) -> Any:

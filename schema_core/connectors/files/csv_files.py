@@ -72,7 +72,7 @@ class CsvDialect:
 
     def is_header(self, fields: Sequence[str]) -> bool:
         """Return whether the fields of a first line name the columns, maybe by former names."""
-        names = self.names or tuple((one,) for one in self.columns)
+        names = self.names or tuple((column,) for column in self.columns)
         if len(fields) != len(names):
             return False
         return all(one in known for one, known in zip(fields, names, strict=True))
@@ -338,7 +338,7 @@ class FileReader:
         problem = f"expected the header {columns}, found {fields} with the delimiter {delimiter!r}"
         if len(fields) == 1 < len(columns):
             others = [one for one in DELIMITERS if one != delimiter and one in fields[0]]
-            known = [repr(one) for one in others if fields[0].count(one) == len(columns) - 1]
+            known = [repr(other) for other in others if fields[0].count(other) == len(columns) - 1]
             advice = f" to {known[0]}" if known else ""
             return f"{problem}; set the option '{DELIMITER.key}'{advice}"
         return problem
@@ -630,7 +630,7 @@ class CsvColumn:
 def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> Node:
     """Return a line of a csv file without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
-    special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
+    special = "".join(rf"\x{{{ord(mark):x}}}" for mark in sorted(marks))
     blank = r"\x{0}-\x{20}"
     pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
 
@@ -645,7 +645,9 @@ def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options
             "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed
         )
 
-    fields = (let(csv_value(one, dialect, options), partial(quoted, one)) for one in columns)
+    fields = (
+        let(csv_value(column, dialect, options), partial(quoted, column)) for column in columns
+    )
     return call("concat_ws", dialect.delimiter, *fields)
 
 

@@ -385,18 +385,18 @@ def _survey_by_spark(session: SparkSession, uri: str, options: SurveyOptions) ->
             found = survey_chunks([lines + b"\n"], options) if batch.num_rows else Survey()
             values = {name: getattr(found, name) for name in Survey.__slots__}
             arrays = [
-                pa.array([one], pa.bool_())
-                if isinstance(one, bool)
-                else pa.array([sorted(one)], pa.list_(pa.int32()))
-                for one in values.values()
+                pa.array([value], pa.bool_())
+                if isinstance(value, bool)
+                else pa.array([sorted(value)], pa.list_(pa.int32()))
+                for value in values.values()
             ]
             yield pa.RecordBatch.from_arrays(arrays, names=list(values))
 
     reader = session.read.format("text").option("lineSep", "\n").option("__globPaths__", "false")
     lines: DataFrame = reader.load(unquote(uri)).selectExpr("CAST(value AS BINARY) AS value")
     schema = ", ".join(
-        f"{one.name} {'BOOLEAN' if isinstance(one.default, bool) else 'ARRAY<INT>'}"
-        for one in fields(Survey)
+        f"{field.name} {'BOOLEAN' if isinstance(field.default, bool) else 'ARRAY<INT>'}"
+        for field in fields(Survey)
     )
     rows = lines.mapInArrow(survey, schema).distinct().collect()
     values: list[list[Any]] = [
@@ -477,7 +477,7 @@ class NativeCsv:
     @property
     def _corrupt_record(self) -> str:
         """A name that is not a column in any case: the reader would not parse that column."""
-        names = {one.lower() for one in self.dialect.columns}
+        names = {column.lower() for column in self.dialect.columns}
         name = "schema_core_corrupt"
         while name in names:
             name += "_"

@@ -93,7 +93,7 @@ def stored_type(type_: DataType, syntax: Syntax) -> DataType:
             return stored_type(MapType(element, IntType()), syntax)
         case _ if type_.children():
             return type_.nullable().rebuild(
-                tuple(stored_type(one, syntax) for one in type_.children())
+                tuple(stored_type(child, syntax) for child in type_.children())
             )
     return VariantType() if isinstance(type_, _BY_TOKEN) else TEXT
 

@@ -176,7 +176,9 @@ def why_not_csv(type_: DataType) -> str | None:
     As in Flink, an ARRAY has elements and a ROW has fields that have no parts.
     """
     is_list = isinstance(type_, ArrayType | RowType | StructuredType)
-    if not type_.children() or (is_list and not any(one.children() for one in type_.children())):
+    if not type_.children() or (
+        is_list and not any(child.children() for child in type_.children())
+    ):
         return None
     return f"csv cannot hold a value of {type_.nullable().as_summary_string()}"
 
@@ -285,7 +287,7 @@ def parsed(
         type_ = type_.source_type
     if isinstance(type_, MultisetType):
         type_ = MapType(type_.element_type, IntType())
-    is_text = all(isinstance(one, CHARACTERS) for one in type_.walk() if not one.children())
+    is_text = all(isinstance(node, CHARACTERS) for node in type_.walk() if not node.children())
     if is_text and (not type_.children() or syntax_of(options) is not Syntax.CSV):
         return node
     if type_.children() and syntax_of(options) is Syntax.CSV:
@@ -399,8 +401,8 @@ def rendered(node: Node, name: str, type_: DataType, options: Options) -> Node:
             parts = call(
                 "array",
                 *(
-                    _rendered_part(Field(node, one.name), name, one.data_type, options)
-                    for one in type_.fields
+                    _rendered_part(Field(node, field.name), name, field.data_type, options)
+                    for field in type_.fields
                 ),
             )
         case _:

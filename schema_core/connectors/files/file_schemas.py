@@ -209,11 +209,11 @@ def check_files(
 
     if form not in FOOTERS:
         return CheckedFiles(ColumnGuarantees(), {})
-    fields = [to_struct_field(one.name, one.data_type, on_loss="note") for one in columns]
+    fields = [to_struct_field(column.name, column.data_type, on_loss="note") for column in columns]
     declared = StructType(fields)
-    required = frozenset(one.name for one in fields if not one.nullable)
+    required = frozenset(field.name for field in fields if not field.nullable)
     kinds = (TimestampType, TimestampNTZType)
-    instants = frozenset(one.name for one in fields if isinstance(one.dataType, kinds))
+    instants = frozenset(field.name for field in fields if isinstance(field.dataType, kinds))
     requested = ColumnGuarantees(_all_names(required, former), _all_names(instants, former))
     footers = _read_all(session, uris, form, requested)
     schemas = _schemas(footers)
@@ -248,7 +248,7 @@ def _of_columns(
 ) -> ColumnGuarantees:
     """Return the guarantees of a file by the current names of columns."""
     names = dict(stored)
-    pairs = [(one, names.get((one,), one)) for one in declared.names]
+    pairs = [(name, names.get((name,), name)) for name in declared.names]
     return ColumnGuarantees(
         frozenset(column for column, name in pairs if name in guarantees.without_null),
         frozenset(column for column, name in pairs if name in guarantees.in_millis),
@@ -396,7 +396,7 @@ def differences(
         # orc files of old versions of Hive have no names, and Spark matches them by position
         pairs = zip(declared.fields, found.fields, strict=False)
         found = StructType([StructField(one.name, other.dataType) for one, other in pairs])
-    types = {one.name: one.dataType for one in found.fields}
+    types = {field.name: field.dataType for field in found.fields}
     for field in declared.fields:
         name = f"{prefix}{field.name}"
         if field.name in types:

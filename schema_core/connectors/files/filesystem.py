@@ -327,7 +327,7 @@ class FilesystemConnector:
             self._without_null |= layout.native.columns_without_null(types)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
-        names = {one.name for one in context.table.resolved_schema.columns}
+        names = {column.name for column in context.table.resolved_schema.columns}
         physical: list[NamedNode] = []
         for name, type_ in context.columns.items():
             if name in partitions:
@@ -492,7 +492,7 @@ class FilesystemConnector:
             frame, written, settings = layout.lines(frame, fields)
         if form.is_typed:
             frame = _with_exact_types(
-                frame, [one for one in fields if one.name not in layout.partitions]
+                frame, [field for field in fields if field.name not in layout.partitions]
             )
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
@@ -590,11 +590,11 @@ def _one_depth(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        conditions = {condition_of(one) for one in causes(error)}
+        conditions = {condition_of(cause) for cause in causes(error)}
         if "CONFLICTING_PARTITION_COLUMN_NAMES" not in conditions:
             raise
         names = re.findall(r"list #\d+: (.*)", str(error))
-        listed = " and ".join(f"({one.strip()})" for one in sorted(names)[:2])
+        listed = " and ".join(f"({name.strip()})" for name in sorted(names)[:2])
         raise ExternalError(
             f"the directories of {path!r} have values of different partition columns: {listed}",
             code="file-schema-mismatch",
@@ -609,7 +609,7 @@ REFUSED = ("FAILED_READ_FILE", "MALFORMED_RECORD", "MALFORMED_CSV_RECORD")
 def _is_of_a_record(error: BaseException) -> bool:
     """Return whether a job may have failed because a field or record of a file is invalid."""
     errors = (error, error.__cause__)
-    found = [one for failed in errors if failed is not None for one in causes(failed)]
+    found = [cause for failed in errors if failed is not None for cause in causes(failed)]
     is_refused = any((condition_of(one) or "").startswith(REFUSED) for one in found)
     return is_refused or CANNOT_READ in str(error)
 
@@ -785,7 +785,7 @@ def _canonical(
     Other programs may have written ``p=01`` for an INT, which is the partition of ``p=1``.
     """
     written = [
-        _canonical_of_column(context, layout, key, {one[number] for one in places})
+        _canonical_of_column(context, layout, key, {place[number] for place in places})
         for number, key in enumerate(layout.partitions)
     ]
     return {
@@ -803,7 +803,7 @@ def _canonical_of_column(
     """
     type_ = context.physical_columns[key].nullable()
     default = DEFAULT_PARTITION.of(layout.options)
-    asked = [(one,) for one in texts if one != default and not is_canonical(one, type_)]
+    asked = [(text,) for text in texts if text != default and not is_canonical(text, type_)]
     if not asked:
         return {}
     rows = context.session.createDataFrame(asked, f"{CONTENT} STRING")
@@ -829,15 +829,15 @@ def is_canonical(text: str, type_: DataType) -> bool:
 def field_names(type_: DataType) -> Iterator[str]:
     """Yield the names of all fields of rows within a type."""
     if isinstance(type_, RowType | StructuredType):
-        yield from (one.name for one in type_.fields)
+        yield from (field.name for field in type_.fields)
     for child in type_.children():
         yield from field_names(child)
 
 
 def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
     """Return the frame with exact types as metadata of its fields, where Spark's types differ."""
-    metadata = {one.name: _column_metadata(one) for one in fields}
-    known = {one.name: one.metadata for one in frame.schema.fields}
+    metadata = {field.name: _column_metadata(field) for field in fields}
+    known = {field.name: field.metadata for field in frame.schema.fields}
     wanted = {name: metadata.get(name, {}) for name in known}
     return frame if known == wanted else with_metadata(frame, wanted)
 
@@ -924,7 +924,11 @@ class FileLayout:
             if not isinstance(column, PhysicalColumn) or column.name in self.partitions:
                 continue
             for name in (column.name, *field_names(column.data_type)):
-                refused = [one for one in self.form.refused_in_names if one in name]
+                refused = [
+                    refused_in_name
+                    for refused_in_name in self.form.refused_in_names
+                    if refused_in_name in name
+                ]
                 if refused:
                     raise SchemaError(
                         f"{self.form.identifier} files cannot hold the name {name!r}, "
@@ -936,9 +940,9 @@ class FileLayout:
     def inner(self) -> list[RowField]:
         """Return the columns that the files hold."""
         return [
-            RowField(one.name, one.data_type)
-            for one in self.schema.columns
-            if isinstance(one, PhysicalColumn) and one.name not in self.partitions
+            RowField(column.name, column.data_type)
+            for column in self.schema.columns
+            if isinstance(column, PhysicalColumn) and column.name not in self.partitions
         ]
 
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
@@ -991,7 +995,9 @@ class FileLayout:
             if FILE_METADATA in others:
                 part = with_file_metadata(part)
             columns = [(self._renamed(one, stored), one.name) for one in inner]
-            frames.append(select(part, [*columns, *((ColumnNode(one), one) for one in others)]))
+            frames.append(
+                select(part, [*columns, *((ColumnNode(other), other) for other in others)])
+            )
         return reduce(lambda first, second: first.union(second), frames)
 
     def _renamed(self, column: RowField, names: Mapping[Path, str]) -> Node:
@@ -1027,7 +1033,9 @@ class FileLayout:
 
     def partition_of_file(self, key: str) -> Node:
         """Return a partition column, from the path of the file of a row."""
-        type_ = next(one.data_type for one in self.schema.columns if one.name == key).nullable()
+        type_ = next(
+            column.data_type for column in self.schema.columns if column.name == key
+        ).nullable()
         root = re.escape(re.sub(_SCHEME, "", self.path).rstrip("/"))
         place = f"^{root}/(?:.*/)?{re.escape(key)}=([^/]*)/"
         problem = f"a file is in no directory of the partition column {key!r}"
@@ -1072,7 +1080,7 @@ class FileLayout:
         self.native = None
         expected = reader_of(Survey())
         frame = load()
-        words = any(isinstance(one.data_type, FLOATS) for one in self.schema.columns)
+        words = any(isinstance(column.data_type, FLOATS) for column in self.schema.columns)
         survey = survey_files(session, frame.inputFiles(), SurveyOptions(dialect, null, words))
         if not survey.is_regular:
             self.native = None
@@ -1104,7 +1112,7 @@ class FileLayout:
 
         Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
         """
-        inner = [one for one in fields if one.name not in self.partitions]
+        inner = [field for field in fields if field.name not in self.partitions]
         columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
         dialect = dialect_of(self.options, [one.name for one in inner])
         rest = [(ColumnNode(name), name) for name in self.partitions]
@@ -1112,7 +1120,8 @@ class FileLayout:
             line = csv_line(columns, dialect, self.options)
             return select(frame, [(line, CONTENT), *rest]), "text", {"lineSep": "\n"}
         values = [
-            (csv_value(one, dialect, self.options), escaped(one.name, dialect)) for one in columns
+            (csv_value(column, dialect, self.options), escaped(column.name, dialect))
+            for column in columns
         ]
         return select(frame, [*values, *rest]), "csv", header_options(dialect)
 
@@ -1202,8 +1211,8 @@ class FileLayout:
             return {}
         depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
         for directory in {uri.rpartition("/")[0] for uri in uris}:
-            parts = [unquote(one) for one in directory.split("://")[-1].split("/")[depth:]]
-            pairs = (one.partition("=") for one in parts)
+            parts = [unquote(part) for part in directory.split("://")[-1].split("/")[depth:]]
+            pairs = (part.partition("=") for part in parts)
             values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
             missing = [key for key in found if key not in values]
             if missing:
@@ -1238,7 +1247,7 @@ class FileLayout:
             # Spark reads NULL from the directory `SPARK_NULL`, and from no other
             if not {default, SPARK_NULL}.isdisjoint(texts):
                 node = call("nullif", call("coalesce", node, SPARK_NULL), default)
-            asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
+            asked = sorted(text for text in texts if text != default and not is_plain(text, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune
                 found[key] = to_physical(partition_value(node, type_), type_)
@@ -1259,7 +1268,7 @@ class FileLayout:
     ) -> dict[str, str]:
         """Return strings that Spark casts to the values of directories, by these values."""
         type_ = context.physical_columns[key].nullable()
-        rows = context.session.createDataFrame([(one,) for one in texts], "v STRING")
+        rows = context.session.createDataFrame([(text,) for text in texts], "v STRING")
         value = partition_value(ColumnNode("v"), type_)
         as_text = convert(value, type_, TEXT, PARTITION_ZONE)
         cast = as_text if is_fine(type_) else Cast(to_physical(value, type_), "STRING")

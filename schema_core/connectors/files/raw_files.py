@@ -151,7 +151,7 @@ def require_one(fields: Sequence[RowField], kinds: tuple[type[DataType], ...], n
         SchemaError: with code `type-not-in-file-format`.
     """
     if len(fields) != 1:
-        names = ", ".join(repr(one.name) for one in fields) or "none"
+        names = ", ".join(repr(field.name) for field in fields) or "none"
         raise SchemaError(
             f"{name} files hold one column, got {names}",
             code="type-not-in-file-format",

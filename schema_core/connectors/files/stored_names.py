@@ -43,7 +43,7 @@ def stored_names(
         former: The former names of the table.
         path: The path of the row, empty for the columns.
     """
-    types = {one.name: one.dataType for one in found.fields}
+    types = {field.name: field.dataType for field in found.fields}
     for field in fields:
         where = (*path, field.name)
         name = next((one for one in former.names_of(*where) if one in types), field.name)
@@ -80,7 +80,7 @@ def repeated_name(
     fields: Sequence[RowField], found: StructType, former: FormerNames, path: Path = ()
 ) -> tuple[Path, tuple[str, ...]] | None:
     """Return the path of a column or field that a file may have by several names, and these."""
-    types = {one.name: one.dataType for one in found.fields}
+    types = {field.name: field.dataType for field in found.fields}
     for field in fields:
         where = (*path, field.name)
         names = tuple(one for one in former.names_of(*where) if one in types)
@@ -103,8 +103,8 @@ def with_current_names(
     """
     from pyspark.sql.types import StructField, StructType
 
-    current = {names.get((*path, one.name), one.name): one for one in fields}
-    others = {one.name for one in fields}
+    current = {names.get((*path, field.name), field.name): field for field in fields}
+    others = {field.name for field in fields}
     kept = []
     for one in found.fields:
         if one.name in current:
@@ -153,8 +153,8 @@ def stored_type(type_: DataType, names: Mapping[Path, str], path: Path) -> DataT
 
     if isinstance(type_, RowType):
         fields = [
-            RowField(names.get((*path, one.name), one.name), child(one.name, one.data_type))
-            for one in type_.fields
+            RowField(names.get((*path, field.name), field.name), child(field.name, field.data_type))
+            for field in type_.fields
         ]
         return RowType(fields, type_.is_nullable)
     return _rebuilt(type_, child)
@@ -191,8 +191,8 @@ def every_name(type_: DataType, former: FormerNames, path: Path) -> DataType:
         return type_
     if isinstance(type_, RowType):
         fields = []
-        for one in type_.fields:
-            names, inner = former.names_of(*path, one.name), child(one.name, one.data_type)
+        for field in type_.fields:
+            names, inner = former.names_of(*path, field.name), child(field.name, field.data_type)
             inner = inner.nullable() if len(names) > 1 else inner
             fields += [RowField(name, inner) for name in names]
         return RowType(fields, type_.is_nullable)
@@ -221,12 +221,12 @@ def current_value(
     match type_:
         case RowType(fields=fields):
             parts: list[Node | str] = []
-            for one in fields:
-                where = (*path, one.name)
+            for field in fields:
+                where = (*path, field.name)
                 values = {name: Field(node, name) for name in former.names_of(*where)}
                 found = by_any_name(values, is_checked=is_checked)
-                found = current_value(found, one.data_type, former, where, is_checked=is_checked)
-                parts += [one.name, found]
+                found = current_value(found, field.data_type, former, where, is_checked=is_checked)
+                parts += [field.name, found]
             row = call("named_struct", *parts)
             return inline("if({v} IS NULL, NULL, {row})", v=node, row=row)
         case ArrayType(element_type=element):
@@ -251,7 +251,7 @@ def by_any_name(values: Mapping[str, Node], *, is_checked: bool = False) -> Node
     value = call("coalesce", *nodes)
     if not is_checked:
         return value
-    present = [inline("int({v} IS NOT NULL)", v=one) for one in nodes]
+    present = [inline("int({v} IS NOT NULL)", v=node) for node in nodes]
     count = reduce(lambda first, second: inline("{a} + {b}", a=first, b=second), present)
     names = " and ".join(map(repr, values))
     problem = f"a file has {names}, of which one is the former name of the other{HINT}{REWRITE}"

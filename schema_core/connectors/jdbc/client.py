@@ -128,7 +128,9 @@ def postgresql_parameters(settings: Mapping[str, str], timeout: int) -> dict[str
     servers, _, name = location.removeprefix("//").rpartition("/")
     if not location.startswith("/"):  # jdbc:postgresql:database
         servers, name = "", location
-    hosts = [one.rpartition(":") if _has_port(one) else (one, "", "") for one in servers.split(",")]
+    hosts = [
+        part.rpartition(":") if _has_port(part) else (part, "", "") for part in servers.split(",")
+    ]
     found = {
         "host": ",".join(host.strip("[]") or "localhost" for host, _, _ in hosts),
         "port": ",".join(port or "5432" for _, _, port in hosts),

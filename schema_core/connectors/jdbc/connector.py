@@ -254,7 +254,9 @@ class JdbcConnector(
         target = table.sql
         with table.database.connection() as connection:
             stages = map(StageName.parse, table.stages(connection))
-            if any(one is not None and one.is_of(target) and one.is_job(job) for one in stages):
+            if any(
+                stage is not None and stage.is_of(target) and stage.is_job(job) for stage in stages
+            ):
                 if table.dialect.transactional_ddl:
                     return False
                 return not connection.is_empty(target)
@@ -671,7 +673,7 @@ class JdbcScan:
 
     def obstacle(self, name: str) -> str | None:
         """Return why no filter on a column is sent to the database; None if it may be."""
-        type_, column = next((one[1], one[2]) for one in self.columns if one[0] == name)
+        type_, column = next((column[1], column[2]) for column in self.columns if column[0] == name)
         if isinstance(self._value(name, type_, column), ColumnNode):
             return None
         database, shown = self.table.dialect.name, type_.nullable().as_summary_string()
@@ -860,12 +862,12 @@ class JdbcStage:
         """Create the stage with the columns of a table of the database."""
         dialect, quoted = self._dialect, self._dialect.quote
         if dialect.typed:
-            items = [f"{self._staged(*one)} AS {quoted(one[0])}" for one in self._columns]
+            items = [f"{self._staged(*column)} AS {quoted(column[0])}" for column in self._columns]
             items.append(f"CAST(0 AS {dialect.long}) AS {quoted(ORDINAL)}")
             query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
             self._connection.execute(dialect.create.format(table=self._name, query=query))
         else:  # columns without a type keep every value as it is written
-            names = ", ".join(quoted(one[0]) for one in self._columns)
+            names = ", ".join(quoted(column[0]) for column in self._columns)
             self._connection.execute(f"CREATE TABLE {self._name} ({names}, {quoted(ORDINAL)})")
 
     def _staged(self, name: str, type_: DataType, column: DatabaseColumn) -> str:
@@ -885,7 +887,7 @@ class JdbcStage:
         """Return the statement that inserts or upserts the rows of the stage into a table."""
         quoted = self._dialect.quote
         found = {name: quoted(column.name) for name, _, column in self._columns}
-        items = ", ".join(self._assigned(*one) for one in self._columns)
+        items = ", ".join(self._assigned(*column) for column in self._columns)
         key = ", ".join(quoted(one) for one in self._key) or quoted(ORDINAL)
         ranked = (
             f"SELECT s.*, ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {quoted(ORDINAL)} DESC)"

@@ -114,7 +114,7 @@ class Merge:
     @property
     def others(self) -> list[str]:
         """The columns that are not in the key."""
-        return [one for one in self.columns if one not in self.key]
+        return [column for column in self.columns if column not in self.key]
 
     @property
     def insert(self) -> str:
@@ -125,23 +125,23 @@ class Merge:
 
 def on_conflict(merge: Merge) -> str:
     """Return the upsert of PostgreSQL and SQLite."""
-    sets = ", ".join(f"{one} = EXCLUDED.{one}" for one in merge.others)
+    sets = ", ".join(f"{other} = EXCLUDED.{other}" for other in merge.others)
     action = f"UPDATE SET {sets}" if sets else "NOTHING"
     return f"{merge.insert} ON CONFLICT ({', '.join(merge.key)}) DO {action}"
 
 
 def on_duplicate_key(merge: Merge) -> str:
     """Return the upsert of MySQL."""
-    sets = ", ".join(f"{one} = VALUES({one})" for one in merge.others or merge.key)
+    sets = ", ".join(f"{other} = VALUES({other})" for other in merge.others or merge.key)
     return f"{merge.insert} ON DUPLICATE KEY UPDATE {sets}"
 
 
 def merge_into(merge: Merge) -> str:
     """Return the upsert of standard SQL, without the semicolon that SQL Server needs."""
     matches = " AND ".join(f"t.{one} = s.{one}" for one in merge.key)
-    sets = ", ".join(f"t.{one} = s.{one}" for one in merge.others)
+    sets = ", ".join(f"t.{other} = s.{other}" for other in merge.others)
     update = f" WHEN MATCHED THEN UPDATE SET {sets}" if sets else ""
-    names, values = ", ".join(merge.columns), ", ".join(f"s.{one}" for one in merge.columns)
+    names, values = ", ".join(merge.columns), ", ".join(f"s.{column}" for column in merge.columns)
     return (
         f"MERGE INTO {merge.table} t USING ({merge.source}) s ON ({matches}){update}"
         f" WHEN NOT MATCHED THEN INSERT ({names}) VALUES ({values})"
@@ -299,7 +299,7 @@ class JdbcDialect:
             return f"declare a precision of at most {self.decimals}"
         if isinstance(type_, TIMES) and type(type_) in self.types:
             return f"declare a precision of at most {self.fraction}"
-        names = sorted({one.keyword for one in self.types})
+        names = sorted({data_type.keyword for data_type in self.types})
         return f"supported types: {', '.join(names)}"
 
 

@@ -57,7 +57,7 @@ CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are
 #: Format -> its options.
 OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
     "json": JSON.options,
-    "csv": tuple(one for one in CSV.options if one.key != "csv.header"),
+    "csv": tuple(option for option in CSV.options if option.key != "csv.header"),
     "raw": (CHARSET,),
 }
 
@@ -169,13 +169,17 @@ class MessageFormat:
             return frame, {name: node}
         if self.name == "json":
             frame = self._parse_json(frame, source, columns, target)
-            parts: dict[str, Node] = {one: Field(ColumnNode(target), one) for one in columns}
+            parts: dict[str, Node] = {
+                column: Field(ColumnNode(target), column) for column in columns
+            }
         else:
             frame = self._parse_csv(frame, source, columns, target)
             parts = {
                 name: Element(ColumnNode(target), position) for position, name in enumerate(columns)
             }
-        return frame, {one: self._value(parts[one], one, columns[one]) for one in columns}
+        return frame, {
+            column: self._value(parts[column], column, columns[column]) for column in columns
+        }
 
     def _value(self, node: Node, name: str, type_: DataType) -> Node:
         form = CSV if self.name == "csv" else JSON

@@ -93,25 +93,25 @@ class CompositeExecution(JobExecution):
 
     def __init__(self, graphs: Sequence[JobGraph]) -> None:
         self._graphs = graphs
-        self._parts = [one.execution for one in graphs]
+        self._parts = [graph.execution for graph in graphs]
 
     @property
     def committed(self) -> bool | None:
         """True if every part is committed; None if that is unknown of one."""
-        states = [one.committed for one in self._parts]
+        states = [part.committed for part in self._parts]
         return None if None in states else all(states)
 
     def set_name(self, name: str) -> None:
-        for one in self._parts:
-            one.set_name(name)
+        for part in self._parts:
+            part.set_name(name)
 
     def begin(self) -> None:
-        for one in self._parts:
-            one.begin()
+        for part in self._parts:
+            part.begin()
 
     def run(self, job_id: str) -> None:
-        for one in self._parts:
-            one.run(job_id)
+        for part in self._parts:
+            part.run(job_id)
 
     def commit(self) -> None:
         """Commit the parts in order; an error names those that are committed before it."""
@@ -126,20 +126,20 @@ class CompositeExecution(JobExecution):
     def abort(self) -> None:
         """Abort every part, the last one first."""
         errors: list[BaseException] = []
-        for one in reversed(self._parts):
+        for part in reversed(self._parts):
             try:
-                one.abort()
+                part.abort()
             except BaseException as error:  # noqa: BLE001 - raised below
                 errors.append(error)
         if errors:
             raise with_notes(errors[0], errors[1:], "while the job was aborted")
 
     def cancel(self, job_id: str) -> None:
-        for one in self._parts:
-            one.cancel(job_id)
+        for part in self._parts:
+            part.cancel(job_id)
 
     def progress(self, job_id: str) -> tuple[int, int] | None:
-        return next((one.progress(job_id) for one in self._parts), None)
+        return next((part.progress(job_id) for part in self._parts), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class JobGraph:
     @property
     def hooks(self) -> tuple[JobStatusHook, ...]:
         """The hooks, in order."""
-        return tuple(one.hook for one in self._hooks)
+        return tuple(hook.hook for hook in self._hooks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description of the job as plain data, with its hooks by their names.
@@ -210,18 +210,18 @@ class JobGraph:
         Raises:
             UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
         """
-        for one in self._hooks:
-            if one.name is None:
+        for hook in self._hooks:
+            if hook.name is None:
                 raise UnsupportedError(
-                    f"the job status hook {type(one.hook).__name__} of the job {self.name!r} "
+                    f"the job status hook {type(hook.hook).__name__} of the job {self.name!r} "
                     "has no name, so the job cannot be described as data",
                     code="unnamed-job-status-hook",
                     hint="register its factory by a name, and the hook by that name",
                 )
         return {
             "name": self.name,
-            "sinks": [one.to_list() for one in self.sinks],
-            "hooks": [one.name for one in self._hooks],
+            "sinks": [sink.to_list() for sink in self.sinks],
+            "hooks": [hook.name for hook in self._hooks],
         }
 
     @classmethod
@@ -242,11 +242,11 @@ class JobGraph:
                     code="streaming-not-supported",
                     hint="run each INSERT as a statement of its own",
                 )
-        name = "; ".join(one.name for one in graphs)
-        sinks = [sink for one in graphs for sink in one.sinks]
-        calls = [call for one in graphs for call in one.after_commit]
+        name = "; ".join(graph.name for graph in graphs)
+        sinks = [sink for graph in graphs for sink in graph.sinks]
+        calls = [call for graph in graphs for call in graph.after_commit]
         found = cls(name, CompositeExecution(graphs), sinks, after_commit=calls)
-        found.before_commit += [call for one in graphs for call in one.before_commit]
+        found.before_commit += [call for graph in graphs for call in graph.before_commit]
         return found
 
 

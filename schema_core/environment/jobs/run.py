@@ -355,12 +355,18 @@ class JobRun:
         committed = self._graph.execution.committed
         hooks, calls = self._graph.hooks, list[Callable[[], object]]()
         if committed:
-            status, calls = JobStatus.FINISHED, [partial(one.on_finished, self.id) for one in hooks]
+            status, calls = (
+                JobStatus.FINISHED,
+                [partial(hook.on_finished, self.id) for hook in hooks],
+            )
         elif is_canceled:
-            status, calls = JobStatus.CANCELED, [partial(one.on_canceled, self.id) for one in hooks]
+            status, calls = (
+                JobStatus.CANCELED,
+                [partial(hook.on_canceled, self.id) for hook in hooks],
+            )
         else:
             status = JobStatus.FAILED
-            calls = [partial(one.on_failed, self.id, raised) for one in hooks]
+            calls = [partial(hook.on_failed, self.id, raised) for hook in hooks]
         late += _errors_of(calls)
         if committed is not False:
             raised.add_note(COMMITTED if committed else UNCERTAIN)

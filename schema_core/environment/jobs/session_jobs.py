@@ -26,7 +26,7 @@ class SessionJobs:
         with self._lock:
             self._runs[run.id] = run
             ended = [
-                one.id for one in self._runs.values() if one.status.is_globally_terminal_state()
+                run.id for run in self._runs.values() if run.status.is_globally_terminal_state()
             ]
             for job_id in ended[:-MAX_ENDED]:
                 del self._runs[job_id]

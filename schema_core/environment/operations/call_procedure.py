@@ -39,10 +39,10 @@ def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
     results = procedure.call(*values)
     match procedure.result_type:
         case RowType(fields=fields) as row:
-            columns = [(one.name, one.data_type) for one in fields]
-            rows = [tuple(values_of(one, row)) for one in results]
+            columns = [(field.name, field.data_type) for field in fields]
+            rows = [tuple(values_of(result, row)) for result in results]
         case type_:
-            columns, rows = [("result", type_)], [(one,) for one in results]
+            columns, rows = [("result", type_)], [(result,) for result in results]
     schema = ResolvedSchema.physical([name for name, _ in columns], [one for _, one in columns])
     return TableResult(schema, rows)
 

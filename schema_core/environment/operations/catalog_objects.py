@@ -233,7 +233,7 @@ def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
     language = FunctionLanguage[word]
     if isinstance(statement, AlterFunction):
         return CatalogFunction(statement.class_name, language)
-    resources = tuple(ResourceUri(one.kind, one.path) for one in statement.resources)
+    resources = tuple(ResourceUri(resource.kind, resource.path) for resource in statement.resources)
     options = options_of(statement.options)
     return CatalogFunction(statement.class_name, language, resources, options)
 

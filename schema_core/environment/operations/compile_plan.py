@@ -120,8 +120,8 @@ def compiled(session: Session, statement: Statement, text: str) -> PlanDocument:
         case Insert():
             compiler.insert(statement, text)
         case StatementSet(inserts=inserts):
-            for one in inserts:
-                compiler.insert(one, text)
+            for insert in inserts:
+                compiler.insert(insert, text)
         case CreateTable(query=query) if query is not None:
             creation = table_creation(session, statement, session.query(query, text), text)
             compiler.creation(creation, print_query(session.expanded(query, text)))
@@ -300,7 +300,7 @@ class PlanCompiler:
                 texts += (table.original_query, table.expanded_query)
             else:
                 self._declared.update(secret_keys(table.get_options()))
-        if any(mask_query(one, self._declared) != one for one in texts):
+        if any(mask_query(text, self._declared) != text for text in texts):
             raise UnsupportedError(
                 "the query or a view in it has a secret in an OPTIONS hint, which a plan must "
                 "not hold",

@@ -270,7 +270,7 @@ def merged_columns(
         with at(f"column {column.name!r}", column.span):
             _require_replaceable(merged.get(column.name), column, strategies)
         merged[column.name] = column
-    _check_own(own, [c for c in kept if c.name not in {one.name for one in own.columns}])
+    _check_own(own, [c for c in kept if c.name not in {column.name for column in own.columns}])
     return tuple(merged.values())
 
 
@@ -307,9 +307,11 @@ def merged_watermarks(
         SchemaError: with code `like-conflict` for a column that both have one for.
     """
     strategy = strategies["WATERMARKS"]
-    kept = {} if strategy is EXCLUDING else {one.column_name: one for one in source.watermark_specs}
-    for one in own.watermark_specs:
-        if one.column_name in kept and strategy is not OVERWRITING:
+    kept = (
+        {} if strategy is EXCLUDING else {spec.column_name: spec for spec in source.watermark_specs}
+    )
+    for spec in own.watermark_specs:
+        if spec.column_name in kept and strategy is not OVERWRITING:
             raise _conflict("WATERMARKS")
-        kept[one.column_name] = one
+        kept[spec.column_name] = spec
     return tuple(kept.values())

@@ -362,7 +362,7 @@ def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogT
         SchemaError: as `derived_schema`; with code `unknown-column` for a partition key.
     """
     schema = derived_schema(statement.elements, query, text)
-    require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
+    require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
     return table_with(statement, schema)
 
 

@@ -162,7 +162,7 @@ def materialized_table(
     relation, expand = session.resolved(query, text)
     columns = result_columns(relation)
     schema = derived_schema(statement.elements, columns, text)
-    require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
+    require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
     return CatalogMaterializedTable(
         schema,
         print_query(query),

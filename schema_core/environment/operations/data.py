@@ -71,7 +71,9 @@ def run_query(session: Session, relation: Relation) -> TableResult:
 def result_schema(relation: Relation) -> ResolvedSchema:
     """Return the schema of the rows of a query."""
     columns = result_columns(relation)
-    return ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
+    return ResolvedSchema.physical(
+        [column.name for column in columns], [column.type for column in columns]
+    )
 
 
 def run_job(
@@ -90,7 +92,7 @@ def run_job(
     graph, client = session.submit(jobs, hooks)
     if is_sync:
         client.wait()
-    names = sink_names([one.as_summary_string() for one in graph.sinks])
+    names = sink_names([sink.as_summary_string() for sink in graph.sinks])
     schema = ResolvedSchema.physical(names, [DataTypes.BIGINT()] * len(names))
     return TableResult(schema, [(-1,) * len(names)], job=client)
 

@@ -128,9 +128,9 @@ def of(statement: Statement, text: str) -> Iterator[None]:
     try:
         yield
     except SchemaCoreError as error:
-        for one in (error, *error.others):
-            if one.text is None:
-                one.text, one.span = text, one.span or statement.span
+        for other in (error, *error.others):
+            if other.text is None:
+                other.text, other.span = text, other.span or statement.span
         raise
 
 
@@ -141,9 +141,9 @@ def naming_warehouses(session: Session) -> Iterator[None]:
         yield
     except SchemaCoreError as error:
         names = ", ".join(map(quote_identifier, session.registry.managing_names()))
-        for one in (error, *error.others):
-            if names and one.code == "missing-connector":
-                one.hint = (
+        for other in (error, *error.others):
+            if names and other.code == "missing-connector":
+                other.hint = (
                     "add the option to its WITH clause: 'connector' = 'filesystem'; or create the "
                     f"table in a catalog that manages its tables: {names}"
                 )

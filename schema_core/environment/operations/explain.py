@@ -35,7 +35,7 @@ from schema_core.sql.statement_syntax import (
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """Return the plans as one row: the typed one, that of the engine, and the details."""
     with at_span(statement.span):
-        details = [ExplainDetail[one] for one in statement.details]
+        details = [ExplainDetail[detail] for detail in statement.details]
         plan = explained_text(session, statement.statement, text, details)
     return replace(string_result(["result"], [(plan,)]), style=PrintStyle.RAW)
 
@@ -52,7 +52,7 @@ def explained_text(
         case Execute(inner):
             return explained_text(session, inner, text, details)
         case StatementSet(inserts):
-            return "\n\n".join(explained_text(session, one, text, details) for one in inserts)
+            return "\n\n".join(explained_text(session, insert, text, details) for insert in inserts)
         case SelectStatement(query):
             return session.explain(session.query(query, text), details)
         case Insert():

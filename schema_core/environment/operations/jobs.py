@@ -47,7 +47,7 @@ COLUMNS: dict[str, AtomicType] = {
 
 
 def _listed(session: Session, runs: Iterable[JobRun]) -> TableResult:
-    rows = [(str(one.id), one.name, one.status.name, _start_of(one)) for one in runs]
+    rows = [(str(run.id), run.name, run.status.name, _start_of(run)) for run in runs]
     schema = ResolvedSchema.physical(list(COLUMNS), list(COLUMNS.values()))
     zone = ZoneInfo(session.config.get_local_timezone())
 

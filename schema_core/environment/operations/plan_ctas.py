@@ -106,7 +106,7 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     problems, losses = _checked_by_planner(session, creation, target, replaced, connector)
     if level is AtomicityLevel.ROLLED_BACK and not hasattr(connector, "clean_up"):
         losses = (*losses, ROWS_STAY)
-    known = {(one.code, one.problem) for one in found.errors}
+    known = {(error.code, error.problem) for error in found.errors}
     return CtasPlan(
         identifier=identifier,
         action=action,
@@ -119,8 +119,8 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         visibility=_visibility(connector, target, creates=creates, streams=unbounded is not None),
         losses=losses,
         problems=(
-            *(one.diagnostics[0] for one in found.errors),
-            *(one for one in problems if (one.code, one.message) not in known),
+            *(error.diagnostics[0] for error in found.errors),
+            *(problem for problem in problems if (problem.code, problem.message) not in known),
         ),
     )
 

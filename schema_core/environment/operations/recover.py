@@ -130,7 +130,9 @@ def require_unchanged(session: Session, target: BoundTable) -> None:
 def _layout(table: ResolvedCatalogTable) -> object:
     """Return what decides how the rows of a table are stored."""
     columns = [
-        (one.name, one.data_type) for one in table.resolved_schema.columns if one.is_persisted()
+        (column.name, column.data_type)
+        for column in table.resolved_schema.columns
+        if column.is_persisted()
     ]
     return columns, list(table.partition_keys), dict(table.options)
 

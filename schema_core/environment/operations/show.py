@@ -48,8 +48,8 @@ def like(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
     """
     parts = re.findall(r"\\.|.", pattern, re.DOTALL)
     meanings = {"%": ".*", "_": "."}
-    written = (re.escape(one[-1]) if one[0] == "\\" else meanings.get(one, re.escape(one))
-               for one in parts)  # fmt: skip
+    written = (re.escape(part[-1]) if part[0] == "\\" else meanings.get(part, re.escape(part))
+               for part in parts)  # fmt: skip
     return re.compile("".join(written), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
 
 
@@ -147,7 +147,7 @@ def _partitions(session: Session, statement: Show) -> TableResult:
     )
     catalog = session.registry.get(identifier.catalog_name)
     found_partitions = catalog.list_partitions(identifier.to_object_path(), wanted)
-    return string_result(["partition name"], [(str(one),) for one in found_partitions])
+    return string_result(["partition name"], [(str(partition),) for partition in found_partitions])
 
 
 def _full_modules(session: Session, statement: Show) -> TableResult:
@@ -233,9 +233,12 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
     The type of a computed column is NULL, and the extras of each invalid column hold the reason.
     """
     schema = stored.schema
-    reasons = {place: one.message for one in error.diagnostics for place in one.path}
+    reasons = {
+        place: diagnostic.message for diagnostic in error.diagnostics for place in diagnostic.path
+    }
     marks = {
-        one.column_name: expression_text(one.watermark_expression) for one in schema.watermark_specs
+        spec.column_name: expression_text(spec.watermark_expression)
+        for spec in schema.watermark_specs
     }
     keys = schema.primary_key.column_names if schema.primary_key else ()
     rows: list[tuple[Any, ...]] = []
@@ -382,7 +385,7 @@ def _resource(resource: ResourceUri) -> str:
 
 def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
     """Return the rows that describe how a function is called."""
-    deterministic = str(all(one.deterministic for one in rows)).lower()
+    deterministic = str(all(row.deterministic for row in rows)).lower()
     name = join_names(found.path)
     signatures = (
         ", ".join(f"arg{number} => {one.label}" for number, one in enumerate(row.parameters))

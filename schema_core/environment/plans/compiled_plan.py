@@ -289,7 +289,7 @@ class PlanDocument:
 
     def variables(self) -> list[str]:
         """Return the environment variables that the plan needs elsewhere, sorted."""
-        return sorted({variable_of(one) for one in _references(self.members)})
+        return sorted({variable_of(reference) for reference in _references(self.members)})
 
     def check_names(self) -> None:
         """Check that each environment variable holds one secret.

@@ -118,16 +118,16 @@ class CtasPlan:
         shown = ", ".join(f"'{key}' = '{value}'" for key, value in sorted(self.options.items()))
         yield f"options: {shown or 'none'}"
         yield f"level: {self.level}: {GUARANTEES[self.level]}"
-        yield from (f"  not higher: {one}" for one in self.reasons)
+        yield from (f"  not higher: {reason}" for reason in self.reasons)
         if self.visibility is None:
             yield "visibility: unknown"
         else:
             yield f"visibility: {self.visibility.value}: {READERS[self.visibility]}"
         yield f"losses: {len(self.losses) or 'none'}"
-        yield from (f"  {one}" for one in self.losses)
+        yield from (f"  {loss}" for loss in self.losses)
         yield f"problems: {len(self.problems) or 'none'}"
-        for one in self.problems:
-            place = f"{', '.join(one.path)}: " if one.path else ""
-            yield f"  {place}{one.message} [{one.code}]"
-            if one.hint:
-                yield f"    hint: {one.hint}"
+        for problem in self.problems:
+            place = f"{', '.join(problem.path)}: " if problem.path else ""
+            yield f"  {place}{problem.message} [{problem.code}]"
+            if problem.hint:
+                yield f"    hint: {problem.hint}"

@@ -35,7 +35,7 @@ class DryRunPlanner:
 
     def select(self, query: Relation) -> Rows:
         """Return no rows, with the names and types of the query."""
-        columns = tuple((one.name, one.type) for one in result_columns(query))
+        columns = tuple((column.name, column.type) for column in result_columns(query))
         return Rows(columns, iter(()), lambda: iter(()))
 
     def insert(

@@ -28,4 +28,4 @@ def require_details(details: Iterable[ExplainDetail]) -> tuple[ExplainDetail, ..
     Raises:
         SchemaError: with code `wrong-argument` for an object of another class.
     """
-    return tuple(require_instance(one, ExplainDetail, "extra_details") for one in details)
+    return tuple(require_instance(detail, ExplainDetail, "extra_details") for detail in details)

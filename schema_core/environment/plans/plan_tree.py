@@ -122,7 +122,7 @@ def tree_json(root: PlanNode) -> str:
             "pact": "Data Sink" if node.kind == "Sink" else "Operator" if node.inputs
             else "Data Source",
             "contents": node.text(),
-            "predecessors": [{"id": numbers[id(one)]} for one in node.inputs],
+            "predecessors": [{"id": numbers[id(input_)]} for input_ in node.inputs],
         })  # fmt: skip
     return json.dumps({"nodes": nodes}, indent=2)
 
@@ -176,7 +176,7 @@ def _inputs(relation: Relation) -> tuple[Relation, ...]:
         case SetOperation():
             return tuple(_operands(relation))
         case With(tables, inner):
-            return (*(one.relation for one in tables), inner)
+            return (*(table.relation for table in tables), inner)
         case Named() | WindowTable() | ProcessTable() | Sample() | Match() | Sort():
             return (relation.input,)
         case _:
@@ -259,7 +259,7 @@ def _attributes(relation: Relation) -> Iterator[tuple[str, str]]:
             yield "rows", str(len(rows))
             yield "fields", _fields(columns)
         case With(tables=tables, recursive=recursive):
-            yield "tables", ", ".join(one.name for one in tables)
+            yield "tables", ", ".join(table.name for table in tables)
             yield "recursive", "true" if recursive else ""
         case _:
             yield from _of_source(relation)
@@ -329,8 +329,8 @@ def _key(key: Key) -> str:
 
 
 def _grouping(grouping: Grouping) -> str:
-    keys = [_sql(one) for one in grouping.keys]
+    keys = [_sql(key) for key in grouping.keys]
     if grouping.sets is None:
         return ", ".join(keys) or "()"
-    sets = (f"({', '.join(keys[place] for place in one)})" for one in grouping.sets)
+    sets = (f"({', '.join(keys[place] for place in set_)})" for set_ in grouping.sets)
     return f"GROUPING SETS ({', '.join(sets)})"

@@ -67,7 +67,7 @@ def typed_rows(elements: Iterable[object], schema: object) -> tuple[list[object]
     rows = list(elements)
     type_ = parse_type(schema) if isinstance(schema, str) else schema
     if isinstance(type_, DataType) and not isinstance(type_, RowType):
-        rows = [(one,) for one in rows]
+        rows = [(row,) for row in rows]
     return rows, row_type(rows, type_)
 
 
@@ -101,14 +101,14 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
 
 
 def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
-    keys = list(dict.fromkeys(key for one in rows if isinstance(one, Mapping) for key in one))
+    keys = list(dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row))
     if not rows:
         raise SchemaError(
             "the types of columns cannot be inferred without rows",
             code="data-type-not-inferred",
             hint="pass a schema with types",
         )
-    found = infer_type([_as_row(one, keys) for one in rows])
+    found = infer_type([_as_row(row, keys) for row in rows])
     inner = found.element_type if isinstance(found, ArrayType) else found
     if not isinstance(inner, RowType):
         raise SchemaError(
@@ -121,13 +121,13 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
             f"{len(names)} names given for {len(inner.fields)} columns",
             code="column-count-mismatch",
         )
-    given = names or [one.name for one in inner.fields]
+    given = names or [field.name for field in inner.fields]
     fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
-    for one in fields:
-        if any(isinstance(part, NullType) for part in one.data_type.walk()):
+    for field in fields:
+        if any(isinstance(part, NullType) for part in field.data_type.walk()):
             raise SchemaError(
-                f"column {one.name!r} or a part of it has only NULL values, so its type cannot be "
-                "inferred",
+                f"column {field.name!r} or a part of it has only NULL values, so its type cannot "
+                "be inferred",
                 code="data-type-not-inferred",
                 hint="pass a schema with types",
             )
@@ -156,7 +156,7 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
             written.append(_row(one, type_, zone, verify))
     empty = not written
     if empty:
-        written = [tuple(_null(one.data_type) for one in type_.fields)]
+        written = [tuple(_null(field.data_type) for field in type_.fields)]
     found = _select(written, type_)
     return replace(found, where=Literal(LiteralKind.BOOLEAN, "FALSE")) if empty else found
 
@@ -183,7 +183,7 @@ def query_of_expressions(elements: Sequence[Expression], type_: RowType) -> Quer
 
 def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> Select:
     """Return the query of VALUES with the names of a row type."""
-    names = tuple(one.name for one in type_.fields)
+    names = tuple(field.name for field in type_.fields)
     values = Values((_nullable(rows[0], type_), *rows[1:]))
     items = tuple(SelectItem(Name((name,))) for name in names)
     return Select(items, Aliased(Derived(values), "EXPR$0", names))
@@ -230,12 +230,12 @@ def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax
 def values_of(given: object, type_: RowType) -> Sequence[Any]:
     """Return the values of a row in the order of its columns."""
     if isinstance(given, Mapping):
-        return [given.get(one.name) for one in type_.fields]
+        return [given.get(field.name) for field in type_.fields]
     if isinstance(given, tuple | list):
         return given
     named = named_values(given)
     if named is not None:
-        return [named.get(one.name) for one in type_.fields]
+        return [named.get(field.name) for field in type_.fields]
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
         return list(given)
     return [given]

@@ -212,11 +212,12 @@ def _merged(query: Query, columns: Sequence[NamedExpression]) -> list[NamedExpre
     """
     match query:
         case Select(group_by=None, having=None, qualify=None, distinct=False):
-            inner = {one.alias or name_of(one.expression, 0, ()): one for one in query.items}
+            inner = {item.alias or name_of(item.expression, 0, ()): item for item in query.items}
         case _:
             return None
     if any(
-        isinstance(one.expression, Star) or _reads_other_rows(one.expression) for one in query.items
+        isinstance(item.expression, Star) or _reads_other_rows(item.expression)
+        for item in query.items
     ):
         return None
     plain = {name for name, one in inner.items() if one.expression == Name((name,))}
@@ -428,12 +429,12 @@ def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> lis
     Raises:
         SchemaError: with code `alias-count-mismatch`.
     """
-    trees = [Name((column, one)) for one in fields] or [Name((column,))]
+    trees = [Name((column, field)) for field in fields] or [Name((column,))]
     if aliases and len(aliases) != len(trees):
         raise SchemaError(
             f"{len(aliases)} aliases given for {len(trees)} fields", code="alias-count-mismatch"
         )
-    names = aliases or ["$".join(one.parts) for one in trees]
+    names = aliases or ["$".join(tree.parts) for tree in trees]
     return [NamedExpression(name, tree) for name, tree in zip(names, trees, strict=True)]
 
 

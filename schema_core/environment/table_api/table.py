@@ -319,7 +319,7 @@ class Table:
             SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
         """
         known = self.column_names()
-        dropped = {name for one in fields for name in selected_columns(one, known)}
+        dropped = {name for field in fields for name in selected_columns(field, known)}
         kept = [name for name in known if name not in dropped]
         relational.require_different(kept)
         columns = [NamedExpression(name, Name((name,))) for name in kept]
@@ -660,7 +660,7 @@ class Table:
     def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
         """Return a descriptor that declares columns: its own, or those of the query."""
         declared = descriptor.schema or Schema()
-        if any(isinstance(one, UnresolvedPhysicalColumn) for one in declared.columns):
+        if any(isinstance(column, UnresolvedPhysicalColumn) for column in declared.columns):
             return descriptor
         columns = Schema.new_builder().from_row_data_type(self._schema.to_sink_row_data_type())
         return descriptor.to_builder().schema(columns.from_schema(declared).build()).build()
@@ -748,14 +748,14 @@ def _prepared(table: Table, items: Iterable[T], *others: Table) -> list[T]:
 
     def scope() -> Scope:
         columns = [
-            (one.name, one.data_type)
+            (column.name, column.data_type)
             for one_table in (table, *others)
-            for one in one_table.get_resolved_schema().columns
+            for column in one_table.get_resolved_schema().columns
         ]
         session = table._session  # noqa: SLF001 - of this module
         return column_scope(columns, session.functions.function, session.types.look_up)
 
-    return [rewritten(one, scope) for one in items]
+    return [rewritten(item, scope) for item in items]
 
 
 def _flattened(
@@ -821,7 +821,7 @@ def _of_whole_rows(
     if not isinstance(func, UserFunction):
         return func
     columns = table.get_resolved_schema().columns
-    fields = [DataTypes.FIELD(one.name, plain(one.data_type)) for one in columns]
+    fields = [DataTypes.FIELD(column.name, plain(column.data_type)) for column in columns]
     return func(row(*map(col, table.column_names())).cast(DataTypes.ROW(fields)))
 
 
@@ -832,7 +832,11 @@ def _aliases(func: Expression | AliasedExpression | UserFunction) -> tuple[str, 
 
 def field_names(type_: DataType) -> list[str]:
     """Return the names of the fields of a row or structured type, of another type none."""
-    return [one.name for one in type_.fields] if isinstance(type_, RowType | StructuredType) else []
+    return (
+        [field.name for field in type_.fields]
+        if isinstance(type_, RowType | StructuredType)
+        else []
+    )
 
 
 class GroupedTable:
@@ -853,7 +857,7 @@ class GroupedTable:
 
         def build(given: Sequence[Item]) -> Query:
             return relational.group(
-                self._query, keys, columns_of(given, [one.name for one in keys])
+                self._query, keys, columns_of(given, [key.name for key in keys])
             )
 
         return self._table.of_query(build(_flattened(self._table, fields, build)))
@@ -963,7 +967,7 @@ class AggregatedTable:
                 another number of fields than aliases.
         """
         table, window = self._table, self._window
-        keys = [one for one in self._keys if window is None or one.expression is not window.call]
+        keys = [key for key in self._keys if window is None or key.expression is not window.call]
         given: Sequence[Item] = fields
         bounds: list[NamedExpression] = []
         if window is not None:
@@ -973,9 +977,9 @@ class AggregatedTable:
         )
         result = table.of_query(inner)
         type_ = result.get_resolved_schema().columns[len(keys)].data_type
-        columns = [NamedExpression(one.name, Name((one.name,))) for one in keys]
+        columns = [NamedExpression(key.name, Name((key.name,))) for key in keys]
         columns += relational.fields_of("TMP_0", field_names(type_), self._names)
-        columns += [NamedExpression(one.name, Name((one.name,))) for one in bounds]
+        columns += [NamedExpression(bound.name, Name((bound.name,))) for bound in bounds]
         return table.of_query(relational.select(inner, columns)).select(*given)
 
 
@@ -1003,12 +1007,12 @@ class FlatAggregateTable:
                 another number of fields than aliases.
         """
         call, type_ = as_aggregate(self._call)
-        keys = [one.name for one in self._keys]
+        keys = [key.name for key in self._keys]
         inner = relational.group(
             self._query, self._keys, [*self._keys, NamedExpression("TMP_0", call)]
         )
         columns = relational.fields_of("TMP_0", field_names(type_), self._names)
-        names = self._names or [one.name.removeprefix("TMP_0$") for one in columns]
+        names = self._names or [column.name.removeprefix("TMP_0$") for column in columns]
         names = ["f0"] if names == ["TMP_0"] else names
         rows = relational.unnest_emitted(inner, keys, names)
         return self._table.of_query(rows).select(*fields)
@@ -1301,7 +1305,7 @@ def of_values(session: Session, query: Query, type_: DataType) -> Table:
     """Return the table of a VALUES query whose columns have the types of a row."""
     fields = type_.fields if isinstance(type_, RowType) else ()
     schema = ResolvedSchema.physical(
-        [one.name for one in fields], [one.data_type for one in fields]
+        [field.name for field in fields], [field.data_type for field in fields]
     )
     return Table(session, query, session.query(query, None), schema)
 
@@ -1376,7 +1380,7 @@ class StatementSet:
         """
         if not self._pipelines:
             raise SchemaError("the statement set is empty", code="empty-statement-set")
-        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        hooks = [hook for pipeline in self._pipelines for hook in pipeline.hooks]
         compiler = PlanCompiler(self._session, [*hooks, *self._hooks])
         for pipeline in self._pipelines:
             pipeline.compile_into(compiler)
@@ -1393,8 +1397,8 @@ class StatementSet:
         """
         if not self._pipelines:
             return OK
-        jobs = [one.prepare for one in self._pipelines]
-        hooks = [hook for one in self._pipelines for hook in one.hooks]
+        jobs = [pipeline.prepare for pipeline in self._pipelines]
+        hooks = [hook for pipeline in self._pipelines for hook in pipeline.hooks]
         self._pipelines = []
         return run_job(self._session, jobs, [*hooks, *self._hooks])
 

@@ -52,8 +52,8 @@ class GroupWindow:
 
 
 def _call(function: str, time: object, *lengths: syntax.Expression) -> Call:
-    for one in lengths:
-        if isinstance(one, Call) and one.name == "$ROWS":
+    for length in lengths:
+        if isinstance(length, Call) and length.name == "$ROWS":
             raise UnsupportedError(
                 "SQL has no syntax for a window of a number of rows",
                 code="query-not-in-sql",
@@ -195,7 +195,7 @@ def windowed(
     Raises:
         SchemaError: with code `misplaced-group-window` unless the window is one of the keys.
     """
-    others = [one for one in keys if expression_of(one) != Name((window.name,))]
+    others = [key for key in keys if expression_of(key) != Name((window.name,))]
     if len(others) != len(keys) - 1:
         raise SchemaError(
             f"group_by requires the window {window.name!r} once",
@@ -223,7 +223,7 @@ def select_windows(
             case _:
                 return None
 
-    named = [one.name for one in keys if one.expression is not window.call]
+    named = [key.name for key in keys if key.expression is not window.call]
     columns = [
         NamedExpression(name, rewrite(tree, in_sql))
         for name, tree in columns_of(fields, named, frozenset(PROPERTIES))
@@ -247,9 +247,9 @@ def with_bounds(
                 return None
 
     found: list[Expression | AliasedExpression] = []
-    for one in fields:
-        tree = rewrite(expression_of(one), as_column)
-        names = one.names if isinstance(one, AliasedExpression) else ()
+    for field in fields:
+        tree = rewrite(expression_of(field), as_column)
+        names = field.names if isinstance(field, AliasedExpression) else ()
         found.append(AliasedExpression(tree, names) if names else Expression(tree))
     return found, list(bounds.values())
 
@@ -389,7 +389,7 @@ def select_over(
     return replace(
         block(query),
         items=items(columns_of(fields, known)),
-        windows=tuple((one.name, one.window) for one in windows),
+        windows=tuple((window.name, window.window) for window in windows),
     )
 
 

@@ -16,7 +16,7 @@ def codes() -> tuple[str, ...]:
     >>> "duplicate-column" in codes()
     True
     """
-    pages = (one.name for one in files(__package__).iterdir())
+    pages = (path.name for path in files(__package__).iterdir())
     return tuple(sorted(name.removesuffix(".md") for name in pages if name.endswith(".md")))
 
 

@@ -83,7 +83,10 @@ def _declared(
     more = int(... in parameters)
     return Function(
         name,
-        tuple(explicit(one) if isinstance(one, DataType) else ANY for one in parameters),
+        tuple(
+            explicit(parameter) if isinstance(parameter, DataType) else ANY
+            for parameter in parameters
+        ),
         exactly(returns),
         optional=more,
         repeats=more,

@@ -119,9 +119,9 @@ def _field(type_: RowType, args: ArgumentTypes) -> DataType:
         if position and 1 <= position <= len(type_.fields):
             return type_.fields[position - 1].data_type
     elif name is not None:
-        for one in type_.fields:
-            if one.name.upper() == name.upper():
-                return one.data_type
+        for field in type_.fields:
+            if field.name.upper() == name.upper():
+                return field.data_type
     raise SchemaError(
         f"{type_.as_summary_string()} has no field at this position or of this name",
         code="unknown-field",

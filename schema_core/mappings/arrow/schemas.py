@@ -109,7 +109,10 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
 
     require_instance(schema, ResolvedSchema, "schema")
     return pa.schema(
-        [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
+        [
+            to_field(column.name, column.data_type, column.comment, on_loss=on_loss)
+            for column in schema.columns
+        ]
     )
 
 

@@ -133,8 +133,8 @@ def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
     for field in schema:
         type_ = from_field(field)
         found += layout_losses(field, type_)
-        for one in losses(type_, "spark:4.3"):
-            found.append(replace(one, path=(field.name, *one.path)))
+        for loss in losses(type_, "spark:4.3"):
+            found.append(replace(loss, path=(field.name, *loss.path)))
     return tuple(found)
 
 
@@ -222,8 +222,8 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
     mask = array.is_null() if array.null_count else None
     if pa.types.is_struct(arrow):
         parts = [
-            to_exact_layout(array.field(array.type.get_field_index(one.name)), one.type)
-            for one in arrow.fields
+            to_exact_layout(array.field(array.type.get_field_index(field.name)), field.type)
+            for field in arrow.fields
         ]
         return pa.StructArray.from_arrays(parts, fields=list(arrow.fields), mask=mask)
     if pa.types.is_map(arrow):
@@ -285,7 +285,7 @@ def _with_inner(arrow: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> p
     import pyarrow as pa
 
     if pa.types.is_struct(arrow):
-        return pa.struct([change(one) for one in arrow.fields])
+        return pa.struct([change(field) for field in arrow.fields])
     if pa.types.is_list(arrow):
         return pa.list_(change(arrow.value_field))
     if pa.types.is_map(arrow):

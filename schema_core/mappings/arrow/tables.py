@@ -147,8 +147,8 @@ def _check(array: Any, type_: DataType) -> None:
     for inner, inner_type in _children(array, type_):
         if _is_constrained(inner_type):
             _check(inner, inner_type)
-    for one in _suspects(array, type_):
-        value = _python(one)
+    for suspect in _suspects(array, type_):
+        value = _python(suspect)
         if reason := reject_reason(type_.nullable(), value):
             raise _not_a_value(str(reason))
 
@@ -189,7 +189,7 @@ def _is_constrained(type_: DataType) -> bool:
         case _ if not type_.is_nullable:
             return True
         case RowType() | StructuredType():
-            return any(_is_constrained(one.data_type) for one in type_.fields)
+            return any(_is_constrained(field.data_type) for field in type_.fields)
         case ArrayType() | MultisetType():
             return _is_constrained(type_.element_type)
         case MapType():
@@ -323,7 +323,7 @@ def _declared(names: list[str], schema: object) -> tuple[list[str], Sequence[Dat
     if isinstance(schema, RowType):
         fields: Sequence[RowField] = schema.fields
         _require_count(len(fields), len(names))
-        return [one.name for one in fields], [one.data_type for one in fields]
+        return [field.name for field in fields], [field.data_type for field in fields]
     if isinstance(schema, list | tuple):
         _require_count(len(schema), len(names))
         if schema and all(isinstance(one, DataType) for one in schema):

@@ -611,7 +611,7 @@ def field_to_layout(field: pa.Field) -> Node:
     if EXTENSION_NAME not in metadata:
         return node
     tags = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
-    return [EXTENSION, *(one.decode("latin-1") for one in tags), node]
+    return [EXTENSION, *(tag.decode("latin-1") for tag in tags), node]
 
 
 @needs("pyarrow")

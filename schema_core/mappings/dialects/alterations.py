@@ -495,7 +495,7 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
         if isinstance(type_, DataType):
             children = dict(zip(steps_of(type_), type_.children(), strict=False))
         type_ = children.get(step)
-    fields = {one.name: one for one in type_.fields} if isinstance(type_, RowType) else {}
+    fields = {field.name: field for field in type_.fields} if isinstance(type_, RowType) else {}
     if before not in fields:
         raise SchemaError(
             f"there is no field {print_path(old.parts)}",

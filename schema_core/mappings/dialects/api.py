@@ -92,7 +92,7 @@ class ForeignScript:
     @property
     def by_path(self) -> dict[tuple[str, ...], CatalogTable]:
         """The tables as catalogs store them, by their paths."""
-        return {one.path: one.table for one in self.tables}
+        return {table.path: table.table for table in self.tables}
 
 
 def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error") -> Schema:
@@ -206,9 +206,9 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
     found = engine(dialect)
     with within(text):
         written = _script(text, found)
-        for one in written.tables:
-            with gathering.catching(), at(f"table {'.'.join(one.path)!r}"):
-                tables.append(_table(text, written, one))
+        for table in written.tables:
+            with gathering.catching(), at(f"table {'.'.join(table.path)!r}"):
+                tables.append(_table(text, written, table))
         gathering.raise_all()
     return ForeignScript(tuple(tables), _beside(written.dropped))
 
@@ -224,7 +224,9 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
     code = without_data(text, dialect.name)
     script = parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
     if dialect.name == "mysql":
-        script.dropped += [shortened(text[one.start : one.stop]) for one in routines(text)]
+        script.dropped += [
+            shortened(text[routine.start : routine.stop]) for routine in routines(text)
+        ]
     return script
 
 

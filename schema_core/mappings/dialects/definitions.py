@@ -112,7 +112,7 @@ def read_schema(elements: Elements, text: str, found: Gathering) -> Schema:
         with found.catching(), at(f"column {column.name!r}", column.span):
             columns[-1] = column_of(column, text)
     watermark = elements.watermark
-    keys = [primary_key_of(one) for one in elements.constraints]
+    keys = [primary_key_of(constraint) for constraint in elements.constraints]
     return Schema(
         tuple(columns),
         (watermark_of(watermark, text),) if watermark else (),
@@ -205,7 +205,7 @@ def parts_of(node: Any) -> Iterator[Any]:
 @lru_cache(maxsize=256)
 def _fields(kind: Any) -> tuple[str, ...]:
     """Return the fields of a node from the last to the first; none for what is not a node."""
-    return tuple(one.name for one in reversed(fields(kind))) if is_dataclass(kind) else ()
+    return tuple(field.name for field in reversed(fields(kind))) if is_dataclass(kind) else ()
 
 
 def options_of(options: Iterable[Option]) -> dict[str, str]:

@@ -102,7 +102,7 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         return f"{left} {OPERATORS[node.key]} {right}"
     if node.key in FUNCTIONS:
         operands = [node.this, *node.expressions]
-        operands_sql = [read_expression(one, engine, level + 1) for one in operands]
+        operands_sql = [read_expression(operand, engine, level + 1) for operand in operands]
         return f"{FUNCTIONS[node.key]}({', '.join(operands_sql)})"
     if node.key not in NODES:  # a part of CASE outside of CASE, such as ClickHouse's `a ? b`
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
@@ -173,7 +173,7 @@ def _read_between(node: Any, engine: Engine, level: int) -> str:
 
 def _read_in(node: Any, engine: Engine, level: int) -> str:
     _require_unambiguous(node, "this")
-    items = ", ".join(_operand(one, engine, level) for one in node.expressions)
+    items = ", ".join(_operand(expression, engine, level) for expression in node.expressions)
     return f"{_operand(node.this, engine, level)} IN ({items})"
 
 
@@ -239,10 +239,12 @@ def _write(expression: Expression, engine: Engine, level: int) -> str:
         case Literal(kind=LiteralKind.STRING, text=text, charset=None):
             return engine.quote_string(text)
         case Call(symbol=None, name=name, arguments=arguments):
-            operands_sql = [_write_argument(one, engine, level + 1) for one in arguments]
+            operands_sql = [_write_argument(argument, engine, level + 1) for argument in arguments]
             return _write_call(name, operands_sql, engine)
         case Call(symbol="ASYMMETRIC", name="BETWEEN", arguments=arguments):
-            value, low, high = (_write_argument(one, engine, level + 1) for one in arguments)
+            value, low, high = (
+                _write_argument(argument, engine, level + 1) for argument in arguments
+            )
             return f"({value} BETWEEN {low} AND {high})"
         case _:
             raise _not_portable(type(expression).__name__)

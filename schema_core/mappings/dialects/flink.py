@@ -143,15 +143,15 @@ def _schema(schema: Schema, losses: Losses) -> Schema:
         with found.catching(), at(f"column {column.name!r}"):
             columns.append(_column(column, losses))
     watermarks: list[UnresolvedWatermarkSpec] = []
-    for one in schema.watermark_specs:
-        with found.catching(), at(f"watermark of {one.column_name!r}"):
-            expression = _expression(one.watermark_expression)
-            watermarks.append(replace(one, watermark_expression=expression))
+    for spec in schema.watermark_specs:
+        with found.catching(), at(f"watermark of {spec.column_name!r}"):
+            expression = _expression(spec.watermark_expression)
+            watermarks.append(replace(spec, watermark_expression=expression))
     if schema.primary_key is not None:
         with found.catching(), at("primary key"):
             _check_name(schema.primary_key.name)
     found.raise_all()
-    losses += [loss_of(("index",), "member", str(one), "") for one in schema.indexes]
+    losses += [loss_of(("index",), "member", str(index), "") for index in schema.indexes]
     if schema.immutable_columns is not None:
         shown = str(schema.immutable_columns)
         losses.append(loss_of(("immutable columns",), "member", shown, ""))
@@ -181,10 +181,10 @@ def _type(written: WrittenType) -> DataType:
     try:
         statement = parse_statement(f"CREATE TABLE t (c {type_.as_serializable_string()})")
         elements = cast("CreateTable", statement).elements
-        columns = [column_of(one, "") for one in elements.columns]
+        columns = [column_of(column, "") for column in elements.columns]
     except SchemaCoreError:
         columns = []
-    if [type_] != [getattr(one, "data_type", None) for one in columns]:
+    if [type_] != [getattr(column, "data_type", None) for column in columns]:
         raise UnsupportedError(
             f"Flink's SQL cannot express {type_.as_summary_string()}", code="type-not-in-dialect"
         )

@@ -79,7 +79,7 @@ def beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
             code="not-in-sql",
             hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
         )
-    return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
+    return [f"/* not in SQL: {str(member).replace('*/', '* /')} */" for member in members]
 
 
 def stored_columns(schema: Schema, masking: Masking) -> list[str]:

@@ -99,14 +99,14 @@ def write_schema(
         for column in schema.columns
         if (written := column_ddl(column, schema, engine, losses, notes=notes)) is not None
     ]
-    if not any(one.type_ or not engine.needs_stored_column for one in columns):
+    if not any(column.type_ or not engine.needs_stored_column for column in columns):
         raise UnsupportedError("no column of the table can be written", code="missing-columns")
-    require_distinct([one.name for one in columns], engine)
+    require_distinct([column.name for column in columns], engine)
     keyed = _has_key(schema, columns, engine, losses)
     key = _key(schema, engine, losses) if keyed else None
     losses += _unsupported_members(schema)
     name = ".".join(map(engine.quote_name, path))
-    lines = [one.line for one in columns] + ([] if key is None else [key])
+    lines = [column.line for column in columns] + ([] if key is None else [key])
     body = ",\n".join(f"  {line}" for line in lines)
     text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
     return DdlStatements("".join((text, *_statements(columns, engine, name))), tuple(losses))
@@ -139,7 +139,7 @@ def column_ddl(
         ):
             exact = f"[flink: {column.data_type}]"
             comment = exact if comment is None else f"{comment} {exact}"
-            losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
+            losses[before:] = [replace(loss, reversible=True) for loss in losses[before:]]
         name = write_name(column.name, engine, place, losses)
         line = _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
         return replace(line, type_=type_)
@@ -215,7 +215,7 @@ def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) 
         )
     written = column.expression.written
     tree = parse_expression(written.text) if written.syntax is None else written.syntax
-    stored = {one.name for one in schema.columns if one.is_persisted()}
+    stored = {column.name for column in schema.columns if column.is_persisted()}
     for name in names(tree):
         if name not in stored:
             raise UnsupportedError(
@@ -250,7 +250,7 @@ def _has_key(
     key = schema.primary_key
     if key is None:
         return False
-    types = {one.name: one.type_ for one in columns}
+    types = {column.name: column.type_ for column in columns}
     if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
         losses.append(loss_of(("primary key",), "member", str(key), ""))
         return False
@@ -278,7 +278,7 @@ def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
 
 
 def _names(columns: tuple[str, ...], engine: Engine) -> str:
-    return ", ".join(engine.quote_name(engine.folded(one)) for one in columns)
+    return ", ".join(engine.quote_name(engine.folded(column)) for column in columns)
 
 
 def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
@@ -328,9 +328,9 @@ def build_schema(
     gathering = Gathering()
     key, key_name = written.primary_key()
     stored: list[UnresolvedPhysicalColumn] = []
-    for one in written.columns:
-        with gathering.catching(), at(f"column {one.name!r}", one.span):
-            stored.append(_read_column(one, written, types, key, losses, type_text))
+    for column in written.columns:
+        with gathering.catching(), at(f"column {column.name!r}", column.span):
+            stored.append(_read_column(column, written, types, key, losses, type_text))
     gathering.raise_all()
     scope = _scope(stored, written)
     columns: list[UnresolvedColumn] = []

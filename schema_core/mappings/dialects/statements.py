@@ -728,14 +728,14 @@ def _can_change(cursor: Cursor, index: int) -> bool:
     if cursor.tokens[index].key != "SELECT":
         return False
     tokens = cursor.tokens[index : cursor.index]
-    names = [one.value for one in tokens if one.kind == "string"]
+    names = [token.value for token in tokens if token.kind == "string"]
     sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
-    return sets_path or any(one.key == "INTO" for one in tokens)
+    return sets_path or any(token.key == "INTO" for token in tokens)
 
 
 def _changes_owner(cursor: Cursor, index: int) -> bool:
     """Return whether the statement is ``ALTER ... OWNER TO name``."""
-    last = [one.key for one in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
+    last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
     return cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
 
 
@@ -861,7 +861,7 @@ def _drop_objects(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
             if not cursor.accept(","):
                 break
     skip_until(cursor, (";",))
-    cascades = any(one.key == "CASCADE" for one in cursor.tokens[index : cursor.index])
+    cascades = any(token.key == "CASCADE" for token in cursor.tokens[index : cursor.index])
     return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
 
@@ -889,7 +889,7 @@ def _setting(cursor: Cursor, found: ScriptDefinitions) -> Outcome:
             token = cursor.advance()
             names.append(found.engine.folded(token.value, quoted=token.kind != "word"))
             cursor.accept(",")
-        known = [one for one in names if one not in {"", "$user", "default"}]
+        known = [name for name in names if name not in {"", "$user", "default"}]
         found.home = tuple(known[:1])
     skip_until(cursor, (";",))
     return None, True

@@ -121,7 +121,7 @@ DAY_TIME = (
 
 def intervals(*resolutions: str) -> tuple[TypeRow, ...]:
     """Return rows for intervals of these fields; their precision is Flink's maximum."""
-    return tuple(row for one in resolutions for row in _interval(one))
+    return tuple(row for resolution in resolutions for row in _interval(resolution))
 
 
 def _interval(resolution: str) -> Iterator[TypeRow]:

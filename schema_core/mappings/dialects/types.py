@@ -215,7 +215,7 @@ def _read_wrapped(
 
 
 def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
-    if len(foreign.parts) != count or any(one.name is not None for one in foreign.parts):
+    if len(foreign.parts) != count or any(part.name is not None for part in foreign.parts):
         raise SchemaError(
             f"{foreign.text} requires {count} component types, got {foreign}",
             code="invalid-type-parameter",
@@ -298,8 +298,8 @@ def _write_nested(
         case MapType(key_type=key, value_type=value) if engine.map is not None:
             return engine.map.format(part(key, "key"), part(value, "value"))
         case RowType(fields=fields) if engine.struct is not None and fields:
-            require_distinct([one.name for one in fields], engine)
-            written = [_write_field(one, engine, path, losses) for one in fields]
+            require_distinct([field.name for field in fields], engine)
+            written = [_write_field(field, engine, path, losses) for field in fields]
             return engine.struct.format(", ".join(written))
         case _:
             return None

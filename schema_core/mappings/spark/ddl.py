@@ -367,7 +367,9 @@ INTERVALS = frozenset(one.value for one in (*YearMonthResolution, *DayTimeResolu
 
 
 def _interval(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    if cursor.token.kind != "word" or cursor.key not in {one.split()[0] for one in INTERVALS}:
+    if cursor.token.kind != "word" or cursor.key not in {
+        interval.split()[0] for interval in INTERVALS
+    }:
         return "interval"
     words = cursor.advance().key
     if cursor.accept("TO"):
@@ -465,7 +467,7 @@ def print_spark_type(
             first = print_spark_type(key, metadata, (*path, "key"))
             return f"MAP<{first}, {print_spark_type(value, metadata, (*path, 'value'))}>"
         case {"type": "struct", "fields": fields}:
-            return f"STRUCT<{', '.join(_field(one, ': ') for one in fields)}>"
+            return f"STRUCT<{', '.join(_field(field, ': ') for field in fields)}>"
         case _:
             word = tree.get("type")
             raise UnsupportedError(

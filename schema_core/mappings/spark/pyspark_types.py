@@ -114,7 +114,9 @@ def type_sql(spark: SparkType) -> str:
 
     match spark:
         case StructType(fields=fields):
-            inner = (f"{quote_identifier(one.name)}: {type_sql(one.dataType)}" for one in fields)
+            inner = (
+                f"{quote_identifier(field.name)}: {type_sql(field.dataType)}" for field in fields
+            )
             return f"STRUCT<{', '.join(inner)}>"
         case ArrayType():
             return f"ARRAY<{type_sql(spark.elementType)}>"
@@ -189,8 +191,10 @@ def to_struct_type(
     if target == "hive":
         refuse(losses(schema, target), "type-not-in-hive")
     fields = [
-        to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss, target=target)
-        for one in schema.columns
+        to_struct_field(
+            column.name, column.data_type, column.comment, on_loss=on_loss, target=target
+        )
+        for column in schema.columns
     ]
     return StructType(fields)
 

@@ -163,5 +163,5 @@ def to_ddl(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
 
 
 def _struct(schema: ResolvedSchema, on_loss: Policy) -> dict[str, Any]:
-    fields = [RowField(one.name, one.data_type, one.comment) for one in schema.columns]
-    return {"type": "struct", "fields": [to_field_tree(one, on_loss=on_loss) for one in fields]}
+    fields = [RowField(column.name, column.data_type, column.comment) for column in schema.columns]
+    return {"type": "struct", "fields": [to_field_tree(field, on_loss=on_loss) for field in fields]}

@@ -162,7 +162,7 @@ def shape(tree: Tree) -> Tree:
         case str():
             return "string" if tree.startswith(("char(", "varchar(", "string")) else tree
         case {"type": "struct", "fields": fields}:
-            return {one["name"]: shape(one["type"]) for one in fields}
+            return {field["name"]: shape(field["type"]) for field in fields}
         case _:
             inner = ("type", "elementType", "keyType", "valueType")
             return {name: shape(tree[name]) for name in inner if name in tree}
@@ -214,7 +214,7 @@ def _type(tree: Tree, read: ReadField) -> DataType:
             inner = _type(value, read)
             return MapType(as_not_null(_type(key, read)), inner if nullable else as_not_null(inner))
         case {"type": "struct", "fields": fields}:
-            return RowType([read(one) for one in fields])
+            return RowType([read(field) for field in fields])
         case _:
             raise _unsupported(str(tree.get("type")))
 
@@ -225,7 +225,9 @@ def _atomic(word: str) -> DataType:
     match = _PARAMETERS.fullmatch(word)
     if match is None or match[1] not in PARAMETERIZED:
         raise _unsupported(word)
-    return PARAMETERIZED[match[1]](*(int(one) for one in match.groups()[1:] if one is not None))
+    return PARAMETERIZED[match[1]](
+        *(int(group) for group in match.groups()[1:] if group is not None)
+    )
 
 
 def _unsupported(word: str) -> UnsupportedError:
@@ -395,7 +397,7 @@ def _tree(type_: DataType, with_metadata: bool) -> Tree:
 
 
 def _struct_tree(fields: Iterable[RowField], with_metadata: bool) -> Tree:
-    return {"type": "struct", "fields": [_field(one, with_metadata) for one in fields]}
+    return {"type": "struct", "fields": [_field(field, with_metadata) for field in fields]}
 
 
 def _array_tree(type_: ArrayType, with_metadata: bool) -> Tree:

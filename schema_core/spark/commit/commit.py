@@ -151,11 +151,11 @@ _BATCH = regex(rf"{re.escape(PREFIX)}batch-([0-9a-f]{{32}})-([0-9]{{1,19}})")
 
 def last_batch(directory: Directory, job: str) -> int | None:
     """Return the number of the last micro-batch of a job that has a record, or None."""
-    return max((one.number for one in _records(directory, job)), default=None)
+    return max((record.number for record in _records(directory, job)), default=None)
 
 
 def _records(directory: Directory, job: str) -> list[Batch]:
-    parsed = (Batch.parse(one.name) for one in directory.entries(f"{PREFIX}batch-{job}-"))
+    parsed = (Batch.parse(entry.name) for entry in directory.entries(f"{PREFIX}batch-{job}-"))
     return [one for one in parsed if one is not None]
 
 
@@ -242,7 +242,7 @@ def _file_path(value: object) -> str:
         raise ValueError(f"it names the file {value!r}, which is not in the directory")
     *directories, file = value.split("/")
     if is_hidden(file, is_directory=False) or any(
-        is_hidden(one, is_directory=True) for one in directories
+        is_hidden(directory, is_directory=True) for directory in directories
     ):
         raise ValueError(f"it names the hidden file {value!r}")
     return value
@@ -552,9 +552,9 @@ def _record(directory: Directory, batch: Batch) -> None:
         except ExternalError:
             if directory.status(batch) is None:  # else another process has written it
                 raise
-    for one in _records(directory, batch.job):
-        if one.number < batch.number:
-            directory.delete(one)
+    for record in _records(directory, batch.job):
+        if record.number < batch.number:
+            directory.delete(record)
 
 
 def _is_complete(entry: FileStatus | None, size: int) -> bool:
@@ -812,9 +812,9 @@ _ESCAPED = regex("%([0-9A-Fa-f]{2})")
 def partition_of(path: str, count: int) -> PartitionValues | None:
     """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
     *directories, _ = path.split("/")
-    if len(directories) < count or not all("=" in one for one in directories[:count]):
+    if len(directories) < count or not all("=" in directory for directory in directories[:count]):
         return None
-    return tuple(unescaped(one.partition("=")[2]) for one in directories[:count])
+    return tuple(unescaped(directory.partition("=")[2]) for directory in directories[:count])
 
 
 def unescaped(text: str) -> str:

@@ -414,7 +414,9 @@ def result_batch(rows: list[Row]) -> pa.RecordBatch:
         _strings([path for path, _ in rows]),
         pa.array([swept.ok for swept in found], pa.bool_()),
         _strings([swept.schema for swept in found]),
-        _lists(("name", "type", "kind"), [[one[:3] for one in swept.columns] for swept in found]),
+        _lists(
+            ("name", "type", "kind"), [[column[:3] for column in swept.columns] for swept in found]
+        ),
         _lists(
             ("code", "location", "message", "hint"),
             [list(map(diagnostic_parts, swept.diagnostics)) for swept in found],
@@ -437,7 +439,7 @@ def _lists(names: tuple[str, ...], rows: list[list[tuple[Any, ...]]]) -> pa.Arra
     offsets = pa.array([0, *accumulate(map(len, rows))], pa.int32())
     members = [member for row in rows for member in row]
     fields = zip(*members, strict=True) if members else [()] * len(names)
-    structs = pa.StructArray.from_arrays([_strings(list(one)) for one in fields], list(names))
+    structs = pa.StructArray.from_arrays([_strings(list(field)) for field in fields], list(names))
     return pa.ListArray.from_arrays(offsets, structs)
 
 
@@ -448,7 +450,9 @@ def _strings(values: list[str | None]) -> pa.Array:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
-        return pa.array([None if one is None else escaped(one) for one in values], pa.string())
+        return pa.array(
+            [None if value is None else escaped(value) for value in values], pa.string()
+        )
 
 
 # --- sources --------------------------------------------------------------------------------------
@@ -477,7 +481,7 @@ def dumps(session: JobSession, source: str) -> Iterator[Portion]:
     found = _files(Path(source))
     if not any(found.values()):
         raise NotFoundError(
-            f"no dumps in {source!r}: expected files {', '.join(f'*{one}' for one in READERS)}",
+            f"no dumps in {source!r}: expected files {', '.join(f'*{end}' for end in READERS)}",
             code="not-found",
         )
     return (
@@ -491,7 +495,7 @@ def _files(path: Path) -> dict[str, list[str]]:
     """Return the files of dumps by suffix, in order."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     return {
-        suffix: [str(one) for one in files if one.suffix == suffix and one.is_file()]
+        suffix: [str(file) for file in files if file.suffix == suffix and file.is_file()]
         for suffix in READERS
     }
 
@@ -556,7 +560,7 @@ def report_batches(
     """Report on batches of definitions; the function of the job of `sweep_report`."""
     report = SweepReport()
     for path, swept in swept_rows(batches, form, streaming, deduplicate):
-        found = [diagnostic_parts(one)[:3] for one in swept.diagnostics]
+        found = [diagnostic_parts(diagnostic)[:3] for diagnostic in swept.diagnostics]
         roots = [column.root for column in swept.columns]
         report.add(path, swept.ok, found, roots, swept.losses)
     yield _report_batch(report)

@@ -90,7 +90,7 @@ class FromProjections:
 
     def lifted(self) -> list[str]:
         """Return the columns of all projections, quoted."""
-        return [name for one in self.projections for name in one.quoted()]
+        return [name for projection in self.projections for name in projection.quoted()]
 
 
 class Block:
@@ -205,7 +205,7 @@ class Block:
         columns that were `lifted` are passed on.
         """
         if len(self.aliases) < 2:
-            alias = "".join(f" AS {quote(one)}" for one in self.aliases)
+            alias = "".join(f" AS {quote(alias)}" for alias in self.aliases)
             return f"(SELECT {', '.join([f'{hints}*', *more])} FROM {rows}){alias}"
         aliases = map(quote, self.aliases)
         structs = [f"struct({alias}.*) AS {alias}" for alias in aliases]
@@ -347,7 +347,7 @@ class Block:
         """
         sets = self.block.grouping.sets if self.block.grouping else None
         conditions = (self.block.having, self.block.qualify)
-        return sets is not None and any(one is not None for one in conditions)
+        return sets is not None and any(condition is not None for condition in conditions)
 
     def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
         """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
@@ -433,7 +433,7 @@ class Block:
 
 def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
     """Return how many grouping sets that are equal to it come before each."""
-    keys = [frozenset(one) for one in sets]
+    keys = [frozenset(set_) for set_ in sets]
     return [keys[:place].count(one) for place, one in enumerate(keys)]
 
 
@@ -471,12 +471,12 @@ def _columns(projection: Projection) -> list[str]:
 
 def _is_windowed(node: Node) -> bool:
     """Return whether an expression has a function over a window."""
-    return any(one.window is not None for one in _aggregates(node))
+    return any(aggregate.window is not None for aggregate in _aggregates(node))
 
 
 def _is_aggregate(node: Node) -> bool:
     """Return whether an expression has an aggregate of the groups."""
-    return any(one.window is None for one in _aggregates(node))
+    return any(aggregate.window is None for aggregate in _aggregates(node))
 
 
 def _aggregates(node: Node) -> Iterator[Aggregate]:

@@ -39,7 +39,7 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
     """
     own = columns_of(block.source)
     expressions = (*expressions_of(block), *hidden)
-    inner = [rows_of(query) for one in expressions for query in subqueries_in(one)]
+    inner = [rows_of(query) for expression in expressions for query in subqueries_in(expression)]
     for query in (*inner, *_lateral(block.source)):
         for column in _foreign(outer_columns(query), own):
             raise _unsupported_column(
@@ -58,7 +58,7 @@ def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
 
 
 def _foreign(columns: Iterable[Ref], own: Names) -> Iterator[Ref]:
-    return (one for one in columns if not is_own(one, own))
+    return (column for column in columns if not is_own(column, own))
 
 
 def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:

@@ -113,8 +113,8 @@ class Bounds:
     def within(self, query: With) -> Bounds:
         """Return the bounds in a query with common tables."""
         found = self
-        for one in query.tables:
-            found = found.with_table(one)
+        for table in query.tables:
+            found = found.with_table(table)
         return found
 
     def with_table(self, table: Common) -> Bounds:

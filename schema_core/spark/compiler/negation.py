@@ -60,10 +60,12 @@ def _opposite(expression: Typed, negation: FunctionCall) -> Typed:
         if name == "NOT":
             return expression.arguments[0]
         if name in _OTHER:
-            arguments = tuple(_opposite(one, negation) for one in expression.arguments)
+            arguments = tuple(_opposite(argument, negation) for argument in expression.arguments)
             function = replace(expression.function, name=_OTHER[name])
             return replace(expression, function=function, arguments=arguments)
-        if name in _OPPOSITE and any(isinstance(one.type, FLOATS) for one in expression.arguments):
+        if name in _OPPOSITE and any(
+            isinstance(argument.type, FLOATS) for argument in expression.arguments
+        ):
             function = replace(expression.function, name=_OPPOSITE[name])
             return replace(expression, function=function)
     return replace(negation, arguments=(expression,))

@@ -185,7 +185,7 @@ def _precedence(relation: Relation) -> bool | None:
 
 def _is_plain(scan: Scan) -> bool:
     """Return whether expressions see the columns of a table as they are stored."""
-    return not any(has_intervals(one.type) or is_fine(one.type) for one in scan.columns)
+    return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
 
 
 def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
@@ -194,7 +194,7 @@ def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
 
 def _named(columns: Columns, alias: str = "result") -> str:
     """An alias with the names of the columns."""
-    return _alias(alias, [one.name for one in columns])
+    return _alias(alias, [column.name for column in columns])
 
 
 def names_in_text(relation: Relation) -> list[str] | None:
@@ -206,17 +206,17 @@ def names_in_text(relation: Relation) -> list[str] | None:
         relation = relation.input
     match relation:
         case Scan() | CommonScan() | Select():
-            names = [one.name for one in relation.columns]
+            names = [column.name for column in relation.columns]
         case Sort():
-            names = unique_names(one.name for one in relation.columns)
+            names = unique_names(column.name for column in relation.columns)
         case _:
             return None
-    return names if len({one.lower() for one in names}) == len(names) else None
+    return names if len({name.lower() for name in names}) == len(names) else None
 
 
 def _alias_of(relation: Relation, alias: str, columns: Columns) -> str:
     """An alias for a relation with the names of the columns, where they are not its own."""
-    names = [one.name for one in columns]
+    names = [column.name for column in columns]
     return quote(alias) if names_in_text(relation) == names else _alias(alias, names)
 
 
@@ -357,7 +357,8 @@ class QueryCompiler:
         if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
-            (from_physical(tree.Column(one.name), one.type), one.name) for one in scan.columns
+            (from_physical(tree.Column(column.name), column.type), column.name)
+            for column in scan.columns
         ]
         return self.projection(columns, self.source(scan))
 
@@ -647,7 +648,7 @@ class QueryCompiler:
                 "table functions are not supported here",
                 hint="run the query on an engine that supports it",
             )
-        arguments = tuple(self.compile(one) for one in apply.arguments)
+        arguments = tuple(self.compile(argument) for argument in apply.arguments)
         rows = self.rows(TranslatedCall(apply, arguments, self.zone))
         element = tree.Column(ELEMENT)
         fields: list[Node] = [element]
@@ -712,7 +713,7 @@ class QueryCompiler:
         rows = f"SELECT *, sum({BEGINS}) OVER ({by}ORDER BY {TIME}) AS {NUMBER} FROM ({rows})"
         over = f"OVER (PARTITION BY {', '.join([*keys, NUMBER])})"
         bounds = f"min({TIME}) {over}", f"max({TIME}) {over} + {gap}"
-        start, end = (f"CAST(timestamp_millis({one}) AS TIMESTAMP_NTZ)" for one in bounds)
+        start, end = (f"CAST(timestamp_millis({bound}) AS TIMESTAMP_NTZ)" for bound in bounds)
         window = f"named_struct('{START}', {start}, '{END}', {end})"
         dropped = f"{TIME}, {BEGINS}, {NUMBER}"
         return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"

@@ -262,7 +262,9 @@ class _Parser:
         if self.all_arguments:
             self.all_arguments = False
             return lambda environment: Call(word, tuple(environment["*"]))  # type: ignore[arg-type]
-        return lambda environment: Call(word, tuple(one(environment) for one in arguments))
+        return lambda environment: Call(
+            word, tuple(argument(environment) for argument in arguments)
+        )
 
     all_arguments = False
 
@@ -359,7 +361,7 @@ def _operator(symbol: str, operands: list[Builder]) -> Builder:
     if len(operands) == 2:
         left, right = operands
         return lambda environment: Operator(symbol, (left(environment), right(environment)))
-    return lambda environment: Operator(symbol, tuple(one(environment) for one in operands))
+    return lambda environment: Operator(symbol, tuple(operand(environment) for operand in operands))
 
 
 def _field(value: Builder, name: str) -> Builder:

@@ -314,7 +314,7 @@ def children(node: Node) -> Sequence[Node]:
             return (*partition, *order)
         case Aggregate():
             others = (node.filter, node.window)
-            return [*node.arguments, *(one for one in others if one is not None)]
+            return [*node.arguments, *(other for other in others if other is not None)]
         case _:
             return ()
 

@@ -139,7 +139,7 @@ def sql_type(type_: DataType) -> str:
         case MultisetType():
             return f"MAP<{_key(type_.element_type)}, INT>"
         case RowType() | StructuredType():
-            fields = (f"{quote(one.name)}: {_part(one.data_type)}" for one in type_.fields)
+            fields = (f"{quote(field.name)}: {_part(field.data_type)}" for field in type_.fields)
             return f"STRUCT<{', '.join(fields)}>"
         case _:
             if name := _NAMES.get(type(type_)):

@@ -86,7 +86,7 @@ def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
 
 def windows_of(name: str, time: Node, type_: DataType, sizes: Sequence[int], zone: str) -> Node:
     """Return the array of the windows that contain a time; `sizes` are milliseconds."""
-    lengths = [Literal(str(one), "L") for one in sizes]
+    lengths = [Literal(str(size), "L") for size in sizes]
     return let(datetimes.clock_millis(time, type_, zone), lambda time: WINDOWS[name](time, lengths))
 
 

@@ -38,7 +38,9 @@ def require_udfs(session: SparkSession, *texts: str) -> None:
     Connect those that are called are registered, each by one request.
     """
     if is_connect(session):
-        register_udfs(session, sorted({one for text in texts for one in _CALLED.findall(text)}))
+        register_udfs(
+            session, sorted({match_ for text in texts for match_ in _CALLED.findall(text)})
+        )
     elif any(_CALLED.search(text) for text in texts) and not has_udfs(session):
         register_udfs(session)
 
@@ -121,7 +123,7 @@ def _evaluate_column(udf: Udf, columns: Sequence[pa.Array]) -> pa.Array:
     values = udf.batch(first, *constants) if udf.batch else None
     if values is None:
         return _evaluate_rows(
-            udf, [columns[0], *(one.take([0] * len(first)) for one in columns[1:])]
+            udf, [columns[0], *(column.take([0] * len(first)) for column in columns[1:])]
         )
     return _result(udf, values, pa.nulls(len(first), pa.string()))
 

@@ -232,7 +232,7 @@ def _row(arguments: Sequence[Node]) -> Node:
 def async_calls(options: Mapping[str, str]) -> AsyncCalls:
     """Return how asynchronous functions are called, by the options of a session."""
     values = [one.of(options) for one in (ASYNC_TIMEOUT, ASYNC_DELAY)]
-    timeout, delay = (one.total_seconds() if one is not None else 0.0 for one in values)
+    timeout, delay = (value.total_seconds() if value is not None else 0.0 for value in values)
     is_repeated = ASYNC_RETRIES.of(options) != "NO_RETRY"
     retries = (ASYNC_ATTEMPTS.of(options) or 0) if is_repeated else 0
     return AsyncCalls(ASYNC_CONCURRENCY.of(options) or 1, timeout, retries, delay)
@@ -372,7 +372,7 @@ def _with_rows(
 
     `types` are those of the arguments after the first ones, which are passed unchanged.
     """
-    if not any(isinstance(part, RowType) for one in types for part in one.walk()):
+    if not any(isinstance(part, RowType) for data_type in types for part in data_type.walk()):
         return function
 
     def with_rows(*arguments: Any) -> Any:

@@ -85,4 +85,4 @@ def _can_be_kept(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bo
         return True
     with spark_errors():
         plan = execution.executedPlan().toString()
-    return not any(one in plan for one in _RESULTS)
+    return not any(result in plan for result in _RESULTS)

@@ -242,16 +242,16 @@ class _ArrowRows:
 
         fields: list[Any] = []
         selected: list[NamedNode] = []
-        for one in to_struct_type(self._schema, on_loss="note").fields:
-            casts = of_months(one.dataType)
-            sent = as_months(one.dataType)[-1] if casts else one.dataType
+        for field in to_struct_type(self._schema, on_loss="note").fields:
+            casts = of_months(field.dataType)
+            sent = as_months(field.dataType)[-1] if casts else field.dataType
             if is_connect(session) and (timed := with_microseconds(sent)) is not sent:
-                sent, casts = timed, casts or [one.dataType]
-            fields.append(StructField(one.name, as_nullable(sent)))
-            node: Node = ColumnNode(one.name)
+                sent, casts = timed, casts or [field.dataType]
+            fields.append(StructField(field.name, as_nullable(sent)))
+            node: Node = ColumnNode(field.name)
             for type_ in casts:
                 node = Cast(node, type_sql(type_))
-            selected.append((node, one.name))
+            selected.append((node, field.name))
         frame = session.createDataFrame(self._table, schema=StructType(fields))
         changed = not all(isinstance(node, ColumnNode) for node, _ in selected)
         return select(frame, selected) if changed else frame
@@ -269,8 +269,10 @@ def inline_frame(rows: InlineRows, session: SparkSession) -> DataFrame:
         frame = content.read(session)
         if isinstance(content, _ArrowRows):
             return frame
-        given = {one.name: one.dataType for one in frame.schema.fields}
-        physical = [_physical(one.name, one.data_type, given) for one in rows.schema.columns]
+        given = {field.name: field.dataType for field in frame.schema.fields}
+        physical = [
+            _physical(column.name, column.data_type, given) for column in rows.schema.columns
+        ]
         if [name for _, name in physical] == list(given) and _are_columns(physical):
             return frame
         return select(frame, physical)

@@ -173,7 +173,7 @@ def _family(type_: DataType) -> str | None:
 
 def _is_total(call: FunctionCall) -> bool:
     """Return whether a call is deterministic and has a value for all operands."""
-    name, families = call.function.name, {_family(one.type) for one in call.arguments}
+    name, families = call.function.name, {_family(argument.type) for argument in call.arguments}
     if name in {"IS NULL", "IS NOT NULL"}:
         return True
     if name in {"LIKE", "NOT LIKE"} and len(call.arguments) > 2:  # the escape may be invalid
@@ -187,7 +187,7 @@ def _substituted(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed
         case Ref():
             return column(predicate)
         case FunctionCall(arguments=arguments):
-            found = [_substituted(one, column) for one in arguments]
+            found = [_substituted(argument, column) for argument in arguments]
             given = tuple(one for one in found if one is not None)
             return replace(predicate, arguments=given) if len(given) == len(found) else None
         case _:
@@ -196,7 +196,7 @@ def _substituted(predicate: Typed, column: Callable[[Ref], Ref | None]) -> Typed
 
 def _moved(predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]) -> list[Typed]:
     """Return the predicates that can be stated over other columns."""
-    found = (_substituted(one, column) for one in predicates)
+    found = (_substituted(predicate, column) for predicate in predicates)
     return [one for one in found if one is not None]
 
 
@@ -272,7 +272,9 @@ class _DemandAnalysis:
         columns = scan.columns
         positions = range(len(columns)) if demand.positions is None else demand.positions
         physical = {
-            one.name for one in scan.table.schema.columns if isinstance(one, PhysicalColumn)
+            column.name
+            for column in scan.table.schema.columns
+            if isinstance(column, PhysicalColumn)
         }
 
         def column(ref: Ref) -> Ref | None:
@@ -393,7 +395,7 @@ class _DemandAnalysis:
         if positions is not None:
             places = {
                 name: place
-                for place, name in enumerate(unique_names(one.name for one in sort.columns))
+                for place, name in enumerate(unique_names(column.name for column in sort.columns))
             }
             used = [places.get(key.name) for key in keys if isinstance(key, Ref) and is_output(key)]
             known = {one for one in used if one is not None}
@@ -424,7 +426,7 @@ class _DemandAnalysis:
         self.relation(query.input, demand)
         for number in reversed(range(len(query.tables))):
             table = query.tables[number]
-            earlier = {one.name: own[one.name] for one in query.tables[:number]}
+            earlier = {table.name: own[table.name] for table in query.tables[:number]}
             self.common = {**outer, **earlier}
             self.relation(table.relation, Demand(_union(own[table.name])))
         self.common = outer
@@ -432,10 +434,10 @@ class _DemandAnalysis:
 
 def _union(needs: Iterable[Positions]) -> Positions:
     found: frozenset[int] = frozenset()
-    for one in needs:
-        if one is None:
+    for need in needs:
+        if need is None:
             return None
-        found |= one
+        found |= need
     return found
 
 

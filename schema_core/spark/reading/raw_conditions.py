@@ -31,9 +31,11 @@ def with_raw_conditions(
     """
     if not raw:
         return view
-    types = {one.name: one.data_type for one in schema.columns if one.name in raw}
-    conditions = sorted({one for each in filters for one in _conditions(each.comparison, types)})
-    names = ", ".join(quote(one.name) for one in schema.columns)
+    types = {column.name: column.data_type for column in schema.columns if column.name in raw}
+    conditions = sorted(
+        {condition for each in filters for condition in _conditions(each.comparison, types)}
+    )
+    names = ", ".join(quote(column.name) for column in schema.columns)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"(SELECT {names} FROM {view}{where})"
 

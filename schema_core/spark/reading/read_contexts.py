@@ -31,7 +31,10 @@ def read_context(
     used = columns_used(context, demand.columns)
     schema = context.table.resolved_schema
     keys = {
-        one.key for one in schema.columns if isinstance(one, MetadataColumn) if one.name in used
+        column.key
+        for column in schema.columns
+        if isinstance(column, MetadataColumn)
+        if column.name in used
     }
     metadata = {key: type_ for key, type_ in context.metadata.items() if key in keys}
     context = replace(context, metadata=metadata)
@@ -40,13 +43,13 @@ def read_context(
         if not names and not metadata:  # rows of no columns cannot be represented everywhere
             names = tuple(context.physical_columns)[:1]
         context = replace(context, projection=names)
-    filters = tuple(Filter(one, context.zone) for one in demand.filters)
+    filters = tuple(Filter(filter_, context.zone) for filter_ in demand.filters)
     remaining = filters
     accepts = Ability.FILTER_PUSH_DOWN in connector.abilities
     if filters and accepts and isinstance(connector, SupportsFilterPushDown):
         result = _checked_result(connector.apply_filters(filters, context), filters, connector)
         context, remaining = replace(context, filters=result.accepted), result.remaining
-    is_exact = not remaining and all(one.is_exact for one in filters)
+    is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
     if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
         context = replace(context, limit=demand.limit)
     return context
@@ -55,9 +58,9 @@ def read_context(
 def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]:
     """Return these columns and those that the computed ones among them read."""
     computed = {
-        one.name: one.expression.typed
-        for one in context.table.resolved_schema.columns
-        if isinstance(one, ComputedColumn)
+        column.name: column.expression.typed
+        for column in context.table.resolved_schema.columns
+        if isinstance(column, ComputedColumn)
     }
     used: set[str] = set()
     rest = list(names)
@@ -67,7 +70,7 @@ def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]
             continue
         used.add(name)
         if name in computed:
-            rest += (one.name for one in walk(computed[name]) if isinstance(one, Ref))
+            rest += (node.name for node in walk(computed[name]) if isinstance(node, Ref))
     return frozenset(used)
 
 
@@ -81,7 +84,7 @@ def _checked_result(
     """
     if isinstance(given, FilterResult):
         named = [*given.accepted, *given.remaining]
-        if all(one in named for one in filters) and all(one in filters for one in named):
+        if all(filter_ in named for filter_ in filters) and all(one in filters for one in named):
             return given
     raise ExternalError(
         f"connector {connector.identifier!r} returned a wrong result from apply_filters",

@@ -62,7 +62,9 @@ class ScanRequest:
     ) -> ScanRequest:
         """Return the request of a query that needs something of a table."""
         columns = bound.table.resolved_schema.columns
-        derived = frozenset(one.name for one in columns if not isinstance(one, PhysicalColumn))
+        derived = frozenset(
+            column.name for column in columns if not isinstance(column, PhysicalColumn)
+        )
         if demand is not None:
             derived &= demand.columns
         settings = dict(configuration)
@@ -72,7 +74,9 @@ class ScanRequest:
     def columns(self) -> frozenset[str]:
         """The columns of the view: those derived that the query reads, and all physical ones."""
         columns = self.bound.table.resolved_schema.columns
-        return self.derived.union(one.name for one in columns if isinstance(one, PhysicalColumn))
+        return self.derived.union(
+            column.name for column in columns if isinstance(column, PhysicalColumn)
+        )
 
 
 @dataclass(slots=True, eq=False)

@@ -72,34 +72,34 @@ def source_frame(
         ExternalError: as `checked_frame`.
     """
     columns = context.table.resolved_schema.columns
-    used = {one.name for one in columns} if needed is None else columns_used(context, needed)
+    used = {column.name for column in columns} if needed is None else columns_used(context, needed)
     metadata = {metadata_column(key): type_ for key, type_ in context.metadata.items()}
     declared = {**context.columns, **metadata}
     unused = context.physical_columns.keys() - context.columns.keys()
-    names = {one.name for one in columns}
+    names = {column.name for column in columns}
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
     read = _stream(connector, context) if streams else connector.read(context)
     ignored = {*unused, *raws.keys()}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
-    raw = tuple(raws[one.name] for one in frame.schema.fields if one.name in raws)
-    without_null = {one.name for one in frame.schema.fields if not one.nullable}
+    raw = tuple(raws[field.name] for field in frame.schema.fields if field.name in raws)
+    without_null = {field.name for field in frame.schema.fields if not field.nullable}
     if isinstance(connector, SupportsStatisticReport) and not streams:
         without_null.update(connector.columns_without_null(frame, context))
     stored = [
-        _absent(one)
-        if one.name not in used
-        else _metadata(one, connector.metadata[one.key], context.zone)
-        if isinstance(one, MetadataColumn)
-        else _physical(one, without_null)
-        for one in columns
-        if not isinstance(one, ComputedColumn)
+        _absent(column)
+        if column.name not in used
+        else _metadata(column, connector.metadata[column.key], context.zone)
+        if isinstance(column, MetadataColumn)
+        else _physical(column, without_null)
+        for column in columns
+        if not isinstance(column, ComputedColumn)
     ]
     kept = [(ColumnNode(raw_column(name)), raw_column(name)) for name in raw]
     frame = select(frame, [*stored, *kept])
     if len(stored) < len(columns):
         computed = (
-            _computed(one, context.zone, database) if one.name in used else _absent(one)
-            for one in columns
+            _computed(column, context.zone, database) if column.name in used else _absent(column)
+            for column in columns
         )
         frame = select(frame, [*computed, *kept])
     return Source(frame, raw)

@@ -61,12 +61,12 @@ def sources_of(query: Relation) -> Tables:
 def sink_of(target: BoundTable) -> Tables:
     """Return the columns of a table that a job writes."""
     columns = target.table.resolved_schema.columns
-    written = {one.name: _stored(one) for one in columns if one.is_persisted()}
+    written = {column.name: _stored(column) for column in columns if column.is_persisted()}
     return {join_names(target.identifier.to_list()): written}
 
 
 def _columns(schema: ResolvedSchema, names: Collection[str]) -> dict[str, Stored]:
-    known = {one.name: one for one in schema.columns}
+    known = {column.name: column for column in schema.columns}
     found: dict[str, Stored] = {}
     rest = list(names)
     while rest:

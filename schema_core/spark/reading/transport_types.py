@@ -67,7 +67,7 @@ def _replaced(spark: SparkType, old: SparkType, new: SparkType) -> SparkType:
         case _ if spark == old:
             return new
         case types.StructType(fields=fields):
-            inner = [within(one.dataType) for one in fields]
+            inner = [within(field.dataType) for field in fields]
             if all(one is field.dataType for one, field in zip(inner, fields, strict=True)):
                 return spark
             return types.StructType(
@@ -98,7 +98,7 @@ def as_nullable(spark: SparkType) -> SparkType:
     match spark:
         case types.StructType(fields=fields):
             return types.StructType(
-                [types.StructField(one.name, as_nullable(one.dataType)) for one in fields]
+                [types.StructField(field.name, as_nullable(field.dataType)) for field in fields]
             )
         case types.ArrayType():
             return types.ArrayType(as_nullable(spark.elementType))

@@ -50,7 +50,7 @@ def has_package(source: str, environment: Mapping[str, str] | None = None) -> bo
     if any(jar for home in homes for jar in (home / "jars").glob(f"{artifact}-*.jar")):
         return True
     directories = [Path(variables.get("SPARK_CONF_DIR") or ""), *(home / "conf" for home in homes)]
-    files = [one / "spark-defaults.conf" for one in directories]
+    files = [directory / "spark-defaults.conf" for directory in directories]
     texts = [variables.get(name, "") for name in SETTINGS]
     texts += [file.read_text(errors="replace") for file in files if file.is_file()]
     return any(artifact in text for text in texts)

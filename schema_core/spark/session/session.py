@@ -337,7 +337,7 @@ class UnusedNames:
     def drop_with(self, frame: DataFrame, drops: Iterable[Callable[[], object]]) -> None:
         """Make calls once a frame, and every frame that is derived from it, no longer exist."""
         session = frame.sparkSession
-        ended = [(session, one) for one in drops]
+        ended = [(session, drop) for drop in drops]
         # frames refer to the plans of the frames that they are derived from
         finalize(frame._plan, self._drops.extend, ended).atexit = False  # noqa: SLF001
 

@@ -119,8 +119,8 @@ class CheckpointFiles:
             parent = pending.pop()
             place = Directory(self.directory.system, self.directory.path(parent))
             entries = place.entries("")
-            names = {one.name for one in entries}
-            pending += [f"{parent}/{one.name}" for one in entries if one.is_directory]
+            names = {entry.name for entry in entries}
+            pending += [f"{parent}/{entry.name}" for entry in entries if entry.is_directory]
             for name in names:
                 checksum = _CHECKSUM.fullmatch(name)
                 if checksum is not None and checksum[1] not in names:

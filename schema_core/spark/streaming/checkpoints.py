@@ -99,7 +99,7 @@ class JobDescription:
     ) -> JobDescription:
         """Return the description of a job that writes a resolved query into columns of a table."""
         options = sorted(target.table.options.items())
-        place = tuple(one for one in options if not one[0].startswith("sink."))
+        place = tuple(option for option in options if not option[0].startswith("sink."))
         return cls(
             target.identifier.as_summary_string(),
             digest_of(query, columns, place),
@@ -408,7 +408,7 @@ def _read(directory: Directory, path: str) -> dict[str, Any] | None:
     try:
         found = json.loads(content or b"")
         texts = [found[key] for key in ("id", "sink", "query")]
-        is_valid = found["version"] == 1 and all(isinstance(one, str) for one in texts)
+        is_valid = found["version"] == 1 and all(isinstance(text, str) for text in texts)
         for key in ("sources", "written") if "sources" in found else ():
             found[key] = tables_from(found[key])
         if is_valid and re.fullmatch("[0-9a-f]{32}", found["id"]):

@@ -56,7 +56,7 @@ class BatchDirectory:
             from pathlib import Path
 
             place = Path(directory, str(number))
-            done, failed = (place.with_name(f"{number}{one}") for one in ends)
+            done, failed = (place.with_name(f"{number}{end}") for end in ends)
             # names may not be unique, and files do not keep all of them
             numbered = rows.toDF(*(f"c{position}" for position in range(len(rows.columns))))
             numbered.write.mode("overwrite").parquet(f"file://{place}")
@@ -98,7 +98,7 @@ class BatchDirectory:
 
     def _ready(self) -> list[int]:
         """Return the numbers of the micro-batches that the server has written."""
-        return sorted(int(one.parent.name) for one in self._path.glob("*/_SUCCESS"))
+        return sorted(int(path.parent.name) for path in self._path.glob("*/_SUCCESS"))
 
     def _take(self, number: int, write: Callable[[DataFrame, int], None]) -> BaseException | None:
         """Write a micro-batch, write the marker file, and return the error."""

@@ -507,7 +507,7 @@ class _StreamAnalysis:
         if found is None:
             return None
         parts = [part for one in expressions_of(block) for part in subexpressions(one)]
-        queries = (rows_of(one) for one in parts if isinstance(one, Subquery))
+        queries = (rows_of(part) for part in parts if isinstance(part, Subquery))
         if any(True for query in queries for _ in outer_columns(query)):
             _refuse("a correlated subquery", found)
         if block.grouping is not None:
@@ -543,7 +543,7 @@ class _StreamAnalysis:
             _refuse("HAVING of groups that are updated", found)
         if block.distinct or _needs_rows(parts):
             _refuse(f"{operation} with DISTINCT or a function of the user", found)
-        key = frozenset(_reference(one) for one in keys)
+        key = frozenset(_reference(key) for key in keys)
         return replace(
             found, state=OperatorState.GROUPS, operation=block, key=key, keys=len(key), bounds={}
         )
@@ -568,13 +568,13 @@ class _StreamAnalysis:
 
     def _with(self, query: With) -> _Stream | None:
         depth = len(self._common)
-        for one in query.tables:
+        for table in query.tables:
             if query.recursive:
-                self._common.append((one.name, None))
-            found = self.table(one.relation)
+                self._common.append((table.name, None))
+            found = self.table(table.relation)
             if query.recursive:
                 _refuse("WITH RECURSIVE", found)
-            self._common.append((one.name, found))
+            self._common.append((table.name, found))
         found = self.table(query.input)
         del self._common[depth:]
         return found
@@ -601,9 +601,9 @@ def _reference(expression: Typed) -> object:
 
 def _aliased(source: Named) -> dict[object, tuple[object, ...]]:
     """Return the alias and name of each column of what a source names."""
-    below, names = source.input, [(source.alias, one.name) for one in source.columns]
+    below, names = source.input, [(source.alias, column.name) for column in source.columns]
     if isinstance(below, Named):
-        own = [(below.alias, one.name) for one in below.columns]
+        own = [(below.alias, column.name) for column in below.columns]
         return {old: (new,) for old, new in zip(own, names, strict=True)}
     return {place: (name,) for place, name in enumerate(names)}
 
@@ -622,7 +622,7 @@ def _first_rows(block: Select) -> Ranking | None:
     if len(ranks) != 1 or inner.grouping or inner.distinct or inner.qualify:
         return None
     number = Ref(source.columns[ranks[0]].name, source.columns[ranks[0]].type, source.alias)
-    if not any(_is_first(one, number) for one in conjuncts(block.where)):
+    if not any(_is_first(conjunct, number) for conjunct in conjuncts(block.where)):
         return None
     return _ranking(inner, ranks[0])
 
@@ -652,7 +652,7 @@ def _ranking(block: Select, rank: int) -> Ranking | None:
     time = places.get(_reference(order.value))
     if time is None or not keys or None in keys:
         return None
-    key = tuple(one[0] for one in keys if one is not None)
+    key = tuple(key[0] for key in keys if key is not None)
     return Ranking(block, rank, key, time[0], order.descending)
 
 
@@ -667,20 +667,20 @@ def _items(block: Select) -> dict[object, tuple[int, ...]]:
 
 def _names_window(found: _Stream, expressions: Iterable[Typed]) -> bool:
     """Return whether columns among expressions identify the window of a row."""
-    parts = {found.bounds.get(_reference(one)) for one in expressions}
+    parts = {found.bounds.get(_reference(expression)) for expression in expressions}
     return parts >= BOUNDS
 
 
 def _needs_rows(parts: Iterable[Typed]) -> bool:
     """Return whether an aggregate is DISTINCT or of the user, which Spark's streams do not have."""
-    calls = (one for one in parts if isinstance(one, FunctionCall) and is_aggregate(one))
-    return any(one.symbol == "DISTINCT" or bool(one.function.path) for one in calls)
+    calls = (part for part in parts if isinstance(part, FunctionCall) and is_aggregate(part))
+    return any(call.symbol == "DISTINCT" or bool(call.function.path) for call in calls)
 
 
 def _over(found: _Stream, parts: Iterable[Typed]) -> _Stream:
     """Return the stream of a block with OVER, each within windows."""
-    calls = [one for one in parts if isinstance(one, FunctionCall) and one.over is not None]
-    if not all(one.over and _names_window(found, one.over.partition_by) for one in calls):
+    calls = [part for part in parts if isinstance(part, FunctionCall) and part.over is not None]
+    if not all(call.over and _names_window(found, call.over.partition_by) for call in calls):
         _refuse("OVER", found)
     return replace(found, rest=True) if found.is_complete else _buffered(found)
 

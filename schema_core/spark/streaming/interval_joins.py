@@ -87,22 +87,22 @@ class TimedSide:
 def equations(conditions: Iterable[Typed], join: Join) -> Iterator[FunctionCall]:
     """Yield the conditions that compare the sides of a join for equality."""
     sides = [set(aliases_of(side)) for side in (join.left, join.right)]
-    for one in conditions:
-        if isinstance(one, FunctionCall) and one.function.name == "=":
+    for condition in conditions:
+        if isinstance(condition, FunctionCall) and condition.function.name == "=":
             read = [{part.relation for part in walk(operand) if isinstance(part, Ref)}
-                    for operand in one.arguments]  # fmt: skip
+                    for operand in condition.arguments]  # fmt: skip
             if all(read) and any(
                 read[0] <= first and read[1] <= second for first, second in (sides, sides[::-1])
             ):
-                yield one
+                yield condition
 
 
 def time_bounds(conditions: Sequence[Typed], join: Join) -> TimeBounds | None:
     """Return the bounds that conditions set for the rowtimes of a join; None without both."""
     left, right = aliases_of(join.left), aliases_of(join.right)
     found: dict[tuple[Ref, Ref], tuple[int | None, int | None]] = {}
-    for one in conditions:
-        for pair, operator, distance in _differences(one, left, right):
+    for condition in conditions:
+        for pair, operator, distance in _differences(condition, left, right):
             low, high = found.get(pair, (None, None))
             if operator in ("=", ">", ">="):
                 low = distance if low is None else max(low, distance)
@@ -127,7 +127,7 @@ def _differences(
 ) -> Iterator[tuple[tuple[Ref, Ref], str, int]]:
     """Yield the comparisons of left - right with milliseconds, by the rowtimes of both sides."""
     for operator, operands in _comparisons(condition):
-        times = [_time(one) for one in operands]
+        times = [_time(operand) for operand in operands]
         first, second = times
         if first is None or second is None:
             continue
@@ -201,8 +201,8 @@ def _keys_that_are_not_null(join: Join) -> Iterator[Typed]:
     """
     if join.kind is not JoinKind.FULL:
         return
-    for one in equations(conjuncts(join.condition), join):
-        key = one.arguments[0]
+    for equation in equations(conjuncts(join.condition), join):
+        key = equation.arguments[0]
         if key.type.is_nullable:
             yield FunctionCall(BUILT_IN["IS NOT NULL"][0], (key,), BooleanType(nullable=False))
 
@@ -216,7 +216,7 @@ def _timed(side: Relation, time: Ref) -> tuple[Relation, TimedSide]:
             return None
         if relation.alias != time.relation:
             return relation
-        place = [one.name for one in relation.columns].index(time.name)
+        place = [column.name for column in relation.columns].index(time.name)
         added = Column(TIME, INSTANT)
         given = (*result_columns(relation.input), added)
         schema = ResolvedSchema.physical([one.name for one in given], [one.type for one in given])

@@ -73,13 +73,13 @@ def _entries(root: str) -> Iterator[Part]:
     while pending:
         parent = pending.pop()
         with os.scandir(f"{root}/{parent}") as entries:
-            for one in entries:
-                path = f"{parent}/{one.name}" if parent else one.name
-                is_directory = one.is_dir()
-                if is_hidden(one.name, is_directory=is_directory):
+            for entry in entries:
+                path = f"{parent}/{entry.name}" if parent else entry.name
+                is_directory = entry.is_dir()
+                if is_hidden(entry.name, is_directory=is_directory):
                     yield path, ()
                 elif is_directory:
                     pending.append(path)
                     yield path, ()
                 else:
-                    yield path, _state(one.stat())
+                    yield path, _state(entry.stat())

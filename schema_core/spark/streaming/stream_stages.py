@@ -79,7 +79,7 @@ def staging(
     """
     if plan is None or plan.state is None:
         return lambda _, text: text
-    windows = {id(one) for one in plan.windows} if plan.has_windows else set()
+    windows = {id(window) for window in plan.windows} if plan.has_windows else set()
     unique = id(plan.operation) if plan.state in UNIQUE else None
 
     def staged(relation: Relation, text: str) -> str:
@@ -97,7 +97,7 @@ def staging(
 
 def _named(relation: Relation, text: str) -> str:
     """Return the text of a relation with the names of its result, which are unique."""
-    columns = ", ".join(quote(one.name) for one in result_columns(relation))
+    columns = ", ".join(quote(column.name) for column in result_columns(relation))
     return f"SELECT * FROM ({text}) AS w({columns})"
 
 
@@ -153,5 +153,7 @@ def rows_of_batch(plan: StreamPlan, rows: DataFrame) -> DataFrame:
 def scan_of(operation: Relation) -> Scan:
     """Return a scan in place of an operation, with its columns."""
     columns = result_columns(operation)
-    schema = ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
+    schema = ResolvedSchema.physical(
+        [column.name for column in columns], [column.type for column in columns]
+    )
     return Scan(SourceTable(ObjectIdentifier.of("", "", ROWS), schema), columns)

@@ -56,7 +56,9 @@ def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
             code="streaming-not-supported",
             hint="add WATERMARK FOR ts AS ts - INTERVAL '5' SECOND to the table",
         )
-    calls = (one for one in walk(spec.watermark_expression.typed) if isinstance(one, FunctionCall))
+    calls = (
+        node for node in walk(spec.watermark_expression.typed) if isinstance(node, FunctionCall)
+    )
     if any(one.function.name == OF_SOURCE for one in calls):
         raise UnsupportedError(
             f"{OF_SOURCE}() of the unbounded table {table} is not computed on Spark",
@@ -70,7 +72,7 @@ def columns_of_watermark(spec: WatermarkSpec) -> frozenset[str]:
     """Return the columns that a watermark reads."""
     typed = spec.watermark_expression.typed
     return frozenset({
-        spec.rowtime_attribute, *(one.name for one in walk(typed) if isinstance(one, Ref))
+        spec.rowtime_attribute, *(node.name for node in walk(typed) if isinstance(node, Ref))
     })  # fmt: skip
 
 
@@ -92,7 +94,7 @@ def with_watermark(
     with at(f"watermark for {spec.rowtime_attribute!r}"):
         given = compile_expression(expression.typed, context)
     name = spec.rowtime_attribute
-    rowtime = next(one.data_type for one in schema.columns if one.name == name)
+    rowtime = next(column.data_type for column in schema.columns if column.name == name)
     start = Literal("1970-01-01 00:00:00", sql_type(rowtime))
     is_early = operator("<", Column(name), start)
     if isinstance(rowtime, LocalZonedTimestampType):
@@ -109,7 +111,7 @@ def with_watermark(
         w=_watermark(given, expression.type, clock),
     )
     names = frame.columns
-    columns: dict[str, Node] = {one: Column(one) for one in names}
+    columns: dict[str, Node] = {name: Column(name) for name in names}
     # A filter on the rowtime, which Spark computes first, must not hide the error. To Spark an
     # error is a nullable value; the last operand, never reached, makes the column NOT NULL.
     columns[name] = call("coalesce", columns[name], missing, start)
@@ -133,7 +135,9 @@ def _watermark(node: Node, type_: DataType, zone: str) -> Node:
 
 def with_event_time(frame: DataFrame, name: str) -> DataFrame:
     """Return a frame in which one column only is compared with the watermark."""
-    return with_metadata(frame, {one: EVENT_TIME if one == name else {} for one in frame.columns})
+    return with_metadata(
+        frame, {column: EVENT_TIME if column == name else {} for column in frame.columns}
+    )
 
 
 def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
@@ -145,7 +149,7 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
     names = frame.columns
     millis = datetimes.clock_millis(from_physical(Column(names[time]), type_), type_, "UTC")
     added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
-    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)
+    return with_event_time(select(frame, [*((Column(name), name) for name in names), added]), TIME)
 
 
 def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
@@ -153,4 +157,4 @@ def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -
     names = frame.columns
     millis = datetimes.clock_millis(from_physical(Column(time), type_), type_, zone)
     added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
-    return with_event_time(select(frame, [*((Column(one), one) for one in names), added]), TIME)
+    return with_event_time(select(frame, [*((Column(name), name) for name in names), added]), TIME)

@@ -83,7 +83,7 @@ def _nullability(field: StructField) -> object:
 
     match field.dataType:
         case types.StructType(fields=fields):
-            return field.nullable, [_nullability(one) for one in fields]
+            return field.nullable, [_nullability(field) for field in fields]
         case types.ArrayType() as of:
             element = types.StructField("", of.elementType, of.containsNull)
             return field.nullable, _nullability(element)
@@ -121,7 +121,7 @@ def _default(type_: SparkType) -> str:
 
     match type_:
         case types.StructType(fields=fields):
-            parts = (f"{string(one.name)}, {_default(one.dataType)}" for one in fields)
+            parts = (f"{string(field.name)}, {_default(field.dataType)}" for field in fields)
             return f"named_struct({', '.join(parts)})"
         case types.ArrayType(elementType=element):
             return f"array({_default(element)})"

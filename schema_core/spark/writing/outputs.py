@@ -71,7 +71,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
     Raises:
         ExternalError: with code `job-failed` for a NULL in a column that is NOT NULL.
     """
-    types = [one.type for one in columns]
+    types = [column.type for column in columns]
     required = [place for place, type_ in enumerate(types) if _is_never_null(type_)]
     with spark_errors(frame.sparkSession):
         frame = transported(frame, columns, as_fetched)
@@ -278,8 +278,11 @@ def _nullable(frame: DataFrame) -> DataFrame:
     return _cast(
         frame,
         (
-            (one.name, [as_nullable(one.dataType)] if _NOT_NULL in one.dataType.json() else [])
-            for one in frame.schema.fields
+            (
+                field.name,
+                [as_nullable(field.dataType)] if _NOT_NULL in field.dataType.json() else [],
+            )
+            for field in frame.schema.fields
         ),
     )
 
@@ -351,7 +354,7 @@ NESTED = (RowType, StructuredType, ArrayType, MapType, MultisetType, VariantType
 
 
 def _columns(schema: ResolvedSchema) -> Columns:
-    return tuple(Column(one.name, plain(one.data_type)) for one in schema.columns)
+    return tuple(Column(column.name, plain(column.data_type)) for column in schema.columns)
 
 
 def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.DataFrame:
@@ -366,7 +369,7 @@ def pandas_frame(frame: DataFrame, resolved: ResolvedSchema, zone: str) -> pd.Da
             for place, (array, one) in enumerate(zip(table.columns, columns, strict=True))
         }
     result = pd.DataFrame(made, index=pd.RangeIndex(table.num_rows))
-    result.columns = pd.Index([one.name for one in columns], dtype=object)
+    result.columns = pd.Index([column.name for column in columns], dtype=object)
     return result
 
 
@@ -407,7 +410,7 @@ def transported(
     frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
 ) -> DataFrame:
     """Return a frame whose columns are cast, one after the other, to the types of `casts`."""
-    return _cast(frame, ((one.name, casts(to_spark(one.type))) for one in columns))
+    return _cast(frame, ((column.name, casts(to_spark(column.type))) for column in columns))
 
 
 def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:
@@ -486,7 +489,9 @@ def without_metadata(spark: SparkType) -> object:
 
     match spark:
         case types.StructType(fields=fields):
-            return [(one.name, without_metadata(one.dataType), one.nullable) for one in fields]
+            return [
+                (field.name, without_metadata(field.dataType), field.nullable) for field in fields
+            ]
         case types.ArrayType():
             return ("array", without_metadata(spark.elementType), spark.containsNull)
         case types.MapType():

@@ -60,14 +60,14 @@ def sink_losses(
         connector: Its connector.
         options: The options of the session.
     """
-    given = {one.name: one.type for one in result_columns(query)}
+    given = {column.name: column.type for column in result_columns(query)}
     columns = target.table.resolved_schema.columns
     found: list[SinkLoss] = []
-    for one in columns:
-        if one.name in given and one.is_persisted():
-            found += _assigned(one, given[one.name], options)
-        if isinstance(one, PhysicalColumn):
-            found += _stored(one)
+    for column in columns:
+        if column.name in given and column.is_persisted():
+            found += _assigned(column, given[column.name], options)
+        if isinstance(column, PhysicalColumn):
+            found += _stored(column)
     found += _definition(target, connector)
     return (*found, *_files(target))
 
@@ -121,13 +121,13 @@ def _decimal_digits(type_: DataType) -> tuple[int | None, int]:
 
 def _stored(column: PhysicalColumn) -> Iterator[SinkLoss]:
     """Yield what Spark cannot store of a type."""
-    for one in losses(column.data_type, SPARK):
-        path = (column.name, *one.path)
-        if one.kind is LossKind.DIGITS:
+    for loss in losses(column.data_type, SPARK):
+        path = (column.name, *loss.path)
+        if loss.kind is LossKind.DIGITS:
             meaning = "a value with nanoseconds fails the job"
-            yield SinkLoss(path, one.source, one.target, meaning)
-        elif one.kind is LossKind.NULL_KEYS:
-            yield SinkLoss(path, one.source, one.target, "a NULL key fails the job")
+            yield SinkLoss(path, loss.source, loss.target, meaning)
+        elif loss.kind is LossKind.NULL_KEYS:
+            yield SinkLoss(path, loss.source, loss.target, "a NULL key fails the job")
 
 
 def _definition(target: BoundTable, connector: SparkConnector) -> Iterator[SinkLoss]:
@@ -138,13 +138,15 @@ def _definition(target: BoundTable, connector: SparkConnector) -> Iterator[SinkL
         yield SinkLoss(("primary key",), key, "", "it is not enforced: rows are appended")
     for spec in schema.watermark_specs:
         yield SinkLoss(("watermark",), str(spec), "", "batch jobs do not use it")
-    commented = [one.name for one in schema.columns if one.comment]
+    commented = [column.name for column in schema.columns if column.comment]
     if table.comment or commented:
         names = ", ".join([*(["the table"] if table.comment else []), *commented])
         yield SinkLoss(("comments",), f"of {names}", "", "only the catalog keeps them")
-    for one in schema.columns:
-        if isinstance(one, MetadataColumn) and not one.is_persisted():
-            yield SinkLoss((one.name,), one.as_summary_string(), "", "read only: it is not written")
+    for column in schema.columns:
+        if isinstance(column, MetadataColumn) and not column.is_persisted():
+            yield SinkLoss(
+                (column.name,), column.as_summary_string(), "", "read only: it is not written"
+            )
 
 
 def _files(target: BoundTable) -> Iterator[SinkLoss]:
@@ -154,16 +156,18 @@ def _files(target: BoundTable) -> Iterator[SinkLoss]:
     if options.get("connector") != "filesystem":
         return
     physical = [
-        one for one in target.table.resolved_schema.columns if isinstance(one, PhysicalColumn)
+        column
+        for column in target.table.resolved_schema.columns
+        if isinstance(column, PhysicalColumn)
     ]
     if form in UNTYPED_FILES:
         types = ", ".join(f"{one.name} {one.data_type.as_summary_string()}" for one in physical)
         yield SinkLoss(("files",), types, "", f"{form} files store no types and no NOT NULL")
     elif form in TYPED_FILES:
         for column in physical:
-            for one in losses(column.data_type, TYPED_FILES[form]):
-                if one.kind not in _ELSEWHERE:
-                    yield _of_files(column, one, form)
+            for loss in losses(column.data_type, TYPED_FILES[form]):
+                if loss.kind not in _ELSEWHERE:
+                    yield _of_files(column, loss, form)
 
 
 #: Losses that are reported for Spark already.

@@ -65,8 +65,8 @@ class Sink:
     def __init__(
         self, schema: ResolvedSchema, columns: Sequence[str] | None, options: Mapping[str, str]
     ) -> None:
-        self._columns = [one for one in schema.columns if one.is_persisted()]
-        self._types = {one.name: one.data_type for one in self._columns}
+        self._columns = [column for column in schema.columns if column.is_persisted()]
+        self._types = {column.name: column.data_type for column in self._columns}
         self._given = list(self._types) if columns is None else list(columns)
         self._options = options
 
@@ -95,16 +95,16 @@ class Sink:
                 if not type_.is_nullable and name in self._given
             ]
             frame = frame.where(" AND ".join(needed)) if needed else frame
-        checked = [self._checked(one.name, one.data_type) for one in self._columns]
+        checked = [self._checked(column.name, column.data_type) for column in self._columns]
         physical = [
-            (ColumnNode(one.name), one.name)
-            for one in self._columns
-            if isinstance(one, PhysicalColumn)
+            (ColumnNode(column.name), column.name)
+            for column in self._columns
+            if isinstance(column, PhysicalColumn)
         ]
         metadata = [
-            _metadata(one, connector.metadata[one.key], zone)
-            for one in self._columns
-            if isinstance(one, MetadataColumn)
+            _metadata(column, connector.metadata[column.key], zone)
+            for column in self._columns
+            if isinstance(column, MetadataColumn)
         ]
         frame = select(frame, checked)
         return select(frame, [*physical, *metadata]) if metadata else frame

@@ -89,7 +89,7 @@ class Engine:
         self.context = context
 
     def select(self, query: Relation) -> Rows:
-        columns = tuple((one.name, one.type) for one in result_columns(query))
+        columns = tuple((column.name, column.type) for column in result_columns(query))
         rows = [(None,) * len(columns)] * 2
         return Rows(columns, iter(rows), lambda: iter(rows))
 

@@ -81,7 +81,7 @@ def compare(
 ) -> None:
     """Compare nodes over a column `v` with Python functions of its values."""
     type_ = "STRING" if isinstance(values[0], str) else "BIGINT"
-    frame = session.createDataFrame([(one,) for one in values], f"v {type_}").coalesce(1)
+    frame = session.createDataFrame([(value,) for value in values], f"v {type_}").coalesce(1)
     assert not any(node.facts & Fact.UDF for node, _ in columns)
     found = select(
         frame, [(node, f"c{place}") for place, (node, _) in enumerate(columns)]
@@ -112,7 +112,7 @@ def test_parsing_by_a_pattern(session: SparkSession, pattern: str) -> None:
     zone = ZONES[PATTERNS.index(pattern) % len(ZONES)]
     time = native.time_pattern(Literal(pattern))
     assert time is not None
-    values = [one for one in texts(pattern) if fits(pattern, one)]
+    values = [text for text in texts(pattern) if fits(pattern, text)]
     days = native.to_date(TEXT, simple(pattern))
     stamp = native.to_timestamp(TEXT, time)
 
@@ -136,7 +136,7 @@ def test_parsing_by_a_pattern(session: SparkSession, pattern: str) -> None:
 def test_formatting_by_a_pattern(session: SparkSession) -> None:
     chance = random.Random(1)
     limits = (2**63 - 1, 300_000_000_000, 70_000_000_000, 3_000_000_000)
-    seconds = [chance.randrange(-one, one) for one in limits for _ in range(40)]
+    seconds = [chance.randrange(-limit, limit) for limit in limits for _ in range(40)]
     seconds += [-12219292800 + day * 86400 - 1 for day in range(-12, 3)]
 
     compare(
@@ -162,7 +162,7 @@ def test_conversion_between_zones(session: SparkSession) -> None:
 
     compare(
         session,
-        [f"{one:%Y-%m-%d %H:%M:%S}" for one in hours] + texts(native.STANDARD),
+        [f"{hour:%Y-%m-%d %H:%M:%S}" for hour in hours] + texts(native.STANDARD),
         [
             (
                 native.convert_tz(TEXT, *pair),
@@ -188,20 +188,25 @@ def test_other_patterns_are_left_to_python(pattern: str) -> None:
 
 def test_casts_of_usual_strings_are_those_of_any_string(session: SparkSession) -> None:
     patterns = (*PATTERNS, "yyyy-MM-dd", "HH:mm:ss", "HH:mm:ss.SSS", "yyyy-MM-dd HH:mm:ss.SSS")
-    values = [text + more for one in patterns for text in texts(one, 60) for more in ("", "0123")]
+    values = [
+        text + more for pattern in patterns for text in texts(pattern, 60) for more in ("", "0123")
+    ]
     stamps = [TimestampType(precision) for precision in (0, 3)]
     pairs = [
         (datetimes.date_of_string(TEXT), datetimes.any_date_of_string(TEXT)),
         *(
-            (datetimes.timestamp_of_string(TEXT, one), datetimes.any_timestamp_of_string(TEXT, one))
-            for one in stamps
+            (
+                datetimes.timestamp_of_string(TEXT, stamp),
+                datetimes.any_timestamp_of_string(TEXT, stamp),
+            )
+            for stamp in stamps
         ),
         (
             datetimes.time_of_string(TEXT, TimeType(2)),
             datetimes.any_time_of_string(TEXT, TimeType(2)),
         ),
     ]
-    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = frame.selectExpr(
         "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
     ).collect()
@@ -248,7 +253,7 @@ def test_base64(session: SparkSession) -> None:
         except UdfError:
             return f"invalid Base64: {value}"
 
-    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = frame.selectExpr(node.replace("raise_error(", "(")).collect()
 
     assert [row[0] for row in found] == list(map(expected, values))
@@ -309,10 +314,10 @@ def test_values_of_json(session: SparkSession) -> None:
     )
     values = [document.format(value) for value in JSON_VALUES for document in JSON_DOCUMENTS]
     clauses = ("STRING", "DEFAULT", "empty", "DEFAULT", "error")
-    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = select(frame, [(compile_expression(typed), "x")]).collect()
 
-    expected = [udfs_json.json_value(one, "$.a.b", *clauses) for one in values]
+    expected = [udfs_json.json_value(value, "$.a.b", *clauses) for value in values]
     assert expected == [row[0] for row in found]
     assert {"x", "1", "1.0", "error"} <= set(expected)
 
@@ -322,8 +327,8 @@ def test_json_functions(session: SparkSession) -> None:
     values = [document.format(value) for value in JSON_VALUES for document in JSON_DOCUMENTS]
     values += [
         *JSON_VALUES,
-        *(f" {one} x" for one in JSON_VALUES),
-        *(f"{one}x" for one in JSON_VALUES),
+        *(f" {json_value} x" for json_value in JSON_VALUES),
+        *(f"{json_value}x" for json_value in JSON_VALUES),
     ]
     cases: dict[str, Callable[[str], object]] = {
         **{
@@ -338,8 +343,8 @@ def test_json_functions(session: SparkSession) -> None:
         },
         "JSON_QUERY(v, '$.a')": lambda v: udfs_json.json_query(v, "$.a", "WITHOUT", "NULL", "NULL"),
     }
-    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in cases]
-    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    nodes = [compile_expression(infer(scope, parse_expression(case))) for case in cases]
+    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
     found = select(frame, [(TEXT, "v"), *columns]).collect()
 
@@ -388,17 +393,17 @@ CASTS = (
 def test_casts_of_strings_to_numbers(session: SparkSession) -> None:
     scope = ColumnScope({"v": DataTypes.STRING()})
     nodes = [
-        compile_expression(infer(scope, parse_expression(f"TRY_CAST(v AS {one})")))
-        for one in CAST_TYPES
+        compile_expression(infer(scope, parse_expression(f"TRY_CAST(v AS {data_type})")))
+        for data_type in CAST_TYPES
     ]
-    frame = session.createDataFrame([(one[0],) for one in CASTS], "v STRING").coalesce(1)
+    frame = session.createDataFrame([(cast[0],) for cast in CASTS], "v STRING").coalesce(1)
     columns = [(node, f"c{place}") for place, node in enumerate(nodes)]
     found = select(frame, [(TEXT, "v"), *columns]).collect()
 
     def shown(value: object) -> object:
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
-    assert [tuple(map(shown, row)) for row in found] == [tuple(map(shown, one)) for one in CASTS]
+    assert [tuple(map(shown, row)) for row in found] == [tuple(map(shown, cast)) for cast in CASTS]
 
 
 def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None:
@@ -421,7 +426,7 @@ def test_a_mask_of_digits_admits_no_other_strings(session: SparkSession) -> None
             datetimes.any_time_of_string(TEXT, TimeType(0)),
         ),
     ]
-    frame = session.createDataFrame([(one,) for one in values], "v STRING").coalesce(1)
+    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
     found = frame.selectExpr(
         "v", *(f"CAST({to_sql(one)} AS STRING)" for pair in pairs for one in pair)
     ).collect()
@@ -507,7 +512,9 @@ def test_functions_of_several_arguments(session: SparkSession) -> None:
     scope = ColumnScope(
         {name: parse_type(type_) for name, type_ in {**types, "ts": "TIMESTAMP(6)"}.items()}
     )
-    nodes = [compile_expression(infer(scope, parse_expression(one))) for one in REFERENCES]
+    nodes = [
+        compile_expression(infer(scope, parse_expression(reference))) for reference in REFERENCES
+    ]
     items = [(node, f"c{place}") for place, node in enumerate(nodes)]
     named = [(Column(name), name) for name in (*types, "ts")]
     found = select(frame.coalesce(1), [*named, *items]).collect()

@@ -33,7 +33,7 @@ def test_udf_returns_the_result_of_flink(call: str, expected: str) -> None:
         assert wanted == function(*arguments)
         return
 
-    columns = [pa.array([one]) for one in arguments]
+    columns = [pa.array([argument]) for argument in arguments]
     (found,) = evaluate(name, columns).to_pylist()
 
     assert wanted == (found["value"] if UDFS[name].fails else found)

@@ -444,7 +444,7 @@ def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> 
 
             return let_all([keys, values], mapped)
         case RowType(), RowType() if len(source.fields) == len(target.fields):
-            fields = [Field(node, one.name) for one in source.fields]
+            fields = [Field(node, field.name) for field in source.fields]
             lost = [
                 inline("{one} IS NOT NULL AND {to} IS NULL", one=one, to=inner(one, place))
                 for place, one in enumerate(fields)

@@ -78,7 +78,7 @@ def row(called: TranslatedCall) -> Node:
     type_ = called.type
     if not isinstance(type_, RowType):
         raise unsupported(f"{type_.as_summary_string()} is not supported on Spark")
-    if any(isinstance(one, NullType) for one in called.types):
+    if any(isinstance(data_type, NullType) for data_type in called.types):
         raise unsupported(
             "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
         )

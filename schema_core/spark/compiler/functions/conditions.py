@@ -491,8 +491,8 @@ def between(*, negated: bool) -> TranslationRule:
         def body(x: Node, a: Node, b: Node) -> Node:
             bounds = [(a, low, b, high), (b, high, a, low)][: 2 if symmetric else 1]
             if negated and any(isinstance(one, FLOATS) for one in (value, low, high)):
-                return all_of([outside(x, *one) for one in bounds])  # NaN is not outside either
-            found = any_of([inside(x, *one) for one in bounds])
+                return all_of([outside(x, *bound) for bound in bounds])  # NaN is not outside either
+            found = any_of([inside(x, *bound) for bound in bounds])
             return not_(found) if negated else found
 
         return let_all(called.arguments[:3], body)
@@ -509,9 +509,9 @@ def membership(*, negated: bool) -> TranslationRule:
         if len(others) == 1 and isinstance(query, Select):
             return _in_query(called, query, negated=negated)
 
-        members = [_member(first[1], *one, called.zone) for one in others]
+        members = [_member(first[1], *other, called.zone) for other in others]
         nodes, types = zip(*members, strict=True)
-        literals = all(isinstance(one, Constant) for one in called.call.arguments[1:])
+        literals = all(isinstance(argument, Constant) for argument in called.call.arguments[1:])
         as_set = literals and len(nodes) > 1
         if len(nodes) > 1 and _have_one_type((first[1], *types)) and not _may_raise(nodes):
             found: Node = Operator("IN", (first[0], *nodes))
@@ -519,7 +519,10 @@ def membership(*, negated: bool) -> TranslationRule:
             found = let(
                 first[0],
                 lambda value: any_of(
-                    [_same(value, first[1], *one, called.zone, as_set=as_set) for one in members]
+                    [
+                        _same(value, first[1], *member, called.zone, as_set=as_set)
+                        for member in members
+                    ]
                 ),
             )
         return not_(found) if negated else found
@@ -564,8 +567,8 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
     is_row = isinstance(type_, RowType) and len(columns) > 1
     types = [type_]
     if isinstance(type_, RowType) and is_row:
-        value = Call("", tuple(Field(value, one.name) for one in type_.fields))
-        types = [one.data_type for one in type_.fields]
+        value = Call("", tuple(Field(value, field.name) for field in type_.fields))
+        types = [field.data_type for field in type_.fields]
     for type_of, (_, column) in zip(types, columns, strict=False):
         is_nested = type_of.children() or column.children()
         if not is_orderable(type_of) or (is_nested and not _is_native(type_of, column)):
@@ -575,7 +578,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
                 hint="join the query with a condition",
             )
     may_miss = any(one.is_nullable for _, one in columns)
-    is_known = not may_miss and not any(one.is_nullable for one in types)
+    is_known = not may_miss and not any(data_type.is_nullable for data_type in types)
     rows = called[1]
     if called.in_condition or is_known or not isinstance(rows, Subquery):
         return operator(symbol, value, rows)
@@ -614,7 +617,7 @@ def quantified(symbol: str, *, every: bool) -> TranslationRule:
             return _with_extreme(called, symbol, every=every)
 
         def body(value: Node) -> Node:
-            found = [rule(symbol, value, first[1], *one, called.zone) for one in others]
+            found = [rule(symbol, value, first[1], *other, called.zone) for other in others]
             return all_of(found) if every else any_of(found)
 
         return let(first[0], body)
@@ -630,7 +633,7 @@ def _with_extreme(called: TranslatedCall, symbol: str, *, every: bool) -> Node:
     """
     if symbol in {"=", "<>"}:
         raise unsupported(f"Flink does not support {called.call.function.name} of a query")
-    if len({isinstance(one, CHARACTERS) for one in called.types}) > 1:
+    if len({isinstance(data_type, CHARACTERS) for data_type in called.types}) > 1:
         raise unsupported(
             "a string is not compared with rows of another type on Spark", hint="add a CAST"
         )
@@ -731,9 +734,9 @@ def _extreme_float(name: str, *values: Node) -> Node:
     """Return GREATEST or LEAST of floats, of which -0.0 is less than 0.0, unlike in Spark."""
     sign, zero = (">", "abs({found})") if name == "greatest" else ("<", "-abs({found})")
     zeros = [
-        inline(f"{{v}} = 0 AND pow({{v}}, -1D) {sign} 0", v=one)
-        for one in values
-        if _number(one) is None or float(str(_number(one))) == 0
+        inline(f"{{v}} = 0 AND pow({{v}}, -1D) {sign} 0", v=value)
+        for value in values
+        if _number(value) is None or float(str(_number(value))) == 0
     ]
     if not zeros:
         return call(name, *values)

@@ -48,7 +48,7 @@ def hashed(called: TranslatedCall) -> Node:
         raise unsupported("the bit length of SHA2 must be 224, 256, 384 or 512")
 
     def body(text: Node, length: Node) -> Node:
-        hashes = tuple((operator("=", length, one), call("sha2", text, one)) for one in BITS)
+        hashes = tuple((operator("=", length, bit), call("sha2", text, bit)) for bit in BITS)
         missing = any_null(text, length)
         problem = fail("the bit length of SHA2 must be 224, 256, 384 or 512")
         return Case(((missing, Cast(NULL, "STRING")), *hashes), problem)

@@ -210,7 +210,9 @@ def joined(opening: str, strings: Node, closing: str) -> Node:
 
 
 def _object_of_row(node: Node, type_: RowType) -> Node:
-    pairs = {one.name: _or_null(Field(node, one.name), one.data_type) for one in type_.fields}
+    pairs = {
+        field.name: _or_null(Field(node, field.name), field.data_type) for field in type_.fields
+    }
     return null_or(is_null(node), _object(pairs, absent=False))
 
 
@@ -562,7 +564,9 @@ def _at(document: Node, path: str) -> Node:
 def query(called: TranslatedCall) -> Node:
     """JSON_QUERY(string, path, returned type, behaviors)."""
     name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
-    words = " ".join(one.symbol.word for one in called.call.arguments if isinstance(one, Keyword))
+    words = " ".join(
+        argument.symbol.word for argument in called.call.arguments if isinstance(argument, Keyword)
+    )
     wrapper = re.search(r"WITH (UNCONDITIONAL|CONDITIONAL)|WITHOUT", words)
     kind = (wrapper and wrapper[1]) or "WITHOUT"
     behaviors = _clause(called, "ON EMPTY")[0], _clause(called, "ON ERROR")[0]

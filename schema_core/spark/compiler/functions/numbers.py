@@ -285,7 +285,7 @@ _LOG = (
 
 def logarithm(called: TranslatedCall) -> Node:
     """LOG(x), or LOG(base, x): a quotient of two natural logarithms."""
-    logs = [sql(_LOG, **{"0": one}) for one in _doubles(called)]
+    logs = [sql(_LOG, **{"0": double}) for double in _doubles(called)]
     return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
 
 

@@ -87,8 +87,10 @@ def _start(text: Node, position: Node) -> Node:
 
 def trim(called: TranslatedCall) -> Node:
     """TRIM, of both sides unless a keyword names one: spaces, or any of the given characters."""
-    side = next((one.word for one in called.arguments if isinstance(one, Keyword)), "BOTH")
-    rest = [one for one in called.arguments if not isinstance(one, Keyword)]
+    side = next(
+        (argument.word for argument in called.arguments if isinstance(argument, Keyword)), "BOTH"
+    )
+    rest = [argument for argument in called.arguments if not isinstance(argument, Keyword)]
     return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
 
 

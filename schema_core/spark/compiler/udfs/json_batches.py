@@ -191,8 +191,10 @@ def is_json_all(texts: Sequence[str | None], kind: str | None) -> list[bool] | N
     if kind is None:
         return None
     documents = parse_all(texts)
-    types = {type(one) for one in documents}
-    accepted = {one for one in types if one is not object and is_kind(one(), kind)}
+    types = {type(document) for document in documents}
+    accepted = {
+        data_type for data_type in types if data_type is not object and is_kind(data_type(), kind)
+    }
     return [
         type(one) in accepted and text is not None
         for text, one in zip(texts, documents, strict=True)

@@ -106,10 +106,10 @@ def _step(found: re.Match[str]) -> Step | None:
         case "wildcard" | "star":
             return Wildcard()
         case "indices":
-            return Indices(tuple(int(one) for one in found["indices"].split(",")))
+            return Indices(tuple(int(part) for part in found["indices"].split(",")))
         case "names":
             names = re.findall(_NAME, found["names"])
-            return Members(tuple(re.sub(r"\\(.)", r"\1", one[1:-1]) for one in names))
+            return Members(tuple(re.sub(r"\\(.)", r"\1", name[1:-1]) for name in names))
         case "name":
             return Members((found["name"],))
         case None if ":" not in found[0]:

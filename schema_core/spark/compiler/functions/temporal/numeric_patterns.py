@@ -186,7 +186,7 @@ _OTHER_DIGITS = "".join(
     for code in range(0x80, min(sys.maxunicode, 0xFFFF))
     if unicodedata.decimal(chr(code), None) is not None
 )
-_THEIR_VALUES = "".join(str(unicodedata.decimal(one)) for one in _OTHER_DIGITS)
+_THEIR_VALUES = "".join(str(unicodedata.decimal(digit)) for digit in _OTHER_DIGITS)
 
 
 def _ascii_digits(node: Node) -> Node:
