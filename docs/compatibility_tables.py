@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.mapping_tables import code, table
+from schema_core.mappings.stores import AVRO, ICEBERG, SPARK
 from schema_core.migration.compatibility import FINDINGS
-from schema_core.migration.rules import AVRO, ICEBERG, SPARK
 
 STORED = (SPARK, ICEBERG, AVRO)
 

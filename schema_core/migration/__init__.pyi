@@ -40,6 +40,9 @@ from schema_core.catalog.changes.table_changes import ModifyWatermark as ModifyW
 from schema_core.catalog.changes.table_changes import ResetOption as ResetOption
 from schema_core.catalog.changes.table_changes import SetOption as SetOption
 from schema_core.catalog.changes.table_changes import TableChange as TableChange
+from schema_core.mappings.stores import RULE_SETS as RULE_SETS
+from schema_core.mappings.stores import RuleSet as RuleSet
+from schema_core.mappings.stores import TypeFinding as TypeFinding
 from schema_core.migration.catalog_changes import AddDatabase as AddDatabase
 from schema_core.migration.catalog_changes import AddObject as AddObject
 from schema_core.migration.catalog_changes import CatalogChange as CatalogChange
@@ -90,9 +93,6 @@ from schema_core.migration.plans import PlanStep as PlanStep
 from schema_core.migration.plans import apply_plan as apply_plan
 from schema_core.migration.plans import plan as plan
 from schema_core.migration.plans import plan_table as plan_table
-from schema_core.migration.rules import RULE_SETS as RULE_SETS
-from schema_core.migration.rules import RuleSet as RuleSet
-from schema_core.migration.rules import TypeFinding as TypeFinding
 from schema_core.migration.validation import RowProblem as RowProblem
 from schema_core.migration.validation import ValidationReport as ValidationReport
 from schema_core.migration.validation import validate_rows as validate_rows

@@ -23,13 +23,7 @@ from schema_core.catalog.changes.application import steps_of
 from schema_core.catalog.changes.former_names import format_by_name
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
-from schema_core.migration.differences import (
-    RenameHints,
-    diff,
-    likely_renames,
-    renames_by_path,
-)
-from schema_core.migration.rules import (
+from schema_core.mappings.stores import (
     FLINK,
     NO_RENAMES,
     RULE_SETS,
@@ -37,6 +31,12 @@ from schema_core.migration.rules import (
     Renames,
     RuleSet,
     TypeFinding,
+)
+from schema_core.migration.differences import (
+    RenameHints,
+    diff,
+    likely_renames,
+    renames_by_path,
 )
 from schema_core.schema.columns import ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema

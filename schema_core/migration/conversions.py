@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaCoreError
-from schema_core.migration.rules import (
+from schema_core.mappings.stores import (
     FLOATS,
     INTEGERS,
     Path,

@@ -47,6 +47,7 @@ from schema_core.mappings.dialects.alterations import changed, name_changes_of
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
+from schema_core.mappings.stores import FLINK, TypeFinding
 from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
@@ -63,7 +64,6 @@ from schema_core.migration.rewrites import (
     is_stored,
     rename_statements,
 )
-from schema_core.migration.rules import FLINK, TypeFinding
 from schema_core.migration.targets import (
     COMPUTED,
     KEY,

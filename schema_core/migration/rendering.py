@@ -16,8 +16,8 @@ from schema_core.schema.rendering import written_column
 
 if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import TableChange
+    from schema_core.mappings.stores import TypeFinding
     from schema_core.migration.plans import MigrationPlan, PlanStep
-    from schema_core.migration.rules import TypeFinding
 
 
 def changes_html(changes: Iterable[TableChange]) -> str:

@@ -45,6 +45,7 @@ from schema_core.mappings.dialects.printer import expression_text, stored_line
 from schema_core.mappings.dialects.schemas import column_ddl, default_key_name
 from schema_core.mappings.dialects.types import loss_of, write_type
 from schema_core.mappings.loss import Loss
+from schema_core.mappings.stores import FLINK, ICEBERG, SPARK, Renames, RuleSet
 from schema_core.migration.conversions import (
     FLINK_FUNCTIONS,
     POSTGRES_FUNCTIONS,
@@ -54,7 +55,6 @@ from schema_core.migration.conversions import (
 )
 from schema_core.migration.descriptions import describe
 from schema_core.migration.ordering import ChangeGroup, changed_column
-from schema_core.migration.rules import FLINK, ICEBERG, SPARK, Renames, RuleSet
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedPhysicalColumn,

@@ -10,6 +10,7 @@ import pytest
 from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
 from schema_core.catalog import ResolvedCatalogTable
 from schema_core.errors import SchemaError
+from schema_core.mappings.stores import ICEBERG, SPARK
 from schema_core.migration.compatibility import (
     FINDINGS,
     Acceptance,
@@ -22,7 +23,6 @@ from schema_core.migration.compatibility import (
     can_read_old_data,
     check_compatibility,
 )
-from schema_core.migration.rules import ICEBERG, SPARK
 
 WRONG: Any = "t"
 LEVEL = Severity.WARN

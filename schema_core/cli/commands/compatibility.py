@@ -19,6 +19,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError, SchemaError, similar
+from schema_core.mappings.stores import RULE_SETS
 from schema_core.migration.compatibility import (
     Acceptance,
     CompatibilityMode,
@@ -27,7 +28,6 @@ from schema_core.migration.compatibility import (
     Severity,
     check_compatibility,
 )
-from schema_core.migration.rules import RULE_SETS
 
 #: The version of the output in JSON.
 VERSION = 1
