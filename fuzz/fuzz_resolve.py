@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 
 from fuzz import driver
-from schema_core.cli.commands.resolve import Form, check, describing
+from schema_core.cli.commands.resolve import Form, check, describe_to
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.plans.dry_run_session import dry_run_session
@@ -70,7 +70,7 @@ def target(text: str) -> None:
     strict = chosen % 5 == 0
     with dry_run_session(settings(batch=chosen % 2 == 0), checks_connectors=strict) as session:
         prepared(session)
-        add = describing(FORMS[chosen % len(FORMS)], {})
+        add = describe_to(FORMS[chosen % len(FORMS)], {})
         check(session, text, add, definitions=strict)
         with suppress(SchemaCoreError):
             for statement in read_statements(text):

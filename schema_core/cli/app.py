@@ -155,10 +155,10 @@ class LazyCommand(TyperCommand):
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
         """Import the command, and return the context of its call with the configured defaults."""
-        command: Any = loaded(str(self.name))
+        command: Any = load_command(str(self.name))
         configuration = parent.obj if parent is not None else None
         if isinstance(configuration, CliConfiguration):
-            with exiting():
+            with exit_on_configuration_error():
                 extra["default_map"] = defaults_of(command, str(self.name), configuration)
         return command.make_context(info_name, args, parent, **extra)  # type: ignore[no-any-return]
 
@@ -167,8 +167,8 @@ def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dic
     """Return the configured defaults of a command, or those of each command of a group."""
     if isinstance(command, TyperGroup):
         return {
-            one: defaults_of(below, f"{name} {one}", configuration)
-            for one, below in command.commands.items()
+            subcommand: defaults_of(below, f"{name} {subcommand}", configuration)
+            for subcommand, below in command.commands.items()
         }
     options = {
         option.removeprefix("--"): (
@@ -183,7 +183,7 @@ def defaults_of(command: Any, name: str, configuration: CliConfiguration) -> dic
 
 
 @contextmanager
-def exiting() -> Iterator[None]:
+def exit_on_configuration_error() -> Iterator[None]:
     """Report errors of the configuration on stderr and exit with 2."""
     try:
         yield
@@ -192,7 +192,7 @@ def exiting() -> Iterator[None]:
         raise typer.Exit(UNREADABLE) from None
 
 
-def loaded(name: str) -> Any:
+def load_command(name: str) -> Any:
     """Import a command."""
     entry = COMMANDS[name]
     found = getattr(import_module(f"schema_core.cli.commands.{entry.module}"), entry.function)
@@ -212,7 +212,7 @@ class Commands(Group):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: MutableMapping[str, AnyCommand] = {
-            name: LazyCommand(name, help=one.summary) for name, one in COMMANDS.items()
+            name: LazyCommand(name, help=spec.summary) for name, spec in COMMANDS.items()
         }
 
 
@@ -240,7 +240,7 @@ def application() -> typer.Typer:
         context: typer.Context, version: bool = version_option, config: Path | None = config_option
     ) -> None:
         """Flink's schemas, resolved exactly and run on Spark."""
-        with exiting():
+        with exit_on_configuration_error():
             context.obj = load(config, COMMANDS)
         if config is None and context.obj.is_inherited:
             print(f"schema-core: the configuration is {context.obj.path}", file=sys.stderr)
@@ -252,15 +252,15 @@ def print_version(requested: bool) -> None:
     """Print the version and exit, if it is requested."""
     if not requested:
         return
-    found = installed("schema-core")
-    print("schema-core, not installed" if found is None else f"schema-core {found}")
+    found = installed_version("schema-core")
+    print("schema-core, not installed_version" if found is None else f"schema-core {found}")
     raise typer.Exit
 
 
-def installed(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
     """Return the version of an installed package, or None.
 
-    >>> installed("a-package-that-does-not-exist") is None
+    >>> installed_version("a-package-that-does-not-exist") is None
     True
     """
     from importlib.metadata import PackageNotFoundError, version  # slow to import

@@ -67,9 +67,11 @@ class CliConfiguration:
             if not isinstance(section, Mapping):
                 raise _invalid(f"{name!r} must be a table")
         _require_known(section, options)
-        common = {key: one for key, one in self.content.items() if _is_common(command, key)}
-        given = {key: one for key, one in {**common, **section}.items() if key in options}
-        found = {options[key][0]: _value(key, one, options[key][1]) for key, one in given.items()}
+        common = {key: value for key, value in self.content.items() if _is_common(command, key)}
+        given = {key: value for key, value in {**common, **section}.items() if key in options}
+        found = {
+            options[key][0]: _value(key, value, options[key][1]) for key, value in given.items()
+        }
         for key, (name, repeated) in options.items():
             if (variable := _variable(command, key)) is not None:
                 found[name] = variable.split() if repeated else variable
@@ -180,8 +182,8 @@ def _read(path: Path, is_named: bool = True) -> CliConfiguration | None:
 
 
 def _require_known(section: Mapping[str, Any], options: Mapping[str, object]) -> None:
-    for key, one in section.items():
-        is_section = section.get(key) is one and isinstance(one, Mapping) and key != "define"
+    for key, entry in section.items():
+        is_section = section.get(key) is entry and isinstance(entry, Mapping) and key != "define"
         if key not in options and key not in COMMON and not is_section:
             raise _unknown(key, options)
 
@@ -194,9 +196,9 @@ def _value(key: str, value: Any, repeated: bool) -> Any:
         case str() | int() | {"env": _} if not repeated:
             return _text(key, value)
         case list() if repeated:
-            return [_text(key, one) for one in value]
+            return [_text(key, item) for item in value]
         case dict() if repeated:
-            return [f"{name}={_text(name, one)}" for name, one in value.items()]
+            return [f"{name}={_text(name, item)}" for name, item in value.items()]
     expected = "a list of strings or a table" if repeated else "a string, an integer or a boolean"
     raise _invalid(f"{key!r} must be {expected}, got {type(value).__name__}")
 

@@ -14,14 +14,12 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import escaped
 from schema_core.cli import WRONG
-from schema_core.cli.app import installed
 from schema_core.errors import Diagnostic, caret
 from schema_core.report import markup
 
@@ -49,7 +47,6 @@ class Output(Enum):
     JSON = "json"
     JUNIT = "junit"
     GITHUB = "github"
-    SARIF = "sarif"
     MARKDOWN = "markdown"
     HTML = "html"
 
@@ -82,7 +79,7 @@ class ReportedFinding:
     def place(self) -> str:
         """The file with line and column, or the subject where there is no file."""
         file = STDIN if self.file == DASH else self.file
-        numbers = [str(one) for one in (self.line, self.column) if one]
+        numbers = [str(number) for number in (self.line, self.column) if number]
         return ":".join([file or self.subject, *numbers])
 
     @property
@@ -125,7 +122,7 @@ class FindingReport:
         return found
 
 
-def of_diagnostics(
+def diagnostic_findings(
     path: Path, diagnostics: Iterable[Diagnostic], level: Level = Level.ERROR
 ) -> list[ReportedFinding]:
     """Return diagnostics as findings in a file.
@@ -230,7 +227,9 @@ def text_lines(findings: Iterable[ReportedFinding]) -> Iterator[Text]:
 
 def printable(line: str) -> str:
     """Return the line with control characters replaced."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
+    )
 
 
 # --- formats for programs ------------------------------------------------------------------------
@@ -265,19 +264,19 @@ def as_junit(report: FindingReport) -> str:
     from xml.etree.ElementTree import Element, SubElement, tostring
 
     cases = report.cases
-    failed = sum(any(one.level is Level.ERROR for one in found) for found in cases.values())
+    failed = sum(any(finding.level is Level.ERROR for finding in found) for found in cases.values())
     name = f"schema-core {report.command}"
     numbers = {"tests": str(len(cases)), "failures": str(failed), "errors": "0", "skipped": "0"}
     suite = Element("testsuite", {"name": name, **numbers})
     for subject, found in cases.items():
-        file = next((one.file for one in found if one.file), "")
+        file = next((finding.file for finding in found if finding.file), "")
         case = SubElement(suite, "testcase", classname=escaped(file or name), name=escaped(subject))
-        for one in found:
-            if one.level is Level.ERROR:
-                message = escaped(one.description)
-                failure = SubElement(case, "failure", type=one.rule, message=message)
-                failure.text = "\n".join(line.plain for line in text_lines([one]))
-        others = [escaped(_line(one)) for one in found if one.level is not Level.ERROR]
+        for finding in found:
+            if finding.level is Level.ERROR:
+                message = escaped(finding.description)
+                failure = SubElement(case, "failure", type=finding.rule, message=message)
+                failure.text = "\n".join(line.plain for line in text_lines([finding]))
+        others = [escaped(_line(finding)) for finding in found if finding.level is not Level.ERROR]
         if others:
             SubElement(case, "system-out").text = "\n".join(others)
     printed: bytes = tostring(suite, encoding="us-ascii", xml_declaration=True)
@@ -306,60 +305,17 @@ def as_commands(report: FindingReport) -> str:
             "col": finding.column,
             "title": finding.rule,
         }
-        places = (f"{k}={_replaced(str(v), PROPERTY)}" for k, v in properties.items() if v)
+        places = (f"{k}={_escape_characters(str(v), PROPERTY)}" for k, v in properties.items() if v)
         about = f"{finding.subject}: " if finding.subject else ""
         hint = f"\nhint: {finding.hint}" if finding.hint else ""
         text = "\n".join(map(escaped, f"{about}{finding.description}{hint}".split("\n")))
-        message = _replaced(text, MESSAGE)
+        message = _escape_characters(text, MESSAGE)
         lines.append(f"::{COMMANDS[finding.level]} {','.join(places)}::{message}")
     return "\n".join(lines)
 
 
-def _replaced(text: str, replacements: Mapping[str, str]) -> str:
-    return "".join(replacements.get(one, one) for one in text)
-
-
-def as_sarif(report: FindingReport) -> str:
-    """Return a log of SARIF 2.1.0 (OASIS), with a rule for each code."""
-    rules = list(dict.fromkeys(finding.rule for finding in report.findings))
-    driver = {
-        "name": "schema-core",
-        "version": installed("schema-core") or "0",
-        "rules": [{"id": rule} for rule in rules],
-    }
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [
-            _sarif_result(finding, rules.index(finding.rule)) for finding in report.findings
-        ],
-    }
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
-
-
-def _sarif_result(one: ReportedFinding, rule: int) -> dict[str, Any]:
-    hint = f"\nhint: {one.hint}" if one.hint else ""
-    location: dict[str, Any] = {}
-    if one.file and one.file != DASH:
-        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(one.file)}}
-        region = {"startLine": one.line, "startColumn": one.column}
-        if one.line:
-            location["physicalLocation"]["region"] = {k: v for k, v in region.items() if v}
-    if one.subject:
-        location["logicalLocations"] = [{"fullyQualifiedName": one.subject}]
-    return {
-        "ruleId": one.rule,
-        "ruleIndex": rule,
-        "level": one.level.value,
-        "message": {"text": f"{one.description}{hint}"},
-        "locations": [location] if location else [],
-    }
-
-
-def _uri(file: str) -> str:
-    path = Path(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+def _escape_characters(text: str, replacements: Mapping[str, str]) -> str:
+    return "".join(replacements.get(character, character) for character in text)
 
 
 # --- formats for people --------------------------------------------------------------------------
@@ -410,7 +366,6 @@ FORMATS: dict[Output, Callable[[FindingReport], str]] = {
     Output.JSON: as_json,
     Output.JUNIT: as_junit,
     Output.GITHUB: as_commands,
-    Output.SARIF: as_sarif,
     Output.MARKDOWN: as_markdown,
     Output.HTML: as_html,
 }

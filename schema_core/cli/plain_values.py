@@ -22,17 +22,17 @@ class Command(TyperCommand):
     """A command that converts plain values itself."""
 
     def get_params(self, ctx: Context) -> list[Parameter]:
-        return converting(super().get_params(ctx))
+        return convert_plain_values(super().get_params(ctx))
 
 
 class Group(TyperGroup):
     """A group of commands that converts plain values itself."""
 
     def get_params(self, ctx: Context) -> list[Parameter]:
-        return converting(super().get_params(ctx))
+        return convert_plain_values(super().get_params(ctx))
 
 
-def converting(parameters: list[Parameter]) -> list[Parameter]:
+def convert_plain_values(parameters: list[Parameter]) -> list[Parameter]:
     """Return the parameters, which convert plain values themselves from now on."""
     for parameter in parameters:
         # With click 8.1, an enumeration has the value as its choice, and not the member.
@@ -83,5 +83,7 @@ def is_plain(type_: Any, value: object) -> bool:
     if type_ is Path and isinstance(value, str) and value and "\0" not in value:
         return os.access(value, os.R_OK) or not Path(value).exists()
     if isinstance(type_, type) and issubclass(type_, Enum):
-        return isinstance(value, str | Enum) and any(value in (one, one.value) for one in type_)
+        return isinstance(value, str | Enum) and any(
+            value in (member, member.value) for member in type_
+        )
     return False

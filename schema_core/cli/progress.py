@@ -38,7 +38,7 @@ def follow(client: JobClient, console: Console) -> None:
 
 
 @contextmanager
-def elapsed(name: str, console: Console) -> Iterator[None]:
+def show_elapsed_time(name: str, console: Console) -> Iterator[None]:
     """Show that work without a job goes on, and for how long: a clock on a terminal, else lines."""
     if console.is_terminal:
         text = TextColumn("{task.description}", markup=False)

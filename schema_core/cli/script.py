@@ -17,7 +17,7 @@ from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
-from schema_core.cli.findings import DASH, STDIN, of_diagnostics, text_lines
+from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run_session import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
@@ -41,7 +41,7 @@ def read(path: Path, definitions: list[str] | None = None) -> str:
 
     The command exits with 2 where the script cannot be read or is empty.
     """
-    return filled(read_text(path), definitions or [])
+    return substitute_definitions(read_text(path), definitions or [])
 
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
@@ -50,11 +50,11 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
     The command exits with 2 where the file cannot be read or is empty.
     """
     try:
-        text = _given(limit) if is_stdin(path) else _opened(path, limit)
+        text = _read_stdin(limit) if is_stdin(path) else _read_file(path, limit)
     except (OSError, ValueError) as error:
-        raise refused(path, _reason(error)) from None
+        raise unreadable_exit(path, _reason(error)) from None
     if is_blank(text):
-        raise refused(path, "it is empty")
+        raise unreadable_exit(path, "it is empty")
     return text
 
 
@@ -73,11 +73,13 @@ def tables(file: Path) -> tuple[dict[ObjectIdentifier, ResolvedCatalogTable], st
                     old = session.identifier(path)
                     new = replace(old, object_name=change.path.parts[-1])
                     paths += [new] if old in paths else []
-        left = ((fromkey, session.tables.find(fromkey)) for fromkey in dict.fromkeys(paths))
+        left = (
+            (identifier, session.tables.find(identifier)) for identifier in dict.fromkeys(paths)
+        )
         found = {
-            identifier: one.table
-            for identifier, one in left
-            if one is not None and isinstance(one.table, ResolvedCatalogTable)
+            identifier: entry.table
+            for identifier, entry in left
+            if entry is not None and isinstance(entry.table, ResolvedCatalogTable)
         }
         return found, text
 
@@ -102,8 +104,8 @@ def renames(
                 f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
             )
         named, count = tables_named(names, found, "--rename", below=1)
-        for one in named:
-            found[one][names[count:]] = name
+        for table in named:
+            found[table][names[count:]] = name
     return found
 
 
@@ -199,14 +201,14 @@ def is_stdin(path: Path) -> bool:
     return str(path) == DASH
 
 
-def shown(path: Path) -> str:
+def path_name(path: Path) -> str:
     """Return the path for messages."""
     return STDIN if is_stdin(path) else str(path)
 
 
-def refused(path: Path, reason: str) -> typer.Exit:
+def unreadable_exit(path: Path, reason: str) -> typer.Exit:
     """Report on stderr why the script cannot be read; return the exit to raise."""
-    print(f"schema-core: cannot read {shown(path)}: {reason}", file=sys.stderr)
+    print(f"schema-core: cannot read {path_name(path)}: {reason}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
 
 
@@ -219,7 +221,7 @@ def exit_code(error: SchemaCoreError) -> int:
     return UNREADABLE if error.code in ARGUMENTS else WRONG
 
 
-def unable(reason: str, hint: str | None = None) -> typer.Exit:
+def report_unable(reason: str, hint: str | None = None) -> typer.Exit:
     """Report on stderr why the command cannot run; return the exit to raise."""
     print(f"schema-core: {reason}", file=sys.stderr)
     if hint:
@@ -228,7 +230,7 @@ def unable(reason: str, hint: str | None = None) -> typer.Exit:
 
 
 @contextmanager
-def exits_on_error(
+def exit_on_error(
     console: Console, path: Path, code: Callable[[SchemaCoreError], int] = lambda _: WRONG
 ) -> Iterator[None]:
     """Print an error of a block on stderr, and end the command with an exit code.
@@ -244,10 +246,10 @@ def exits_on_error(
         show(console, path, error.diagnostics)
         raise typer.Exit(code(error)) from None
     except KeyboardInterrupt as interrupt:
-        raise interrupted(console, interrupt) from None
+        raise interrupt_exit(console, interrupt) from None
 
 
-def interrupted(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
+def interrupt_exit(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
     """Report on stderr that Ctrl-C ended the command; return the exit to raise.
 
     The notes of the error state whether the rows of a job are committed nevertheless.
@@ -257,13 +259,13 @@ def interrupted(console: Console, interrupt: KeyboardInterrupt) -> typer.Exit:
     return typer.Exit(INTERRUPTED)
 
 
-def _given(limit: int) -> str:
+def _read_stdin(limit: int) -> str:
     if sys.stdin is None:
         raise ValueError("it is closed")
     return _text(sys.stdin.buffer, limit)
 
 
-def _opened(path: Path, limit: int) -> str:
+def _read_file(path: Path, limit: int) -> str:
     with path.open("rb") as file:
         return _text(file, limit)
 
@@ -283,12 +285,12 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def filled(text: str, definitions: list[str]) -> str:
+def substitute_definitions(text: str, definitions: list[str]) -> str:
     """Return the text with ``${NAME}`` replaced.
 
     A name without a definition stays as it is, with a warning on stderr.
 
-    >>> filled("'${directory}/a' ${other}", ["directory=data"])
+    >>> substitute_definitions("'${directory}/a' ${other}", ["directory=data"])
     "'data/a' ${other}"
     """
     pairs = values(definitions)
@@ -313,5 +315,5 @@ def values(definitions: list[str]) -> dict[str, str]:
 
 def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
     """Print diagnostics as compilers do: position, code, message, the line with carets, a hint."""
-    for line in text_lines(of_diagnostics(path, diagnostics)):
+    for line in text_lines(diagnostic_findings(path, diagnostics)):
         console.print(line, soft_wrap=True)

@@ -11,12 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from schema_core.cli.app import COMMANDS, application, loaded
+from schema_core.cli.app import COMMANDS, application, load_command
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_summaries_are_the_first_paragraphs_of_the_help(name: str) -> None:
-    text = inspect.cleandoc(loaded(name).help)
+    text = inspect.cleandoc(load_command(name).help)
 
     assert COMMANDS[name].summary == text.partition("\n\n")[0].replace("\n", " ")
 
@@ -24,7 +24,7 @@ def test_summaries_are_the_first_paragraphs_of_the_help(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_defaults_are_texts_as_on_the_command_line(name: str) -> None:
     """With click 8.1, members of enumerations are none of the choices."""
-    command = loaded(name)
+    command = load_command(name)
     for each in (command, *getattr(command, "commands", {}).values()):
         context = each.make_context(name, [], resilient_parsing=True)
         parameters = each.get_params(context)

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
-from schema_core.cli.app import COMMANDS, application, loaded
+from schema_core.cli.app import COMMANDS, application, load_command
 from schema_core.cli.exit_codes import EXIT_CODES
 
 FILES = {
@@ -191,7 +191,7 @@ def test_a_merge_with_an_invalid_name(folder: Path) -> None:
 def test_every_command_has_its_exit_codes() -> None:
     names = set()
     for name in COMMANDS:
-        command = loaded(name)
+        command = load_command(name)
         below = command.commands if isinstance(command, TyperGroup) else {}
         names |= {f"{name} {one}" for one in below} or {name}
 

@@ -38,7 +38,7 @@ def test_every_format_has_a_writer_in_ascii() -> None:
     assert set(Output) - {Output.TEXT} == set(FORMATS)
     for write in FORMATS.values():
         assert "\x1b" not in write(REPORT)
-    for output in (Output.JUNIT, Output.HTML, Output.JSON, Output.SARIF):
+    for output in (Output.JUNIT, Output.HTML, Output.JSON):
         assert FORMATS[output](REPORT).isascii()
 
 
@@ -113,27 +113,6 @@ def test_commands_of_github_are_escaped() -> None:
     assert "" == FORMATS[Output.GITHUB](EMPTY)
 
 
-def test_sarif_has_the_shape_of_its_schema() -> None:
-    log = json.loads(FORMATS[Output.SARIF](REPORT))
-    (run,) = log["runs"]
-    rules = run["tool"]["driver"]["rules"]
-
-    assert "2.1.0" == log["version"]
-    assert log["$schema"].endswith("sarif-2.1.0.json")
-    assert "schema-core" == run["tool"]["driver"]["name"]
-    for one in run["results"]:
-        assert one["level"] in ("none", "note", "warning", "error")
-        assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
-        assert one["message"]["text"]
-        assert isinstance(one["locations"], list)
-    place = run["results"][0]["locations"][0]["physicalLocation"]
-    assert {"uri": "my%20dir/a%2Cb.sql"} == place["artifactLocation"]
-    assert {"startLine": 3, "startColumn": 7} == place["region"]
-    logical = run["results"][2]["locations"][0]["logicalLocations"]
-    assert [{"fullyQualifiedName": "c.d.t"}] == logical
-    assert [] == json.loads(FORMATS[Output.SARIF](EMPTY))["runs"][0]["results"]
-
-
 def test_markdown_is_one_table() -> None:
     lines = FORMATS[Output.MARKDOWN](REPORT).splitlines()
 
@@ -179,7 +158,7 @@ NEW = "CREATE TABLE t (a INT NOT NULL, c STRING) WITH ('connector' = 'x');\n"
 
 def parse(output: Output, text: str) -> Any:
     match output:
-        case Output.JSON | Output.SARIF:
+        case Output.JSON:
             return json.loads(text)
         case Output.JUNIT:
             return ET.fromstring(text)

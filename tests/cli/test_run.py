@@ -88,7 +88,7 @@ def test_work_without_a_job_shows_how_long_it_takes(
     monkeypatch.setattr(progress, "LINES", 0.02)
     text = io.StringIO()
     console = Console(file=text, force_terminal=terminal, width=100, color_system=None)
-    with suppress(ValueError), progress.elapsed("validate [t]", console):
+    with suppress(ValueError), progress.show_elapsed_time("validate [t]", console):
         time.sleep(0.1)
         raise ValueError
 

@@ -115,18 +115,18 @@ def compat(
         CompatibilityMode.BACKWARD_TRANSITIVE,
     }
     gone = () if reads_old else before.keys() - after.keys()
-    removed = sorted(join_names(one.to_list()) for one in gone)
+    removed = sorted(join_names(path.to_list()) for path in gone)
     finish(report_of(compared, removed, new, text), output)
 
 
 def _without_needed(compared: list[Compared], common: list[Acceptance]) -> list[Compared]:
     """Report an acceptance of all tables as not needed only if no table needs it."""
-    needed = {one for one in common if any(one not in each.report.unused for each in compared)}
+    needed = {rule for rule in common if any(rule not in each.report.unused for each in compared)}
     return [
         replace(
             each,
             report=replace(
-                each.report, unused=tuple(one for one in each.report.unused if one not in needed)
+                each.report, unused=tuple(rule for rule in each.report.unused if rule not in needed)
             ),
         )
         for each in compared
@@ -138,7 +138,7 @@ def _levels(options: list[str]) -> dict[str, Severity]:
     levels = {}
     for option in options:
         kind, _, level = option.partition("=")
-        known = {one.value: one for one in Severity}
+        known = {severity.value: severity for severity in Severity}
         if level not in known:
             raise SchemaError(
                 f"--severity requires KIND=LEVEL, got {option!r}",
@@ -155,20 +155,20 @@ def _acceptances(file: Path | None) -> dict[tuple[str, ...], list[Acceptance]]:
         return {(): []}
     text = script.read_text(file, MAX_ACCEPTANCES)
     if len(text) > MAX_ACCEPTANCES:
-        raise script.refused(file, f"it has more than {MAX_ACCEPTANCES:,} characters")
+        raise script.unreadable_exit(file, f"it has more than {MAX_ACCEPTANCES:,} characters")
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise script.refused(file, f"it is not TOML: {error}") from None
+        raise script.unreadable_exit(file, f"it is not TOML: {error}") from None
     rows = document.get("accept")
     if document.keys() != {"accept"} or not isinstance(rows, list):
-        raise script.refused(file, "it must consist of tables [[accept]]")
+        raise script.unreadable_exit(file, "it must consist of tables [[accept]]")
     accepted = [_acceptance(row) for row in rows]
-    everywhere = [one for row, one in zip(rows, accepted, strict=True) if "table" not in row]
+    everywhere = [entry for row, entry in zip(rows, accepted, strict=True) if "table" not in row]
     found: dict[tuple[str, ...], list[Acceptance]] = {(): everywhere}
-    for row, one in zip(rows, accepted, strict=True):
+    for row, entry in zip(rows, accepted, strict=True):
         if "table" in row:
-            found.setdefault(split_names(row["table"]), [*everywhere]).append(one)
+            found.setdefault(split_names(row["table"]), [*everywhere]).append(entry)
     return found
 
 
@@ -209,7 +209,9 @@ LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARN: Level.WARNING, Severity.AL
 def report_of(compared: list[Compared], removed: list[str], file: Path, text: str) -> FindingReport:
     """Return the report of all tables."""
     findings = [
-        _reported(one, found, file, text) for one in compared for found in one.report.findings
+        _to_reported_finding(table, found, file, text)
+        for table in compared
+        for found in table.report.findings
     ]
     findings += [
         ReportedFinding(
@@ -220,30 +222,30 @@ def report_of(compared: list[Compared], removed: list[str], file: Path, text: st
     return FindingReport(
         "compat",
         findings,
-        [*(one.path for one in compared), *removed],
+        [*(table.path for table in compared), *removed],
         text=as_text(compared, removed),
         document=as_document(compared, removed, text),
     )
 
 
-def _reported(one: Compared, found: Finding, file: Path, text: str) -> ReportedFinding:
+def _to_reported_finding(table: Compared, found: Finding, file: Path, text: str) -> ReportedFinding:
     accepted = "" if found.accepted is None else f" (accepted: {found.accepted})"
     return ReportedFinding(
         Level.NOTE if found.accepted is not None else LEVELS[found.severity],
         found.kind,
         f"{found.reason}{accepted}",
         str(file),
-        *one.position(found, text),
-        subject=one.path,
+        *table.position(found, text),
+        subject=table.path,
         path=(join_names(found.path),) if found.path else (),
     )
 
 
 def as_text(compared: list[Compared], removed: list[str]) -> Iterator[str]:
     """Yield the verdict and the findings of every table."""
-    for one in compared:
-        for line in str(one.report).splitlines():
-            yield escaped(line if line.startswith(" ") else f"{one.path}: {line}")
+    for table in compared:
+        for line in str(table.report).splitlines():
+            yield escaped(line if line.startswith(" ") else f"{table.path}: {line}")
     for path in removed:
         yield escaped(f"{path}: incompatible: the table was removed")
 
@@ -251,8 +253,8 @@ def as_text(compared: list[Compared], removed: list[str]) -> Iterator[str]:
 def as_document(compared: list[Compared], removed: list[str], text: str) -> dict[str, Any]:
     """Return JSON values with all findings by table."""
     tables = {
-        one.path: {
-            "compatible": one.report.is_compatible,
+        table.path: {
+            "compatible": table.report.is_compatible,
             "findings": [
                 {
                     "question": found.question.value,
@@ -261,12 +263,12 @@ def as_document(compared: list[Compared], removed: list[str], text: str) -> dict
                     "severity": found.severity.value,
                     "reason": found.reason,
                     "accepted": found.accepted,
-                    "line": one.position(found, text)[0],
+                    "line": table.position(found, text)[0],
                 }
-                for found in one.report.findings
+                for found in table.report.findings
             ],
         }
-        for one in compared
+        for table in compared
     }
-    compatible = not removed and all(one.report.is_compatible for one in compared)
+    compatible = not removed and all(table.report.is_compatible for table in compared)
     return {"version": VERSION, "compatible": compatible, "tables": tables, "gone": removed}

@@ -45,13 +45,13 @@ def ctas(
     errors = Console(stderr=True, highlight=False)
     before = "" if setup is None else script.read(setup, define)
     text = script.read(query, define)
-    with script.exits_on_error(errors, query, script.exit_code):
+    with script.exit_on_error(errors, query, script.exit_code):
         statement = create_table_as(table, text, option or [], replace=replace)
     require_valid(setup or query, f"{before.rstrip().rstrip(';')};\n{statement}", errors)
-    with script.exits_on_error(errors, query):
+    with script.exit_on_error(errors, query):
         environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        for one in parse_statements(before) if before else ():
-            result = environment.execute_statement(one, before)
+        for preceding in parse_statements(before) if before else ():
+            result = environment.execute_statement(preceding, before)
             result.wait()
         if dry_run:
             print(environment.plan_ctas(statement))

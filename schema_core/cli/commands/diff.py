@@ -70,7 +70,7 @@ def diff_tables(
     try:
         before, _ = script.tables(old)
         after, _ = script.tables(new)
-        renames = script.renames(rename or [], [one for one in after if one in before])
+        renames = script.renames(rename or [], [path for path in after if path in before])
         found = list(differences(before, after, renames))
     except SchemaCoreError as error:
         script.show(Console(stderr=True, highlight=False), new, error.diagnostics)
@@ -108,34 +108,34 @@ def report_of(
     """Return the report of differences: an error for each change."""
     return FindingReport(
         "diff",
-        [finding for one in found for finding in _findings(one, str(file))],
+        [finding for table in found for finding in _findings(table, str(file))],
         [
-            join_names(one.to_list())
-            for one in dict.fromkeys([*tables, *(one.identifier for one in found)])
+            join_names(identifier.to_list())
+            for identifier in dict.fromkeys([*tables, *(table.identifier for table in found)])
         ],
         text=as_text(found),
         document=as_document(found),
     )
 
 
-def _findings(one: TableDifference, file: str) -> Iterator[ReportedFinding]:
-    if one.status is not Status.CHANGED:
-        code, message = f"table-{one.status.value}", f"the table is {one.status.value}"
-        yield ReportedFinding(Level.ERROR, code, message, file, subject=one.path)
-    hint = "; ".join(f"pass --rename {quote(it)} if it is a rename" for it in one.renames) or None
-    for change in one.changes:
+def _findings(table: TableDifference, file: str) -> Iterator[ReportedFinding]:
+    if table.status is not Status.CHANGED:
+        code, message = f"table-{table.status.value}", f"the table is {table.status.value}"
+        yield ReportedFinding(Level.ERROR, code, message, file, subject=table.path)
+    hint = "; ".join(f"pass --rename {quote(it)} if it is a rename" for it in table.renames) or None
+    for change in table.changes:
         yield ReportedFinding(
-            Level.ERROR, "table-changed", describe(change), file, hint=hint, subject=one.path
+            Level.ERROR, "table-changed", describe(change), file, hint=hint, subject=table.path
         )
 
 
 def as_text(found: list[TableDifference]) -> Iterator[str]:
     """Yield a line for each table, and one for each of its changes."""
-    for one in found:
-        yield escaped(f"{one.path}: {one.status.value}")
-        yield from (escaped(f"  {describe(change)}") for change in one.changes)
+    for table in found:
+        yield escaped(f"{table.path}: {table.status.value}")
+        yield from (escaped(f"  {describe(change)}") for change in table.changes)
         yield from (
-            escaped(f"  hint: pass --rename {quote(it)} if it is a rename") for it in one.renames
+            escaped(f"  hint: pass --rename {quote(it)} if it is a rename") for it in table.renames
         )
 
 
@@ -146,27 +146,27 @@ def as_html(
     renames: dict[ObjectIdentifier, dict[tuple[str, ...], str]],
 ) -> Iterator[str]:
     """Yield the definitions of each changed table side by side, and the schemas of the others."""
-    for one in found:
-        if one.status is Status.CHANGED:
-            former = script.former_names(renames[one.identifier])
-            content = [side_by_side(before[one.identifier], after[one.identifier], former)]
+    for table in found:
+        if table.status is Status.CHANGED:
+            former = script.former_names(renames[table.identifier])
+            content = [side_by_side(before[table.identifier], after[table.identifier], former)]
         else:
-            tables = before if one.status is Status.DROPPED else after
-            content = list(schema_parts(tables[one.identifier].resolved_schema))
-        yield section(f"{one.path}: {one.status.value}", *content)
+            tables = before if table.status is Status.DROPPED else after
+            content = list(schema_parts(tables[table.identifier].resolved_schema))
+        yield section(f"{table.path}: {table.status.value}", *content)
 
 
 def as_document(found: list[TableDifference]) -> dict[str, Any]:
     """Return JSON values: the kind of each change has the name of its class in Flink."""
     tables = {
-        one.path: {
-            "status": one.status.value,
+        table.path: {
+            "status": table.status.value,
             "changes": [
                 {"change": type(change).__name__, "description": describe(change)}
-                for change in one.changes
+                for change in table.changes
             ],
-            "likely_renames": list(one.renames),
+            "likely_renames": list(table.renames),
         }
-        for one in found
+        for table in found
     }
     return {"version": VERSION, "tables": tables}

@@ -12,7 +12,7 @@ from schema_core.base.caching import cache_usage
 from schema_core.base.extras import EXTRAS, missing
 from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
-from schema_core.cli.app import installed
+from schema_core.cli.app import installed_version
 from schema_core.environment.connector import DynamicTableFactory
 from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.errors import SchemaCoreError
@@ -32,11 +32,13 @@ def doctor() -> None:
     console = Console()
     where = Column("where, or why not", overflow="fold")
     table = Table("what", "found", where, box=None, pad_edge=False)
-    table.add_row("schema_core", installed("schema-core") or "not installed", "")
+    table.add_row("schema_core", installed_version("schema-core") or "not installed_version", "")
     table.add_row("Python", platform.python_version(), platform.platform())
     for extra, modules in EXTRAS.items():
         packages = modules.values()
-        versions = ", ".join(f"{package} {installed(package) or '-'}" for package in packages)
+        versions = ", ".join(
+            f"{package} {installed_version(package) or '-'}" for package in packages
+        )
         error = next(filter(None, map(missing, modules)), None)
         hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
         table.add_row(f"extra {extra}", versions, Text(hint))
@@ -45,13 +47,13 @@ def doctor() -> None:
     for kind in FACTORIES:
         table.add_row(f"catalog {kind}", "ready", BUILT_IN)
     for group, (what, _) in GROUPS.items():
-        for one in discover(group):
-            problem = why_not_usable(one)
-            unusable = "not loaded" if one.problem else "not usable"
+        for plugin in discover(group):
+            problem = why_not_usable(plugin)
+            unusable = "not loaded" if plugin.problem else "not usable"
             state = "ready" if problem is None else unusable
-            source = BUILT_IN if one.is_built_in else f"{one.target} ({one.package})"
-            notes = [part for part in (source, problem or serves(one)) if part]
-            table.add_row(f"{what} {one.identifier}", state, Text("; ".join(notes)))
+            source = BUILT_IN if plugin.is_built_in else f"{plugin.target} ({plugin.package})"
+            notes = [part for part in (source, problem or serves(plugin)) if part]
+            table.add_row(f"{what} {plugin.identifier}", state, Text("; ".join(notes)))
     console.print(table)
     console.print()
     console.print(caches())
@@ -78,7 +80,7 @@ def serves(found: Found) -> str:
     if isinstance(connector, DynamicTableFactory):
         return "makes its sources and sinks for each table"
     does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
-    abilities = sorted(one.value for one in getattr(connector, "abilities", ()))
+    abilities = sorted(ability.value for ability in getattr(connector, "abilities", ()))
     missing_members = [member for member in MEMBERS if not hasattr(connector, member)]
     engine = "Spark" if not missing_members else "no engine that is installed"
     return f"{engine}: {', '.join([*does, *abilities])}"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from schema_core.cli.script import unable
+from schema_core.cli.script import report_unable
 
 CONFIGURATION = """\
 # Defaults of options of the command line; see docs/command-line.md.
@@ -72,11 +72,11 @@ def init(
     """
     paths = {directory / name: text for name, text in FILES.items()}
     if existing := [path for path in paths if path.exists()]:
-        raise unable(f"{existing[0]} exists", "name another directory")
+        raise report_unable(f"{existing[0]} exists", "name another directory")
     try:
         for path, text in paths.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(path)
     except OSError as error:
-        raise unable(f"cannot write {error.filename}: {error.strerror}") from None
+        raise report_unable(f"cannot write {error.filename}: {error.strerror}") from None

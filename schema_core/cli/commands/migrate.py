@@ -20,7 +20,7 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.plain_values import Command, Group
-from schema_core.cli.progress import Quiet, elapsed, follow
+from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
@@ -82,7 +82,7 @@ def migrations() -> typer.Typer:
 
 
 @contextmanager
-def _reported(directory: Path, exit_code: int | None = None) -> Iterator[None]:
+def _report_errors(directory: Path, exit_code: int | None = None) -> Iterator[None]:
     """Show the errors of the block and exit, by default with 1, or 2 for invalid arguments."""
     try:
         yield
@@ -98,7 +98,7 @@ def _migrator(directory: Path, setup: Path | None, define: list[str] | None) -> 
     The command exits with 2 where the script cannot be read.
     """
     environment = _environment(directory, setup, define)
-    with _reported(directory, UNREADABLE):
+    with _report_errors(directory, UNREADABLE):
         found = MigrationDirectory.read(directory)
         return Migrator(environment, found, variables=script.values(define or []))
 
@@ -109,7 +109,7 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     file = setup or directory / SETUP
     if setup is not None or file.exists():
         text = script.read(file, define)
-        with _reported(file, UNREADABLE):
+        with _report_errors(file, UNREADABLE):
             for statement in parse_statements(text):
                 environment.execute_statement(statement, text)
     return environment
@@ -129,7 +129,7 @@ def upgrade(
 
     Exits with 1 for a migration that fails, which is rolled back.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         migrator = _migrator(directory, setup, define)
         if sql:
             print(migrator.script(target), end="")
@@ -151,7 +151,7 @@ def downgrade(
 
     Exits with 1 for a migration that cannot be undone.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         migrator = _migrator(directory, setup, define)
         if sql:
             print(migrator.script(target, down=True), end="")
@@ -161,9 +161,9 @@ def downgrade(
 
 def _show(results: Iterable[MigrationResult], dry_run: bool) -> None:
     found = list(results)
-    for one in found:
-        print(escaped(str(one)))
-        for text in one.statements if dry_run else ():
+    for migration in found:
+        print(escaped(str(migration)))
+        for text in migration.statements if dry_run else ():
             print("\n".join(f"  {escaped(line)}" for line in text.splitlines()))
     if dry_run:
         print("rolled back")
@@ -183,17 +183,19 @@ def history(
 
     Exits with 1 where a file was changed or removed after its migration had been applied.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         found = _migrator(directory, setup, define).history()
     if output is MigrationOutput.JSON:
-        rows = [asdict(one) | {"state": one.state.value} for one in found]
+        rows = [asdict(migration) | {"state": migration.state.value} for migration in found]
         print(json.dumps({"version": VERSION, "migrations": rows}, indent=2))
     else:
-        for one in found:
-            stamped = ", stamped" if one.stamped else ""
-            when = f" {one.applied_at}{stamped}" if one.applied_at else ""
-            print(escaped(f"{one.state.value:8}{when:36} {one.name}"))
-    if any(one.state in (MigrationState.CHANGED, MigrationState.MISSING) for one in found):
+        for migration in found:
+            stamped = ", stamped" if migration.stamped else ""
+            when = f" {migration.applied_at}{stamped}" if migration.applied_at else ""
+            print(escaped(f"{migration.state.value:8}{when:36} {migration.name}"))
+    if any(
+        migration.state in (MigrationState.CHANGED, MigrationState.MISSING) for migration in found
+    ):
         raise typer.Exit(WRONG)
 
 
@@ -204,7 +206,7 @@ def stamp(
     define: script.Define = None,
 ) -> None:
     """Record that the catalog is as a migration leaves it, without executing statements."""
-    with _reported(directory):
+    with _report_errors(directory):
         for name in _migrator(directory, setup, define).stamp(target):
             print(f"stamped {name}")
 
@@ -219,7 +221,7 @@ def drift(
 
     The JSON is what `catalog_changes_from_json` reads, with secrets masked.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         changes = _migrator(directory, setup, define).drift()
         document = catalog_changes_to_json(changes)
     finish(drift_report(changes, directory, document), output)
@@ -227,16 +229,16 @@ def drift(
 
 def drift_report(changes: Sequence[CatalogChange], directory: Path, document: str) -> FindingReport:
     """Return the report of what was changed outside of migrations: an error for each change."""
-    found = [pair for change in changes for pair in _described(change)]
+    found = [pair for change in changes for pair in _describe_change(change)]
     findings = [ReportedFinding(Level.ERROR, "drift", line, subject=path) for path, line in found]
     lines = [escaped(f"{path}: {line}" if path else line) for path, line in found]
     return FindingReport("drift", findings, [str(directory)] if not found else (), lines, document)
 
 
-def _described(change: CatalogChange) -> Iterator[tuple[str, str]]:
+def _describe_change(change: CatalogChange) -> Iterator[tuple[str, str]]:
     """Yield the path of the table that changes, if it is one, and a line for each change."""
     if isinstance(change, ModifyTable):
-        yield from ((str(change.path), describe(one)) for one in change.changes)
+        yield from ((str(change.path), describe(table_change)) for table_change in change.changes)
     else:
         yield "", str(change)
 
@@ -246,7 +248,7 @@ def new(
     directory: Directory = MIGRATIONS,
 ) -> None:
     """Create the file of the next migration."""
-    with _reported(directory):
+    with _report_errors(directory):
         print(_directory(directory).create(name, "-- up\n\n-- down\n"))
 
 
@@ -255,7 +257,7 @@ def merge(
     directory: Directory = MIGRATIONS,
 ) -> None:
     """Create a migration without statements that follows the last ones of all branches."""
-    with _reported(directory):
+    with _report_errors(directory):
         found = _directory(directory)
         if len(found.heads) < 2:
             print("there are no branches")
@@ -264,7 +266,7 @@ def merge(
 
 
 def _directory(path: Path) -> MigrationDirectory:
-    with _reported(path, UNREADABLE):
+    with _report_errors(path, UNREADABLE):
         return MigrationDirectory.read(path) if path.exists() else MigrationDirectory.of(path, ())
 
 
@@ -290,7 +292,7 @@ def generate(
     may be a rename, is also printed on standard error. Exits with 1 for what cannot be altered in
     place.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         if (tables is None) == (module is None):
             raise SchemaError("pass either --from or --module", code="wrong-argument")
         _directory(directory).path.mkdir(parents=True, exist_ok=True)
@@ -360,11 +362,11 @@ def validate(
 
     Exits with 1 if there are some.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         environment = _environment(directory, setup, define)
-        new = _wanted(environment, table, wanted)
+        new = _wanted_table(environment, table, wanted)
         renames = _column_renames(table, rename or [])
-        with nullcontext() if quiet else elapsed(f"validate {table}", _console()):
+        with nullcontext() if quiet else show_elapsed_time(f"validate {table}", _console()):
             report = validate_rows(environment, table, new, renames=renames)
     print(report)
     if report.problems:
@@ -388,9 +390,9 @@ def rewrite(
 
     Exits with 1, and changes nothing, if rows do not fit or the job fails.
     """
-    with _reported(directory):
+    with _report_errors(directory):
         environment = _environment(directory, setup, define)
-        new = _wanted(environment, table, wanted)
+        new = _wanted_table(environment, table, wanted)
         result = rewrite_table(
             environment,
             table,
@@ -408,7 +410,7 @@ def _console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def _wanted(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
+def _wanted_table(environment: TableEnvironment, path: str, wanted: Path) -> CatalogTable:
     """Return the wanted definition of a table.
 
     Raises:

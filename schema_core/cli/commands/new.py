@@ -26,7 +26,7 @@ from schema_core.base.extras import EXTRAS
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import show
 from schema_core.catalog.registry import CATALOGS
-from schema_core.cli.app import exiting
+from schema_core.cli.app import exit_on_configuration_error
 from schema_core.environment.discovery import CONNECTORS, PLANNERS
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 
@@ -152,7 +152,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
                 code="path-not-empty",
                 hint="name another directory: --directory DIR",
             )
-        with _staged(target) as root:
+        with _stage_files(target) as root:
             for path, text in contents.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text, encoding="utf-8", newline="\n")
@@ -166,7 +166,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
 
 
 @contextmanager
-def _staged(target: Path) -> Iterator[Path]:
+def _stage_files(target: Path) -> Iterator[Path]:
     """Yield a directory whose content is that of the target at the end of the block.
 
     A target that exists keeps its place, since it may be the working directory of a shell.
@@ -174,7 +174,7 @@ def _staged(target: Path) -> Iterator[Path]:
     exists = target.is_dir()
     above = [] if exists else [parent for parent in target.parents if not parent.exists()]
     moved: list[Path] = []
-    with _undone(above, Path.rmdir):
+    with _undo_on_error(above, Path.rmdir):
         target.parent.mkdir(parents=True, exist_ok=True)
         stage = Path(mkdtemp(prefix=".new-", dir=target if exists else target.parent))
         try:
@@ -184,7 +184,7 @@ def _staged(target: Path) -> Iterator[Path]:
             if not exists:
                 root.rename(target)
             else:
-                with _undone(moved, _delete):
+                with _undo_on_error(moved, _delete):
                     for path in sorted(root.iterdir()):
                         moved.insert(0, path.rename(target / path.name))
         finally:
@@ -192,7 +192,7 @@ def _staged(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _undone(paths: list[Path], remove: Callable[[Path], None]) -> Iterator[None]:
+def _undo_on_error(paths: list[Path], remove: Callable[[Path], None]) -> Iterator[None]:
     """Remove what the block has made, after an error of it."""
     try:
         yield
@@ -222,6 +222,6 @@ def new(
 
     Exits with 2, and writes nothing, if the name is invalid or the directory is not empty.
     """
-    with exiting():
+    with exit_on_configuration_error():
         for path in write_package(kit, name, directory):
             print(path)

@@ -20,7 +20,8 @@ from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
-from schema_core.migration.plans import MigrationPlan, plan
+from schema_core.migration import plans as migration_plans
+from schema_core.migration.plans import MigrationPlan
 from schema_core.migration.rendering import plan_html, side_by_side
 from schema_core.migration.targets import TARGETS
 from schema_core.report.markup import scrolled, section
@@ -32,7 +33,7 @@ Plans: TypeAlias = dict[ObjectIdentifier, MigrationPlan]
 
 
 #: The formats of plans: those of findings, and a script.
-PlanOutput = Enum("PlanOutput", {"SQL": "sql"} | {one.name: one.value for one in Output})  # type: ignore[misc]
+PlanOutput = Enum("PlanOutput", {"SQL": "sql"} | {member.name: member.value for member in Output})  # type: ignore[misc]
 PlanTarget = Enum("PlanTarget", {name: name for name in TARGETS})  # type: ignore[misc]
 
 
@@ -67,12 +68,12 @@ def plan_tables(
     try:
         before, _ = script.tables(old)
         after, _ = script.tables(new)
-        renames = script.renames(rename or [], [one for one in after if one in before])
+        renames = script.renames(rename or [], [path for path in after if path in before])
         counts = script.row_counts(rows or [], renames)
         plans: Plans = {}
         for path, hints in renames.items():
             names = tuple(path.to_list())
-            plans[path] = plan(
+            plans[path] = migration_plans.plan(
                 before[path],
                 after[path],
                 str(target.value),
@@ -99,14 +100,16 @@ def plan_tables(
 
 def report_of(plans: Plans, file: Path) -> FindingReport:
     """Return the report of plans: data at risk is a warning, an unsupported change an error."""
-    by_path = {join_names(path.to_list()): one for path, one in plans.items()}
-    findings = [finding for path, one in by_path.items() for finding in _findings(path, one, file)]
-    documents = {path: json.loads(one.to_json()) for path, one in by_path.items()}
+    by_path = {join_names(path.to_list()): plan for path, plan in plans.items()}
+    findings = [
+        finding for path, plan in by_path.items() for finding in _findings(path, plan, file)
+    ]
+    documents = {path: json.loads(plan.to_json()) for path, plan in by_path.items()}
     return FindingReport(
         "plan",
         findings,
         list(by_path),
-        text=[escaped(line) for one in plans.values() for line in str(one).splitlines()],
+        text=[escaped(line) for plan in plans.values() for line in str(plan).splitlines()],
         document={"version": VERSION, "plans": documents},
     )
 
@@ -130,18 +133,18 @@ def as_html(
     renames: dict[ObjectIdentifier, dict[tuple[str, ...], str]],
 ) -> Iterator[str]:
     """Yield the steps of each plan, and the definitions side by side."""
-    for path, one in plans.items():
+    for path, plan in plans.items():
         sides = side_by_side(before[path], after[path], script.former_names(renames[path]))
-        yield section(join_names(path.to_list()), scrolled(plan_html(one)), sides)
+        yield section(join_names(path.to_list()), scrolled(plan_html(plan)), sides)
 
 
 def as_sql(plans: Plans) -> Iterator[str]:
     """Yield a script: the statements as they are, risks and losses as comments of one line."""
-    for one in plans.values():
-        for step in one.steps:
+    for plan in plans.values():
+        for step in plan.steps:
             for risk in step.risks:
                 yield escaped(f"-- at risk: {join_names(risk.path)}: {risk.reason} [{risk.kind}]")
             for text in step.statements:
                 yield f"{text};"
-        for loss in one.losses:
+        for loss in plan.losses:
             yield escaped(f"-- unsupported: {loss}")

@@ -54,12 +54,12 @@ def recover(file: script.File, define: script.Define = None, table: Tables = Non
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
-    with script.exits_on_error(errors, file):
+    with script.exit_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
             if isinstance(statement, SETTING_UP):
                 run(session, statement, text)
-        found = recover_tables(session, _chosen(session, table), _show)
+        found = recover_tables(session, _iterate_tables(session, table), _show)
     print(f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
 
 
@@ -68,7 +68,7 @@ def _show(recovery: Recovery) -> None:
         print(recovery)
 
 
-def _chosen(session: Session, names: list[str] | None) -> Iterator[ObjectIdentifier]:
+def _iterate_tables(session: Session, names: list[str] | None) -> Iterator[ObjectIdentifier]:
     """Return the tables to recover."""
     if names:
         return iter([session.registry.qualify(parse_path(name)) for name in names])

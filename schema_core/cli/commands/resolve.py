@@ -25,8 +25,8 @@ from schema_core.cli.findings import (
     ReportedFinding,
     as_json,
     as_text,
+    diagnostic_findings,
     finish,
-    of_diagnostics,
 )
 from schema_core.cli.lenient_calls import lenient_calls
 from schema_core.environment.config import EnvironmentSettings
@@ -98,15 +98,15 @@ def resolve(
     found: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
     with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
-        findings = findings_of(file, check(session, text, describing(form, found)))
+        findings = findings_of(file, check(session, text, describe_to(form, found)))
         if output is Output.HTML:
             from schema_core.environment.lineage import lineage
 
             try:
-                left = (one for one in found if session.tables.find(one) is not None)
+                left = (path for path in found if session.tables.find(path) is not None)
                 parts = lineage(session, left).to_html_parts()
             except SchemaCoreError as error:
-                findings += of_diagnostics(file, error.diagnostics, Level.WARNING)
+                findings += diagnostic_findings(file, error.diagnostics, Level.WARNING)
     report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
     tables = {join_names(identifier.to_list()): text for identifier, text in found.items()}
     document = json.loads(as_json(report)) | {"tables": tables}
@@ -142,16 +142,16 @@ def check_script(
             if setup is not None and before is not None:
                 errors = check(session, before, definitions=True)
                 findings |= dict.fromkeys(findings_of(setup, errors))
-            findings |= dict.fromkeys(_checked(session, file, text))
+            findings |= dict.fromkeys(_check_file(session, file, text))
     finish(FindingReport("check", list(findings), [str(file) for file in files]), output)
 
 
-def _checked(session: Session, file: Path, text: str) -> list[ReportedFinding]:
+def _check_file(session: Session, file: Path, text: str) -> list[ReportedFinding]:
     """Return the errors of a script, and warnings about its correct statements."""
     correct: list[Statement] = []
-    errors = check(session, text, lambda _, one: correct.append(one), definitions=True)
-    warnings = [warning for one in correct for warning in lenient_calls(one, text)]
-    return [*findings_of(file, errors), *of_diagnostics(file, warnings, Level.WARNING)]
+    errors = check(session, text, lambda _, statement: correct.append(statement), definitions=True)
+    warnings = [warning for statement in correct for warning in lenient_calls(statement, text)]
+    return [*findings_of(file, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
 
 
 def settings(*, batch: bool) -> EnvironmentSettings:
@@ -166,7 +166,9 @@ def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedF
     return [
         finding
         for error in errors
-        for finding in of_diagnostics(file, error.diagnostics, LEVELS.get(error.code, Level.ERROR))
+        for finding in diagnostic_findings(
+            file, error.diagnostics, LEVELS.get(error.code, Level.ERROR)
+        )
     ]
 
 
@@ -207,18 +209,18 @@ def check(
             if isinstance(statement, SchemaCoreError):
                 errors.append(statement)
                 continue
-            touched = affected(session, statement)
+            touched = names_affected(session, statement)
             try:
                 dry_run_statement(session, statement, text)
                 missing -= touched
                 keep(session, statement)
             except SchemaCoreError as error:
-                if not (follows(error, missing) or concerns(error, unusable)):
+                if not (is_consequence(error, missing) or is_reported_already(error, unusable)):
                     errors.append(error)
                 if error.code == "not-checked":
                     return errors
                 if not isinstance(error, AlreadyExistsError):
-                    missing |= created(session, statement)
+                    missing |= names_created(session, statement)
                     if definitions:
                         errors += check_options(session, statement, text)
                 continue
@@ -230,7 +232,7 @@ def check(
     return errors
 
 
-def concerns(error: SchemaCoreError, tables: set[str]) -> bool:
+def is_reported_already(error: SchemaCoreError, tables: set[str]) -> bool:
     """Return whether an error is one of the use of tables that are reported already."""
     used = error.path[0].split(" table ", 1)[-1] if error.path else ""
     return used in tables
@@ -244,31 +246,33 @@ def _too_many() -> SchemaCoreError:
     )
 
 
-def created(session: Session, statement: Statement) -> set[Names]:
+def names_created(session: Session, statement: Statement) -> set[Names]:
     """Return the full paths of what the statement would have created."""
     match statement:
         case CreateTable() | CreateView() | CreateMaterializedTable():
-            return _qualified(session, statement.path.parts)
+            return _qualify_names(session, statement.path.parts)
         case Alter(change=RenameTo(path=new)) if statement.kind in TABLE_KINDS:
-            return {(*old[:-1], new.parts[-1]) for old in _qualified(session, statement.path.parts)}
+            return {
+                (*old[:-1], new.parts[-1]) for old in _qualify_names(session, statement.path.parts)
+            }
         case CreateCatalog(path=path):
             return {path.parts[-1:]}
         case CreateDatabase(path=path):
-            return _qualified(session, path.parts, of_database=True)
+            return _qualify_names(session, path.parts, of_database=True)
         case _:
             return set()
 
 
-def affected(session: Session, statement: Statement) -> set[Names]:
+def names_affected(session: Session, statement: Statement) -> set[Names]:
     """Return the full paths of what the statement creates or drops."""
     match statement:
         case Drop() if statement.kind in TABLE_KINDS:
-            return _qualified(session, statement.path.parts)
+            return _qualify_names(session, statement.path.parts)
         case _:
-            return created(session, statement)
+            return names_created(session, statement)
 
 
-def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
+def _qualify_names(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
     """Return the full path of an object or a database, if the name can be qualified."""
     registry = session.registry
     try:
@@ -279,13 +283,13 @@ def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> 
         return set()
 
 
-def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
+def is_consequence(error: SchemaCoreError, missing: set[Names]) -> bool:
     """Return whether an error reports only objects that failed before as missing."""
     every = (error, *error.others)
     return all(
-        isinstance(one, NotFoundError)
-        and any(one.names[:length] in missing for length in range(1, len(one.names) + 1))
-        for one in every
+        isinstance(part, NotFoundError)
+        and any(part.names[:length] in missing for length in range(1, len(part.names) + 1))
+        for part in every
     )
 
 
@@ -314,7 +318,7 @@ def check_connector(
         check_definition(found.identifier, session.bound_as_found(found).table)
     except SchemaCoreError as error:
         unusable.add(name)
-        return [_located(error, spans, columns, text, path.span)]
+        return [_locate_error(error, spans, columns, text, path.span)]
     return []
 
 
@@ -337,12 +341,14 @@ def check_options(session: Session, statement: Statement, text: str) -> list[Sch
             validate(find_connector(values), values)
     except SchemaCoreError as error:
         return [
-            _located(error, {option.key: option.span for option in options}, {}, text, path.span)
+            _locate_error(
+                error, {option.key: option.span for option in options}, {}, text, path.span
+            )
         ]
     return []
 
 
-def _located(
+def _locate_error(
     error: SchemaCoreError,
     options: Mapping[str, Span],
     columns: Mapping[str, Span],
@@ -361,7 +367,7 @@ def _located(
     return error
 
 
-def describing(
+def describe_to(
     form: Form, shown: dict[ObjectIdentifier, str]
 ) -> Callable[[Session, Statement], None]:
     """Return a function that adds the schema of a created table or view to those shown."""
@@ -369,12 +375,12 @@ def describing(
     def add(session: Session, statement: Statement) -> None:
         if isinstance(statement, CreateTable | CreateView):
             found = session.found(statement.path)
-            shown[found.identifier] = described(found, form)
+            shown[found.identifier] = describe_table(found, form)
 
     return add
 
 
-def described(found: FoundTable, form: Form) -> str:
+def describe_table(found: FoundTable, form: Form) -> str:
     """Return the resolved schema of a table or view."""
     name, schema = join_names(found.identifier.to_list()), found.table.resolved_schema
     match form:

@@ -51,7 +51,7 @@ def run(
     errors = Console(stderr=True, highlight=False)
     if not no_check:
         require_valid(file, text, errors)
-    with script.exits_on_error(errors, file):
+    with script.exit_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         for statement in parse_statements(text):
             result = run_statement(session, statement, text)
@@ -90,7 +90,7 @@ def compile_plan(
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)
-    with script.exits_on_error(errors, file):
+    with script.exit_on_error(errors, file):
         session = Session(EnvironmentSettings.in_batch_mode())
         *before, last = parse_statements(text)
         for statement in before:
@@ -116,7 +116,7 @@ def run_plan(
     """
     text = script.read_text(file, MAX_PLAN)
     errors = Console(stderr=True, highlight=False)
-    with script.exits_on_error(errors, file):
+    with script.exit_on_error(errors, file):
         document = PlanDocument.from_json(text)
         result = execute(document, Session(EnvironmentSettings.in_batch_mode()))
         if result.job is not None:

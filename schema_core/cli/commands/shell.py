@@ -66,12 +66,12 @@ def sql(
                 environment.execute_statement(statement, text).wait()
         except SchemaCoreError as error:
             script.show(errors, setup, error.diagnostics)
-            raise script.unable("the setup failed") from None
+            raise script.report_unable("the setup failed") from None
     if is_interactive():
         try:
             session = prompt_session(environment, history or history_file())
         except SchemaCoreError as error:
-            raise script.unable(error.problem, error.hint) from None
+            raise script.report_unable(error.problem, error.hint) from None
         interact(environment, session, Console())
     elif not run_text(environment, script.read_text(Path(DASH)), Console(), errors):
         raise typer.Exit(WRONG)
@@ -97,7 +97,7 @@ def run_text(environment: TableEnvironment, text: str, output: Console, errors: 
         return False
     except KeyboardInterrupt as interrupt:
         if not output.is_terminal:
-            raise script.interrupted(errors, interrupt) from None
+            raise script.interrupt_exit(errors, interrupt) from None
         errors.print("cancelled")
         return False
     return True
@@ -118,7 +118,9 @@ def show(result: TableResult, console: Console) -> None:
     number = 0
     for row in islice(rows, MAX_ROWS):
         number += 1
-        table.add_row(*(Text("<NULL>", "dim") if one is None else escaped(one) for one in row))
+        table.add_row(
+            *(Text("<NULL>", "dim") if value is None else escaped(value) for value in row)
+        )
     console.print(table)
     more = f" or more; the first {MAX_ROWS:,} are shown" if next(rows, None) is not None else ""
     console.print(Text(f"{number:,} row{'' if number == 1 else 's'}{more}", "dim"))
@@ -243,4 +245,4 @@ def completions(
         found = environment.complete_statement(text[start:], position - start)
     except SchemaCoreError:
         return []
-    return [(one, word) for one in found]
+    return [(completion, word) for completion in found]

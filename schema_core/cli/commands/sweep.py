@@ -73,8 +73,8 @@ def sweep_catalog(
     errors = Console(stderr=True, highlight=False)
     report = SweepReport()
     with (
-        script.exits_on_error(errors, Path(source), lambda _: UNREADABLE),
-        opened(source, username) as (session, portions),
+        script.exit_on_error(errors, Path(source), lambda _: UNREADABLE),
+        open_source(source, username) as (session, portions),
     ):
         action = _action(portions, report, results, streaming=not batch)
         job = submit(
@@ -128,7 +128,9 @@ def _action(
 
 
 @contextmanager
-def opened(source: str, username: str | None) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
+def open_source(
+    source: str, username: str | None
+) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
     """Open a source: the Spark session, and its definitions in portions.
 
     Raises:

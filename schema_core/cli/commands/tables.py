@@ -102,11 +102,11 @@ def snapshot(
     try:
         output.mkdir(parents=True, exist_ok=True)
         if not replace and any(output.iterdir()):
-            raise script.unable(f"the directory {output} is not empty", "add --replace")
+            raise script.report_unable(f"the directory {output} is not empty", "add --replace")
         for name, text in texts.items():
             (output / name).write_text(f"{text};\n", encoding="utf-8")
     except OSError as error:
-        raise script.unable(f"cannot write {output}: {error.strerror}") from None
+        raise script.report_unable(f"cannot write {output}: {error.strerror}") from None
     print(f"{len(texts)} file{'' if len(texts) == 1 else 's'} in {output}")
 
 
@@ -125,7 +125,7 @@ def convert(
     """
     text = script.read_text(file)
     errors = Console(stderr=True, highlight=False)
-    with script.exits_on_error(errors, file, script.exit_code):
+    with script.exit_on_error(errors, file, script.exit_code):
         found = read_tables(text, source)
         written = [
             to_ddl(table.table, target, table.path, on_loss=on_loss.value) for table in found.tables
@@ -159,7 +159,7 @@ def environment_of(file: Path, define: list[str] | None) -> Iterator[TableEnviro
             errors.print(line, soft_wrap=True)
         if any(finding.level is Level.ERROR for finding in findings):
             raise typer.Exit(WRONG)
-        with script.exits_on_error(errors, file):
+        with script.exit_on_error(errors, file):
             yield TableEnvironment(session)
 
 

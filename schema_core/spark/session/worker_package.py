@@ -36,7 +36,7 @@ def send_package(session: SparkSession) -> None:
         session.addArtifacts(str(archive), pyfile=True)
         return
     context = session.sparkContext
-    if not any(listfile.endswith(f"/{archive.name}") for listfile in context.listFiles):
+    if not any(file.endswith(f"/{archive.name}") for file in context.listFiles):
         before = list(sys.path)
         context.addPyFile(str(archive))
         sys.path[:] = before  # PySpark also inserts the zip there, for workers of this process
