@@ -15,7 +15,8 @@ from collections import Counter
 from random import Random
 
 from fuzz.migration_plans import drawn_pair
-from schema_core.catalog.changes.application import apply, normalized
+from schema_core.catalog.changes.normal_forms import normalized
+from schema_core.catalog.changes.table_changes import apply
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.differences import diff, invert
 from schema_core.migration.json_format import from_json, to_json

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from fuzz.postgres_server import Server, server
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
-from schema_core.catalog.changes.application import normalized
+from schema_core.catalog.changes.normal_forms import normalized
 from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.plans.dry_run import DryRunPlanner

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.base.paths import ObjectPath
-from schema_core.catalog.changes.application import apply, normalized, steps_of
+from schema_core.catalog.changes.normal_forms import normalized, steps_of
 from schema_core.catalog.changes.table_changes import (
     ModifyColumnPosition,
     ModifyFieldPosition,
     ModifyNestedType,
     TableChange,
+    apply,
+    describe,
 )
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -32,7 +34,6 @@ from schema_core.migration.catalog_changes import (
     diff_catalogs,
     read_catalog,
 )
-from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import (
     diff,
     invert,

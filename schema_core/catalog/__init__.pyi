@@ -10,12 +10,10 @@ from schema_core.catalog.api import (
 from schema_core.catalog.api import (
     Catalog as Catalog,
 )
-from schema_core.catalog.changes.application import (
-    require_consistent as require_consistent,
-)
 from schema_core.catalog.changes.table_changes import (
     TableChange as TableChange,
 )
+from schema_core.catalog.changes.table_changes import require_consistent as require_consistent
 from schema_core.catalog.functions import (
     FunctionClass as FunctionClass,
 )

@@ -1,5 +1,4 @@
-from schema_core.catalog.changes.application import apply as apply
-from schema_core.catalog.changes.application import normalized as normalized
+from schema_core.catalog.changes.normal_forms import normalized as normalized
 from schema_core.catalog.changes.table_changes import AddColumn as AddColumn
 from schema_core.catalog.changes.table_changes import AddDistribution as AddDistribution
 from schema_core.catalog.changes.table_changes import AddField as AddField
@@ -40,6 +39,8 @@ from schema_core.catalog.changes.table_changes import ModifyWatermark as ModifyW
 from schema_core.catalog.changes.table_changes import ResetOption as ResetOption
 from schema_core.catalog.changes.table_changes import SetOption as SetOption
 from schema_core.catalog.changes.table_changes import TableChange as TableChange
+from schema_core.catalog.changes.table_changes import apply as apply
+from schema_core.catalog.changes.table_changes import describe as describe
 from schema_core.mappings.stores import RULE_SETS as RULE_SETS
 from schema_core.mappings.stores import RuleSet as RuleSet
 from schema_core.mappings.stores import TypeFinding as TypeFinding
@@ -72,7 +73,6 @@ from schema_core.migration.compatibility import can_old_readers_read as can_old_
 from schema_core.migration.compatibility import can_read_old_data as can_read_old_data
 from schema_core.migration.compatibility import check_compatibility as check_compatibility
 from schema_core.migration.data_rewrite import rewrite_table as rewrite_table
-from schema_core.migration.descriptions import describe as describe
 from schema_core.migration.differences import TableChanges as TableChanges
 from schema_core.migration.differences import diff as diff
 from schema_core.migration.differences import invert as invert

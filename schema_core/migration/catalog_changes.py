@@ -16,9 +16,9 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.changes.application import apply, normalized, stale_change
 from schema_core.catalog.changes.former_names import changed_by
-from schema_core.catalog.changes.table_changes import TableChange, print_path
+from schema_core.catalog.changes.normal_forms import normalized, stale_change
+from schema_core.catalog.changes.table_changes import TableChange, apply, describe, print_path
 from schema_core.catalog.managed import (
     directory_of,
     is_managed,
@@ -39,7 +39,6 @@ from schema_core.catalog.own_options import require_no_own_options, without_own_
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import RenameHints, diff, rename_steps
 from schema_core.schema.resolve import SchemaResolver
 

@@ -19,8 +19,8 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import join_names
 from schema_core.base.secrets import masked_value
-from schema_core.catalog.changes.application import steps_of
 from schema_core.catalog.changes.former_names import format_by_name
+from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.errors import SchemaError, similar
 from schema_core.mappings.stores import (

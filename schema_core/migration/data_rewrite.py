@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from schema_core.catalog.changes.application import as_table, normalized
+from schema_core.catalog.changes.normal_forms import as_table, normalized
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.result import TableResult

@@ -12,15 +12,9 @@ from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_sequence
-from schema_core.catalog.changes.application import (
-    PARTS,
-    applied,
-    apply,
-    as_table,
-    normalized,
-    steps_of,
-)
+from schema_core.catalog.changes.normal_forms import as_table, normalized, steps_of
 from schema_core.catalog.changes.table_changes import (
+    PARTS,
     AddColumn,
     AddField,
     AddIndex,
@@ -37,9 +31,11 @@ from schema_core.catalog.changes.table_changes import (
     ModifyFieldPosition,
     ModifyNestedType,
     ModifyPhysicalColumnType,
+    Path,
     ResetOption,
     SetOption,
     TableChange,
+    apply,
 )
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.errors import SchemaError
@@ -56,9 +52,6 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.rules import repeated
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataType, RowField, RowType
-
-#: A path of names from a column to a part of its type.
-Path: TypeAlias = tuple[str, ...]
 
 #: Path of a column or field in the old definition -> its new name.
 Renames: TypeAlias = Mapping[Path, str]
@@ -288,7 +281,7 @@ class Progress:
 
     def make(self, change: TableChange) -> None:
         """Append a change and apply it."""
-        self.table = applied(self.table, change)
+        self.table = change.apply_to(self.table)
         self.changes.append(change)
 
     @property
@@ -613,15 +606,9 @@ def _renames_back(changes: Iterable[TableChange]) -> dict[Path, str]:
     """Return the renames that undo those of some changes: path after all of them -> first name."""
     back: dict[Path, str] = {}
     for change in changes:
-        match change:
-            case ModifyColumnName(column, name):
-                path, old = (), column.name
-            case ModifyColumn(column, target):
-                path, old, name = (), column.name, target.name
-            case ModifyFieldName(path, field, name):
-                old = field.name
-            case _:
-                continue
+        if change.rename is None:
+            continue
+        (*path, old), name = change.rename
         first = back.pop((*path, old), old)
         back = {_moved(one, (*path, old), name): there for one, there in back.items()}
         back[*path, name] = first

@@ -23,8 +23,8 @@ from schema_core.base.masking import mask_query
 from schema_core.base.paths import ObjectPath, join_names
 from schema_core.base.secrets import masked_value
 from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
-from schema_core.catalog.changes.application import stale_change
 from schema_core.catalog.changes.former_names import former_names_option
+from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange
 from schema_core.catalog.objects import (
     CatalogBaseTable,

@@ -14,7 +14,7 @@ from schema_core.base.arguments import require_instance, require_sequence, type_
 from schema_core.base.cursor import check_size
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import show
-from schema_core.catalog.changes.application import normal_type
+from schema_core.catalog.changes.normal_forms import normal_type
 from schema_core.catalog.changes.table_changes import CHANGES, NAMES, ColumnPosition, TableChange
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at

@@ -12,23 +12,15 @@ from itertools import groupby
 from typing import Any
 
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.catalog.changes.application import apply
 from schema_core.catalog.changes.table_changes import (
-    AddField,
-    DropField,
-    ModifyColumnComment,
-    ModifyFieldComment,
-    ModifyFieldName,
-    ModifyFieldPosition,
-    ModifyNestedType,
-    ModifyPhysicalColumnType,
-    ResetOption,
-    SetOption,
+    OptionChange,
+    Path,
     TableChange,
+    apply,
 )
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.definitions import names_in
-from schema_core.migration.differences import Path, diff
+from schema_core.migration.differences import diff
 from schema_core.schema.columns import (
     ResolvedExpression,
     UnresolvedColumn,
@@ -85,7 +77,7 @@ def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
     table = group.before
     parts = groupby(
         enumerate(group.changes),
-        lambda one: one[0] if isinstance(one[1], ModifyFieldName) else None,
+        lambda one: one[0] if one[1].rename is not None else None,
     )
     for _, members in parts:
         changes = tuple(change for _, change in members)
@@ -94,31 +86,10 @@ def with_renames_apart(group: ChangeGroup) -> Iterator[ChangeGroup]:
         table = after
 
 
-#: Changes of the definition of a column -> the attribute with the column or path.
-OF_DEFINITION: Mapping[type[TableChange], str] = {
-    ModifyColumnComment: "old_column",
-    ModifyPhysicalColumnType: "old_column",
-    AddField: "path",
-    ModifyFieldComment: "path",
-    ModifyNestedType: "path",
-    ModifyFieldName: "path",
-    ModifyFieldPosition: "path",
-    DropField: "path",
-}
-
-
-def changed_column(change: TableChange) -> str | None:
-    """Return the column whose definition a change modifies, under the same name and position."""
-    if (attribute := OF_DEFINITION.get(type(change))) is None:
-        return None
-    found = getattr(change, attribute)
-    return str(found[0] if isinstance(found, tuple) else found.name)
-
-
 def _group_key(index: int, change: TableChange) -> object:
-    if (name := changed_column(change)) is not None:
-        return name
-    return type(change) if isinstance(change, SetOption | ResetOption) else index
+    if change.redefined_column is not None:
+        return change.redefined_column
+    return type(change) if isinstance(change, OptionChange) else index
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,23 +18,13 @@ from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.secrets import mask, masked_value
 from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
-from schema_core.catalog.changes.application import as_table, as_written, normalized
 from schema_core.catalog.changes.former_names import (
     format_by_name,
     former_names_option,
     with_former_names,
 )
-from schema_core.catalog.changes.table_changes import (
-    AddColumn,
-    AddField,
-    DropColumn,
-    DropField,
-    ModifyColumnName,
-    ModifyFieldName,
-    ModifyNestedType,
-    ModifyPhysicalColumnType,
-    TableChange,
-)
+from schema_core.catalog.changes.normal_forms import as_table, as_written, normalized
+from schema_core.catalog.changes.table_changes import Path, TableChange, print_path
 from schema_core.catalog.managed import ManagedStorage, directory_of
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.own_options import without_own_options
@@ -48,7 +38,7 @@ from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
 from schema_core.mappings.stores import FLINK, TypeFinding
-from schema_core.migration.differences import Definition, Path, RenameHints, diff, invert
+from schema_core.migration.differences import Definition, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
     grouped_changes,
@@ -61,7 +51,6 @@ from schema_core.migration.rewrites import (
     create_statements,
     insert_statement,
     is_risk,
-    is_stored,
     rename_statements,
 )
 from schema_core.migration.targets import (
@@ -529,7 +518,7 @@ def _altered(
             risk
             for change in group.changes
             # files are read by both names
-            if not (writer.keeps_names and isinstance(change, ModifyColumnName | ModifyFieldName))
+            if not (writer.keeps_names and change.rename is not None)
             for risk in _risks(change, writer.target)
         )
         unread = [risk for risk in risks if risk.kind == "type-changed"]
@@ -560,31 +549,29 @@ def _groups(
 
 def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
     """Yield what a change puts at risk, by the rules of the target."""
-    gone = "the rows have it"
-    match change:
-        case DropColumn(column) if is_stored(column):
-            yield TypeFinding("field-dropped", (column.name,), gone)
-        case DropField(path, field):
-            yield TypeFinding("field-dropped", (*path, field.name), gone)
-        case ModifyPhysicalColumnType(column, DataType() as new):
-            found = target.rules.findings(type_of(column), new, (column.name,))
-            yield from filter(is_risk, found)
-        case ModifyNestedType(path, old, new):
-            yield from filter(is_risk, target.rules.findings(old, new, path))
-        case AddColumn(UnresolvedPhysicalColumn(name, DataType(is_nullable=False))):
-            yield TypeFinding("required-field-added", (name,), "the rows do not have it")
-        case AddField(path, field) if not field.data_type.is_nullable:
-            where = (*path, field.name)
-            yield TypeFinding("required-field-added", where, "the rows do not have it")
-        case ModifyColumnName(column, name) if is_stored(column) and target.rules is FLINK:
-            reason = f"rows that are read by name do not have {name!r}"
-            yield TypeFinding("field-dropped", (column.name,), reason)
-        case ModifyFieldName(path, field, name) if target.name in {"flink", "postgres"}:
-            # PostgreSQL keeps rows as documents, which no statement alters
-            reason = f"rows that are read by name do not have {name!r}"
-            yield TypeFinding("field-dropped", (*path, field.name), reason)
-        case _:
-            pass
+    for old, new in change.stored_changes():
+        if new is None and old is not None:
+            yield TypeFinding("field-dropped", old.path, "the rows have it")
+        elif old is None and new is not None:
+            is_required = isinstance(new.data_type, DataType) and not new.data_type.is_nullable
+            if new.in_files and is_required:
+                yield TypeFinding("required-field-added", new.path, "the rows do not have it")
+        elif old is not None and new is not None and old.path == new.path:
+            before, after = old.data_type, new.data_type
+            if not isinstance(before, DataType) or not isinstance(after, DataType):
+                raise RewriteNeeded(f"the type of {print_path(old.path)} is not resolved")
+            yield from filter(is_risk, target.rules.findings(before, after, old.path))
+        elif old is not None and new is not None and _reads_by_name(target, old.path):
+            reason = f"rows that are read by name do not have {new.path[-1]!r}"
+            yield TypeFinding("field-dropped", old.path, reason)
+
+
+def _reads_by_name(target: Target, path: Path) -> bool:
+    """Return whether a target has the rows of a column or field by its name."""
+    if len(path) == 1:
+        return target.rules is FLINK
+    # PostgreSQL keeps rows as documents, which no statement alters
+    return target.name in {"flink", "postgres"}
 
 
 #: Findings for which a statement fails, and leaves the rows as they are.
@@ -595,9 +582,7 @@ NARROWED = frozenset({"length-narrowed", "range-narrowed", "precision-narrowed"}
 
 def _loses(risks: tuple[TypeFinding, ...], group: ChangeGroup, writer: StatementWriter) -> bool:
     """Return whether the rows after the step differ from what undoing it would need."""
-    renamed = any(
-        isinstance(change, ModifyColumnName | ModifyFieldName) for change in group.changes
-    )
+    renamed = any(change.rename is not None for change in group.changes)
     converts = writer.target.name == "postgres" and not writer.accepts
     failing = FAILING | NARROWED if converts else FAILING
     return not renamed and any(risk.kind not in failing for risk in risks)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from schema_core.base.paths import join_names
 from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier
-from schema_core.catalog.changes.application import PARTS
+from schema_core.catalog.changes.table_changes import PARTS, describe
 from schema_core.catalog.objects import CatalogTable
-from schema_core.migration.descriptions import describe
 from schema_core.report.markup import code, items, lines, mark, page, scrolled, table, text
 from schema_core.schema.rendering import written_column
 

@@ -38,6 +38,7 @@ from schema_core.catalog.changes.table_changes import (
     ResetOption,
     SetOption,
     TableChange,
+    describe,
 )
 from schema_core.catalog.objects import CatalogTable
 from schema_core.mappings.dialects.engines import Engine, engine
@@ -53,8 +54,7 @@ from schema_core.migration.conversions import (
     Functions,
     convert,
 )
-from schema_core.migration.descriptions import describe
-from schema_core.migration.ordering import ChangeGroup, changed_column
+from schema_core.migration.ordering import ChangeGroup
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedPhysicalColumn,
@@ -198,7 +198,7 @@ def _flink_modify(
     writer: StatementWriter, change: TableChange, group: ChangeGroup
 ) -> Iterator[str]:
     """Write the whole definition: Flink's ALTER does not reach into types."""
-    line = stored_line(column_of(group.after, changed_column(change) or ""))
+    line = stored_line(column_of(group.after, change.redefined_column or ""))
     yield writer.alter(f"MODIFY {line}")
 
 
@@ -330,7 +330,7 @@ def _postgres_type(
     writer: StatementWriter, change: TableChange, group: ChangeGroup
 ) -> Iterator[str]:
     """Write the statements from the type before the group to that after it."""
-    name = changed_column(change) or ""
+    name = change.redefined_column or ""
     old, new = (type_of(column_of(one, name)) for one in (group.before, group.after))
     quoted, types = writer.name(name), (writer.type(old), writer.type(new))
     if new.is_nullable and not old.is_nullable:

@@ -14,8 +14,8 @@ from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.text import escaped, quote_identifier, show
-from schema_core.catalog.changes.application import as_table, normalized
 from schema_core.catalog.changes.former_names import FormerNames
+from schema_core.catalog.changes.normal_forms import as_table, normalized
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind

@@ -17,19 +17,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.catalog.changes.application import normal_type, steps_of
+from schema_core.catalog.changes.normal_forms import normal_type, steps_of
 from schema_core.catalog.changes.table_changes import (
-    AddColumn,
-    AddField,
-    DropColumn,
-    DropField,
-    ModifyColumn,
-    ModifyColumnName,
-    ModifyFieldName,
-    ModifyNestedType,
-    ModifyPhysicalColumnType,
-    ResetOption,
+    OptionChange,
+    Path,
     SetOption,
+    StoredPart,
     TableChange,
     print_path,
 )
@@ -53,8 +46,6 @@ POSITIONAL: Final = frozenset({"raw", "text"})
 #: Formats whose files list their columns, so that a reader sees which names a file has.
 LISTED: Final = frozenset({"parquet", "orc"})
 
-#: The path of a column or of a field within it, by the current names, as in changes.
-Path: TypeAlias = tuple[str, ...]
 #: A change of one name: the old path, None for what is new; the new path, None for what is dropped.
 NameChange: TypeAlias = tuple[Path | None, Path | None]
 
@@ -309,14 +300,12 @@ def paths_of(columns: Iterable[UnresolvedColumn]) -> dict[Path, None]:
     >>> list(paths_of(columns))
     [('r',), ('r', 'element', 'x')]
     """
-    found: dict[Path, None] = {}
-    for column in columns:
-        if isinstance(column, UnresolvedPhysicalColumn):
-            found[column.name,] = None
-            type_ = normal_type(column.data_type)
-            if isinstance(type_, DataType):
-                found |= _field_paths(type_, (column.name,))
-    return found
+    parts = (
+        StoredPart((column.name,), column.data_type)
+        for column in columns
+        if isinstance(column, UnresolvedPhysicalColumn)
+    )
+    return {path: None for part in parts for path in _paths_of_part(part)}
 
 
 def _field_paths(type_: DataType, path: Path) -> dict[Path, None]:
@@ -341,37 +330,21 @@ def replaced_names(before: Iterable[Path], after: Iterable[Path]) -> list[NameCh
 
 def name_changes(changes: Iterable[TableChange]) -> list[NameChange]:
     """Return the changes of names of physical columns and their fields among those of a table."""
-    return [pair for change in changes for pair in _name_changes(change)]
+    result: list[NameChange] = []
+    for old, new in (pair for change in changes for pair in change.stored_changes()):
+        if old is not None and new is not None and old.path != new.path:
+            result += [(old.path, new.path)] if old.in_files else []
+        else:
+            result += replaced_names(_paths_of_part(old), _paths_of_part(new))
+    return result
 
 
-def _name_changes(change: TableChange) -> list[NameChange]:
-    match change:
-        case AddColumn(column):
-            return replaced_names((), paths_of([column]))
-        case DropColumn(column):
-            return replaced_names(paths_of([column]), ())
-        case ModifyColumnName(UnresolvedPhysicalColumn(old), new):
-            return [((old,), (new,))]
-        case ModifyColumn(before, after):
-            return replaced_names(paths_of([before]), paths_of([after]))
-        case ModifyPhysicalColumnType(UnresolvedPhysicalColumn(name) as column, type_):
-            new_column = UnresolvedPhysicalColumn(name, type_)
-            return replaced_names(paths_of([column]), paths_of([new_column]))
-        case AddField(path, field):
-            return replaced_names((), _paths_of_field(path, field.name, field.data_type))
-        case DropField(path, field):
-            return replaced_names(_paths_of_field(path, field.name, field.data_type), ())
-        case ModifyNestedType(path, before_type, after_type):
-            return replaced_names(_field_paths(before_type, path), _field_paths(after_type, path))
-        case ModifyFieldName(path, field, new):
-            return [((*path, field.name), (*path, new))]
-        case _:
-            return []
-
-
-def _paths_of_field(path: Path, name: str, type_: DataType) -> dict[Path, None]:
-    where = (*path, name)
-    return {where: None, **_field_paths(type_, where)}
+def _paths_of_part(part: StoredPart | None) -> dict[Path, None]:
+    if part is None or not part.in_files:
+        return {}
+    type_ = normal_type(part.data_type)
+    within = _field_paths(type_, part.path) if isinstance(type_, DataType) else {}
+    return {part.path: None, **within}
 
 
 def changed_by(
@@ -393,7 +366,7 @@ def changed_by(
             sets; as `with_former_names`.
     """
     for change in changes:
-        if isinstance(change, SetOption | ResetOption):
+        if isinstance(change, OptionChange):
             require_no_own_options([change.key])
     stored = with_former_names(table, name_changes(changes), storage)
     if stored is table:

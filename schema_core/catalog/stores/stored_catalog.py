@@ -14,8 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
-from schema_core.catalog.changes.application import require_consistent
-from schema_core.catalog.changes.table_changes import TableChange
+from schema_core.catalog.changes.table_changes import TableChange, require_consistent
 from schema_core.catalog.managed import DeferredStorage
 from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.objects import (

@@ -15,12 +15,11 @@ from rich.console import Console
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, join_names
 from schema_core.base.text import escaped
-from schema_core.catalog.changes.table_changes import TableChange
+from schema_core.catalog.changes.table_changes import TableChange, describe
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
-from schema_core.migration.descriptions import describe
 from schema_core.migration.differences import diff, likely_renames
 from schema_core.migration.rendering import side_by_side
 from schema_core.report.markup import section

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-    from schema_core.catalog.changes.former_names import FormerNames, Path
+    from schema_core.catalog.changes.former_names import FormerNames
+    from schema_core.catalog.changes.table_changes import Path
     from schema_core.types import RowField
 
 #: How many footers are read at once: reading them is bound by the file system.

@@ -17,8 +17,8 @@ from urllib.parse import unquote
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
-from schema_core.catalog.changes.former_names import LISTED, FormerNames, Path
-from schema_core.catalog.changes.table_changes import print_path
+from schema_core.catalog.changes.former_names import LISTED, FormerNames
+from schema_core.catalog.changes.table_changes import Path, print_path
 from schema_core.connectors.files.csv_files import (
     CONTENT,
     EMPTY_IS_NULL,

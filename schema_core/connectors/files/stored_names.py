@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-    from schema_core.catalog.changes.former_names import FormerNames, Path
+    from schema_core.catalog.changes.former_names import FormerNames
+    from schema_core.catalog.changes.table_changes import Path
 
 #: The names in a file that are not the current ones, by the current paths, in their order.
 StoredNames: TypeAlias = "tuple[tuple[Path, str], ...]"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.changes.application import apply, as_written
 from schema_core.catalog.changes.former_names import changed_by, with_former_names
-from schema_core.catalog.changes.table_changes import TableChange
+from schema_core.catalog.changes.normal_forms import as_written
+from schema_core.catalog.changes.table_changes import TableChange, apply
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from schema_core.catalog.changes.application import apply, normal_type, steps_of
 from schema_core.catalog.changes.former_names import NameChange, paths_of, replaced_names
-from schema_core.catalog.changes.table_changes import ModifyFieldName, print_path
+from schema_core.catalog.changes.normal_forms import normal_type, steps_of
+from schema_core.catalog.changes.table_changes import ModifyFieldName, apply, print_path
 from schema_core.catalog.objects import CatalogTable
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.mappings.dialects.definitions import (

@@ -1,0 +1,180 @@
+"""The normal form of definitions, in which they are compared: types are values, SQL is printed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar, assert_never
+
+from schema_core.base.arguments import require_instance
+from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.resolve import origin
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.schema.columns import (
+    ResolvedExpression,
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+    Written,
+    WrittenType,
+    plain,
+)
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema, unresolve
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.printer import print_expression
+from schema_core.sql.syntax import Call, walk
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DistinctType,
+    MapType,
+    MultisetType,
+    RowType,
+    StructuredType,
+    parse_type,
+)
+
+T = TypeVar("T")
+Table = TypeVar("Table", Schema, CatalogTable)
+
+
+def normal_type(written: WrittenType) -> WrittenType:
+    """Return a type as a value, with user-defined types by name; a string that is not one stays.
+
+    >>> print(normal_type("string NOT NULL"))
+    VARCHAR(2147483647) NOT NULL
+    """
+    try:
+        if isinstance(written, str):
+            return plain(parse_type(written))
+        if not isinstance(written, DataType):
+            return written
+        if any(isinstance(node, DistinctType | StructuredType) for node in written.walk()):
+            return parse_type(written.as_serializable_string())
+    except SchemaCoreError:
+        return written
+    return plain(written)
+
+
+def normal_expression(written: Written) -> Written:
+    """Return an expression in the SQL that the printer writes; SQL that does not parse stays.
+
+    >>> print(normal_expression(SqlExpression("price*2")))
+    [`price` * 2]
+    """
+    if isinstance(written, ResolvedExpression):
+        written = SqlExpression(written.as_serializable_string())
+    try:
+        tree = written.syntax or parse_expression(written.text)
+        if any(isinstance(node, Call) and node.inline is not None for node in walk(tree)):
+            return written
+        return SqlExpression(print_expression(tree))
+    except SchemaCoreError:
+        return SqlExpression(written.text)
+
+
+def normal_column(column: UnresolvedColumn) -> UnresolvedColumn:
+    """Return a column whose type and expression have their normal form.
+
+    A metadata key that repeats the name of its column is left out.
+    """
+    match column:
+        case UnresolvedPhysicalColumn(name, type_, comment):
+            return UnresolvedPhysicalColumn(name, normal_type(type_), comment)
+        case UnresolvedComputedColumn(name, expression, comment):
+            return UnresolvedComputedColumn(name, normal_expression(expression), comment)
+        case UnresolvedMetadataColumn(name, type_, key, virtual, comment):
+            key = None if key == name else key
+            return UnresolvedMetadataColumn(name, normal_type(type_), key, virtual, comment)
+        case _:
+            assert_never(column)
+
+
+def normal_part(part: T) -> T:
+    """Return a watermark whose expression has its normal form; other parts have one form only."""
+    if isinstance(part, UnresolvedWatermarkSpec):
+        return replace(part, watermark_expression=normal_expression(part.watermark_expression))
+    return part
+
+
+def normalized(table: Table) -> Table:
+    """Return a schema or table in the normal form in which definitions are compared.
+
+    Types are values, not strings; expressions are in the SQL that the printer writes. A resolved
+    table gives its unresolved form, in which types have their full names.
+
+    Raises:
+        UnsupportedError: for an expression of a resolved schema that has no SQL.
+        SchemaError: with code `wrong-argument` for anything else.
+
+    >>> schema = Schema.new_builder().column("a", "string").column_by_expression("b", "a||'!'")
+    >>> print(normalized(schema.build()))
+    (
+      `a` STRING,
+      `b` AS [`a` || '!']
+    )
+    """
+    if isinstance(table, Schema):
+        return replace(
+            table,
+            columns=tuple(map(normal_column, table.columns)),
+            watermark_specs=tuple(map(normal_part, table.watermark_specs)),
+        )
+    require_instance(table, CatalogTable, "the table", "a schema or a table")
+    written = origin(table)
+    return replace(written, schema=normalized(written.schema))
+
+
+def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable:
+    """Return a table; a schema is one without options.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything else.
+    """
+    if isinstance(definition, CatalogTable):
+        return definition
+    if isinstance(definition, ResolvedSchema):
+        return CatalogTable(unresolve(definition))
+    kinds = (Schema, ResolvedSchema, CatalogTable)
+    require_instance(definition, kinds, "the definition", "a schema or a table")
+    return CatalogTable(definition)
+
+
+def as_written(table: CatalogTable) -> CatalogTable:
+    """Return the unresolved definition of a table, with the names of types as they are written."""
+    return CatalogTable(
+        table.schema,
+        table.partition_keys,
+        options=table.options,
+        comment=table.comment,
+        distribution=table.distribution,
+        snapshot=table.snapshot,
+    )
+
+
+def stale_change(problem: str, hint: str | None = None) -> SchemaError:
+    """Return the error of a change that was made for another state."""
+    hint = hint or "compare the current definition with the new one again"
+    return SchemaError(problem, code="change-does-not-fit", hint=hint)
+
+
+#: type -> the names of its children in paths; those of a row are its fields
+STEPS: dict[type[DataType], tuple[str, ...]] = {
+    ArrayType: ("element",),
+    MultisetType: ("element",),
+    MapType: ("key", "value"),
+}
+
+
+def steps_of(type_: DataType) -> list[str]:
+    """Return the names of the children of a type in paths; none for types without a path within.
+
+    >>> steps_of(MapType(RowType(), RowType()))
+    ['key', 'value']
+    """
+    if isinstance(type_, RowType):
+        return type_.field_names()
+    return list(STEPS.get(type(type_), ()))
