@@ -29,7 +29,7 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 #: Packages in the order of the layers.
 LAYERS = (
-    "", "base", "errors", "report", "types", "sql", "expressions", "schema", "query", "catalog",
+    "base", "errors", "report", "types", "sql", "expressions", "schema", "query", "catalog",
     "mappings", "properties", "environment", "migration", "spark", "connectors", "catalogs",
     "pyflink", "cli", "testing",
 )  # fmt: skip
@@ -41,24 +41,24 @@ def sentence(module: Path) -> str:
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
-def modules(package: Path) -> Iterator[Path]:
-    """The modules of a package and of the packages below it, in reading order."""
-    yield from sorted(path for path in package.glob("*.py") if path.name != "__init__.py")
-    for below in sorted(path.parent for path in package.glob("*/__init__.py")):
-        yield from modules(below)
+def packages(directory: Path) -> Iterator[Path]:
+    """A package and the packages below it, in reading order."""
+    yield directory
+    for initializer in sorted(directory.glob("*/__init__.py")):
+        yield from packages(initializer.parent)
 
 
 def files() -> str:
-    """A table for each package: file and what it holds."""
-    core, lines = ROOT / "schema_core", []
+    """A table of all packages: what each holds, and the names of its modules."""
+    core = ROOT / "schema_core"
+    lines = ["| package | holds | modules |", "|---|---|---|"]
     for layer in LAYERS:
-        package = core / layer if layer else core
-        found = sorted(core.glob("*.py")) if not layer else list(modules(package))
-        title = f"{layer}/: {sentence(package / '__init__.py')}" if layer else "Top-level modules"
-        lines += [f"### {title}", "", "| file | holds |", "|---|---|"]
-        lines += [f"| `{one.relative_to(package)}` | {sentence(one)} |" for one in found]
-        lines += [""]
-    return "\n".join(lines)
+        for package in packages(core / layer):
+            modules = (file.stem for file in sorted(package.glob("*.py")))
+            names = ", ".join(f"`{name}`" for name in modules if name != "__init__")
+            contents = sentence(package / "__init__.py")
+            lines.append(f"| `{package.relative_to(core)}/` | {contents} | {names} |")
+    return "\n".join([*lines, ""])
 
 
 def agreement() -> str:
