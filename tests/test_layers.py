@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.structure import (
+    Module,
+    imported_names,
+    imports_of,
+    layer_of,
+    layers_of,
+    read_package,
+)
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
@@ -99,97 +106,22 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
 }
 
 
-def layer_of(file: Path) -> str:
-    """The first name below the package; its own files of public names are the front door."""
-    first = file.relative_to(PACKAGE).parts[0].partition(".")[0]
-    return "front door" if first == "__init__" else first
-
-
-def modules(file: Path) -> Iterator[str]:
-    """Every module a file imports, inside functions and under TYPE_CHECKING too."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        match node:
-            case ast.Import(names=names):
-                yield from (name.name for name in names)
-            case ast.ImportFrom(module="schema_core", names=names):
-                yield from (f"schema_core.{name.name}" for name in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield module
-            case ast.ImportFrom():
-                yield f"{file.name}: relative import"
-            case ast.Call(
-                func=ast.Name(id="import_module" | "__import__")
-                | ast.Attribute(attr="import_module"),
-                args=[ast.Constant(value=str(module)), *_],
-            ):
-                yield module
-
-
-def layers(file: Path) -> Iterator[str]:
-    """The layers a file reaches; a name of schema_core/__init__.py is the front door."""
-    for module in modules(file):
-        first, *rest = module.split(".")
-        if first == "schema_core":
-            yield rest[0] if rest and rest[0] in MAY_IMPORT else "front door"
-
-
-def module_name(file: Path) -> str:
-    """The name that a file is imported by."""
-    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
-MODULES = {module_name(file): file for file in FILES if file.suffix == ".py"}
-
-
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def imports_at_runtime(node: ast.AST, *, late: bool = False) -> Iterator[tuple[str, bool]]:
-    """The modules of the package that a tree imports, and whether within a function."""
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.Import(names=names):
-                yield from ((name.name, late) for name in names if name.name in MODULES)
-            case ast.ImportFrom(module=str(module), names=names):
-                targets = {f"{module}.{name.name}" for name in names} & MODULES.keys()
-                if len(targets) < len(names) and module in MODULES:
-                    targets.add(module)
-                yield from ((target, late) for target in targets)
-            case ast.expr():
-                continue  # imports are statements, which no expression contains
-            case _ if not is_type_checking(child):
-                within = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-                yield from imports_at_runtime(child, late=late or within)
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def imported() -> dict[str, set[tuple[str, bool]]]:
-    """The modules that each module imports, and whether within a function.
-
-    A fixture, because every worker imports this file: parsing the package takes seconds.
-    """
-    return {
-        module: set(imports_at_runtime(ast.parse(file.read_text(encoding="utf-8"))))
-        for module, file in MODULES.items()
-    }
+def modules() -> dict[str, Module]:
+    """The modules of the package; a fixture, because every worker imports this file."""
+    return read_package(PACKAGE)
 
 
-def test_modules_do_not_import_each_other_in_a_cycle(
-    imported: dict[str, set[tuple[str, bool]]],
-) -> None:
-    """Wherever the import is: one in a function only hides the cycle."""
-    graph = {module: {target for target, _ in found} for module, found in imported.items()}
-
-    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
-
-
-def test_an_import_in_a_function_has_a_reason(imported: dict[str, set[tuple[str, bool]]]) -> None:
+def test_an_import_in_a_function_has_a_reason(modules: dict[str, Module]) -> None:
     late = {
-        (MODULES[module].relative_to(PACKAGE).as_posix(), target)
-        for module, found in imported.items()
-        for target, is_late in found
-        if is_late
+        (module.file.relative_to(PACKAGE).as_posix(), found.module)
+        for module in modules.values()
+        for found in imports_of(module.tree, modules)
+        if found.in_function and not found.for_types
     }
 
     assert late == set(IMPORTED_LATE)
@@ -200,15 +132,15 @@ def test_layer_imports_only_lower_layers(layer: str) -> None:
     reached = {
         (target, str(file.relative_to(PACKAGE)))
         for file in FILES
-        if layer_of(file) == layer
-        for target in layers(file)
+        if layer_of(PACKAGE, file) == layer
+        for target in layers_of(tree_of(file), MAY_IMPORT)
     }
 
     assert set() == {pair for pair in reached if pair[0] not in MAY_IMPORT[layer] | {layer}}
 
 
 def test_every_file_belongs_to_a_layer() -> None:
-    assert set() == {layer_of(file) for file in FILES} - set(MAY_IMPORT)
+    assert set() == {layer_of(PACKAGE, file) for file in FILES} - set(MAY_IMPORT)
 
 
 def test_layers_above_the_base_have_no_cycle() -> None:
@@ -225,7 +157,7 @@ def test_layers_above_the_base_have_no_cycle() -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_third_parties_are_imported_only_by_their_files(file: Path) -> None:
     place = file.relative_to(PACKAGE).as_posix()
-    foreign = {module.split(".")[0] for module in modules(file)}
+    foreign = {module.split(".")[0] for module in imported_names(tree_of(file))}
     foreign -= sys.stdlib_module_names | {"schema_core"}
 
     assert set() == {name for name in foreign if not place.startswith(MAY_USE.get(name, ("-",)))}
