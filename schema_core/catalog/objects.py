@@ -12,15 +12,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType, NoneType
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.masking import QueryText
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier, show
-from schema_core.errors import NotFoundError, SchemaError
+from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema
@@ -131,21 +132,6 @@ class TableDistribution:
 
 #: The query of a view as written, and with all names qualified.
 QUERIES = ("original_query", "expanded_query")
-
-#: Entry points of the codec of property maps: this layer does not import it (decision 7).
-PROPERTY_MAPS = "schema_core.property_maps"
-
-
-def _property_maps() -> Any:
-    from importlib.metadata import entry_points  # slow to import
-
-    for entry in entry_points(group=PROPERTY_MAPS, name="tables"):
-        return entry.load()
-    raise NotFoundError(
-        "the codec of property maps is not installed",
-        code="not-discovered",
-        hint="install schema-core: its entry points name the codec",
-    )
 
 
 def _written(schema: Schema | TableSchema) -> Schema:
@@ -265,7 +251,7 @@ class CatalogTable(CatalogBaseTable):
         >>> table.to_properties()
         {'schema.0.name': 'id', 'schema.0.data-type': 'INT'}
         """
-        properties: dict[str, str] = _property_maps().encode(self)
+        properties: dict[str, str] = load_higher("encode_table")(self)
         return properties
 
     @staticmethod
@@ -276,7 +262,7 @@ class CatalogTable(CatalogBaseTable):
             SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
                 `reserved-option` for an option that only this library sets, in its catalogs.
         """
-        table: CatalogTable = _property_maps().decode(properties)
+        table: CatalogTable = load_higher("decode_table")(properties)
         return table
 
 

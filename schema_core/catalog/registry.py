@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from schema_core.base.extras import extra_of, install_hint
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.base.plugins import CATALOGS, find, list_entries
 from schema_core.base.secrets import mask
 from schema_core.base.text import is_blank, show
 from schema_core.catalog.api import Catalog, sorted_names
@@ -149,54 +149,29 @@ TYPE = "type"
 #: Options that every type of catalog takes.
 IMPLICIT = frozenset({"property-version"})
 
-#: Where other packages, and the layers above, offer types of catalogs: entry points of this group.
-CATALOGS = "schema_core.catalogs"
-
-#: type of catalog -> how it is made, of those that need nothing but the core
-FACTORIES: dict[str, CatalogFactory] = {
-    "generic_in_memory": CatalogFactory(
-        frozenset({"default-database"}),
-        lambda name, options: InMemoryCatalog(name, options.get("default-database", "default")),
-    ),
-}
+#: The catalogs in memory.
+GENERIC_IN_MEMORY = CatalogFactory(
+    frozenset({"default-database"}),
+    lambda name, options: InMemoryCatalog(name, options.get("default-database", "default")),
+)
 
 
 def factory_of(kind: str) -> CatalogFactory:
-    """How catalogs of this type are made: ours first, then those that packages offer.
+    """Return how catalogs of a type are made.
 
     Raises:
         SchemaError: with code `unknown-catalog-type` if there is no such type,
-            `ambiguous-identifier` if several packages offer it.
+            `ambiguous-identifier` if several packages provide it.
         NotFoundError: with code `not-loadable` if it cannot be loaded.
     """
-    if kind in FACTORIES:
-        return FACTORIES[kind]
-    from importlib.metadata import entry_points  # slow to import
-
-    offered = list(entry_points(group=CATALOGS, name=kind))
-    if not offered:
-        known = sorted({*FACTORIES, *entry_points(group=CATALOGS).names})
+    factory: object = find(CATALOGS, kind)
+    if factory is None:
+        names = sorted({entry.identifier for entry in list_entries(CATALOGS)})
         raise SchemaError(
             f"unknown catalog type {kind!r}",
             code="unknown-catalog-type",
-            hint=f"use one of {', '.join(known)}",
+            hint=f"use one of {', '.join(names)}",
         )
-    if len(offered) > 1:
-        targets = ", ".join(sorted(one.value for one in offered))
-        raise SchemaError(
-            f"several packages provide the catalog type {kind!r}: {targets}",
-            code="ambiguous-identifier",
-            hint="uninstall all but one",
-        )
-    try:
-        factory: object = offered[0].load()
-    except Exception as error:
-        name = error.name if isinstance(error, ModuleNotFoundError) else None
-        raise NotFoundError(
-            f"catalogs of the type {kind!r} cannot be loaded: {type(error).__name__}: {error}",
-            code="not-loadable",
-            hint=install_hint(name) if name and extra_of(name) else None,
-        ) from error
     if not isinstance(factory, CatalogFactory):
         raise NotFoundError(
             f"the entry point of the catalog type {kind!r} must name a CatalogFactory, "

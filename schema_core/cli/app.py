@@ -85,7 +85,7 @@ COMMANDS = {
     "doctor": CommandSpec(
         "doctor",
         "doctor",
-        "Show versions, extras, Java, entry points, why something cannot be used, and caches.",
+        "Show versions, extras, Java, implementations, why something cannot be used, and caches.",
     ),
     "check": CommandSpec(
         "resolve",

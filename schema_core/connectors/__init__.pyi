@@ -1,3 +1,4 @@
+from schema_core.base.plugins import discover as discover
 from schema_core.connectors.files.file_formats import Format as Format
 from schema_core.environment.connector import Ability as Ability
 from schema_core.environment.connector import Boundedness as Boundedness
@@ -9,7 +10,6 @@ from schema_core.environment.connector import Visibility as Visibility
 from schema_core.environment.connector import opened as opened
 from schema_core.environment.connector import require_abilities as require_abilities
 from schema_core.environment.connector import using as using
-from schema_core.environment.discovery import discover as discover
 from schema_core.environment.options import ConfigOption as ConfigOption
 from schema_core.environment.options import boolean as boolean
 from schema_core.environment.options import choice as choice

@@ -15,10 +15,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import CONNECTORS, require
 from schema_core.base.secrets import without_secrets
 from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import (
     ConfigOption,
     choice,
@@ -238,7 +238,7 @@ def find_connector(options: Mapping[str, str]) -> Connector:
 
     Raises:
         SchemaError: with code `missing-connector` when there is no option `connector`.
-        NotFoundError, SchemaError: as `schema_core.environment.discovery.require`.
+        NotFoundError, SchemaError: as `schema_core.base.plugins.require`.
     """
     if "connector" not in options:
         raise SchemaError(

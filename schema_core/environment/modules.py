@@ -1,16 +1,25 @@
-"""Modules of functions as users pass them to an environment, and their list."""
+"""Functions and modules of functions, as users pass them to an environment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Self
+from typing import Self, TypeAlias
 
 from schema_core.base.arguments import require_instance
+from schema_core.base.plugins import FUNCTIONS, find
 from schema_core.base.text import show
-from schema_core.environment.discovery import Given
+from schema_core.catalog.functions import Definition, FunctionClass, declaration_of
+from schema_core.catalog.objects import CatalogFunction
+from schema_core.errors import SchemaError
+from schema_core.expressions.user_functions import UserDefinedFunction, UserFunction
+
+#: What a function may be made of: the name of a class, a declaration, or a function of Python.
+FunctionArgument: TypeAlias = (
+    str | FunctionClass | UserFunction | UserDefinedFunction | type[UserDefinedFunction]
+)
 
 
-class Module(Mapping[str, Given]):
+class Module(Mapping[str, FunctionArgument]):
     """Functions by name, which `TableEnvironment.load_module` loads together.
 
     >>> from schema_core.pyflink.table.udf import udf
@@ -20,13 +29,13 @@ class Module(Mapping[str, Given]):
     ['twice']
     """
 
-    def __init__(self, functions: Mapping[str, Given]) -> None:
+    def __init__(self, functions: Mapping[str, FunctionArgument]) -> None:
         require_instance(functions, Mapping, "functions")
         self._functions = dict(functions)
         for name in self._functions:
             require_instance(name, str, "the name of a function")
 
-    def __getitem__(self, name: str) -> Given:
+    def __getitem__(self, name: str) -> FunctionArgument:
         return self._functions[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -73,3 +82,37 @@ class ModuleEntry(tuple[str, bool]):
 
     def __repr__(self) -> str:
         return f"ModuleEntry{{name='{self[0]}', used={str(self[1]).lower()}}}"
+
+
+def to_definition(function: FunctionArgument) -> Definition:
+    """Return the definition of a function from a class name, a declaration or a Python function."""
+    if isinstance(function, FunctionClass):
+        return function
+    if isinstance(function, str):
+        return CatalogFunction.create_instance(function, "Java")
+    require_instance(function, object if callable(function) else UserDefinedFunction, "function")
+    return declaration_of(function)
+
+
+def to_definitions(name: str, module: object) -> Mapping[str, Definition]:
+    """Return the functions of a module by name.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for an object that is not a mapping of functions.
+    """
+    if not isinstance(module, Mapping) or not all(isinstance(key, str) for key in module):
+        raise SchemaError(
+            f"the module {name} must be a mapping from names to functions, got {show(module)}",
+            code="wrong-argument",
+        )
+    return {key: to_definition(function) for key, function in module.items()}
+
+
+def load_installed_module(name: str) -> Mapping[str, Definition] | None:
+    """Return the functions of a module that an installed package provides, or None.
+
+    Raises:
+        NotFoundError, SchemaError: as `schema_core.base.plugins.find` and `to_definitions`.
+    """
+    module = find(FUNCTIONS, name)
+    return None if module is None else to_definitions(name, module)

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import PLANNERS, require
 from schema_core.catalog.own_options import require_no_own_options
-from schema_core.environment.discovery import PLANNERS, require
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
@@ -243,7 +243,7 @@ def find_planner(identifier: str, context: PlannerContext) -> Planner:
     """Return the installed planner with an identifier.
 
     Raises:
-        NotFoundError, SchemaError: as `schema_core.environment.discovery.require`.
+        NotFoundError, SchemaError: as `schema_core.base.plugins.require`.
     """
     planner: Planner = require(PLANNERS, identifier)(context)
     return planner

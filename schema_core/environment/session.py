@@ -44,11 +44,11 @@ from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, Tempo
 from schema_core.catalog.unfinished import ISOLATED, Mark
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
-from schema_core.environment.discovery import offered_module
 from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.jobs.graph import HookFactories, JobGraph, JobStatusHook
 from schema_core.environment.jobs.run import submit
 from schema_core.environment.jobs.session_jobs import SessionJobs
+from schema_core.environment.modules import load_installed_module
 from schema_core.environment.options import (
     METADATA_CHECK,
     PIPELINE_NAME,
@@ -137,7 +137,7 @@ class Session:
         )
         self.temporary: TemporaryObjects = TemporaryObjects(self.shadowing.admit)
         self.functions: FunctionCatalog = FunctionCatalog(
-            self.registry, Modules(offered_module), admit=self.shadowing.admit
+            self.registry, Modules(load_installed_module), admit=self.shadowing.admit
         )
         self.types: TypeManager = TypeManager(self.registry, self.temporary)
         self.resolver: SchemaResolver = SchemaResolver(

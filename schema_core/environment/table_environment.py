@@ -19,10 +19,14 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
-from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.lineage import Lineage, lineage
-from schema_core.environment.modules import ModuleEntry
+from schema_core.environment.modules import (
+    FunctionArgument,
+    ModuleEntry,
+    to_definition,
+    to_definitions,
+)
 from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
 from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
@@ -933,18 +937,18 @@ class TableEnvironment:
             functions.create(identifier, function, ignore_if_exists)
 
     @validate_arguments(name=str)
-    def create_temporary_system_function(self, name: str, function: Given) -> None:
+    def create_temporary_system_function(self, name: str, function: FunctionArgument) -> None:
         """Create a temporary system function, which hides a built-in one.
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
             SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
-        definition = definition_of(function)
+        definition = to_definition(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
 
     @validate_arguments(path=str)
-    def create_temporary_function(self, path: str, function: Given) -> None:
+    def create_temporary_function(self, path: str, function: FunctionArgument) -> None:
         """Create a temporary function.
 
         FLIP-64: a path of one part makes a temporary system function.
@@ -959,7 +963,7 @@ class TableEnvironment:
             self.create_temporary_system_function(parsed.object_name, function)
             return
         identifier = self._session.registry.qualify(parsed)
-        definition = definition_of(function)
+        definition = to_definition(function)
         self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
 
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
@@ -1032,7 +1036,9 @@ class TableEnvironment:
     # --- modules -------------------------------------------------------------------------------
 
     @validate_arguments(module_name=str)
-    def load_module(self, module_name: str, module: Mapping[str, Given] | None = None) -> None:
+    def load_module(
+        self, module_name: str, module: Mapping[str, FunctionArgument] | None = None
+    ) -> None:
         """Load a module and use it after all others.
 
         Args:
@@ -1047,7 +1053,7 @@ class TableEnvironment:
         if module is None:
             modules.load(module_name)
         else:
-            modules.add(module_name, module_of(module_name, module))
+            modules.add(module_name, to_definitions(module_name, module))
 
     @validate_arguments(module_name=str)
     def unload_module(self, module_name: str) -> None:
@@ -1158,7 +1164,7 @@ class TableEnvironment:
         warn_deprecated("insert_into", "Table.execute_insert")
         return require_table(table, self._session).execute_insert(target_path)
 
-    def register_function(self, name: str, function: Given) -> None:
+    def register_function(self, name: str, function: FunctionArgument) -> None:
         """As `create_temporary_system_function`."""
         warn_deprecated("register_function", "create_temporary_system_function")
         self.create_temporary_system_function(name, function)

@@ -1,4 +1,4 @@
-"""Property maps for the methods of `CatalogTable`, which finds this module by its entry point."""
+"""Property maps for the methods of `CatalogTable`, which finds them through `base.plugins`."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from typing import (
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import DDL, find, list_entries
 from schema_core.base.text import is_blank, show
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.expressions.fluent import Expression
@@ -55,15 +56,12 @@ from schema_core.types import DataType, RowType, UnresolvedDataType, parse_type
 
 # --- the DDL of other engines ---------------------------------------------------------------------
 
-#: Entry points of the translators: this layer imports none of them (decision 7).
-GROUP = "schema_core.ddl"
-
 OnLoss: TypeAlias = Literal["error", "note", "accept"]
 Answer = TypeVar("Answer")
 
 
 class Translator(Protocol):
-    """Interface of the module or object that an entry point loads.
+    """Interface of an implementation of the group `schema_core.ddl`.
 
     Both methods raise `NotFoundError` with code `unknown-dialect` for unsupported engines.
     """
@@ -102,10 +100,8 @@ def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
 
 
 def _translators() -> Iterator[Translator]:
-    from importlib.metadata import entry_points  # slow to import
-
-    for entry in entry_points(group=GROUP):
-        yield entry.load()
+    for entry in list_entries(DDL):
+        yield find(DDL, entry.identifier)
 
 
 __all__ = [

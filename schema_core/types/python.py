@@ -18,6 +18,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
+from schema_core.base.plugins import TYPE_READERS, find
 from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import SchemaError, at
 from schema_core.types import atomic
@@ -69,8 +70,6 @@ CLASSES: dict[Any, DataType] = {
     dt.timedelta:     DayTimeIntervalType(DayTime.SECOND),
 }  # fmt: skip
 
-#: Entry points that convert types of other libraries, named by the top-level package.
-READERS = "schema_core.type_readers"
 #: Method of an object that returns its data type.
 PROTOCOL = "__schema_core_type__"
 
@@ -119,12 +118,10 @@ def _of_value(description: object) -> DataType:
         return _of(description.__value__)
     if not isinstance(description, type) and hasattr(description, PROTOCOL):
         return _of(getattr(description, PROTOCOL)())
-    from importlib.metadata import entry_points  # slow to import
-
     package = type(description).__module__.partition(".")[0]
-    for entry in entry_points(group=READERS, name=package):
-        read: Callable[[object], DataType] = entry.load()
-        return read(description)
+    if (read := find(TYPE_READERS, package)) is not None:
+        data_type: DataType = read(description)
+        return data_type
     raise SchemaError(
         f"{show(description)} has no data type",
         code="data-type-not-inferred",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from schema_core.catalog import registry
+from schema_core.base import plugins
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.registry import (
     CatalogFactory,
@@ -48,7 +48,13 @@ def factories(monkeypatch: pytest.MonkeyPatch) -> None:
         "keys": CatalogFactory(frozenset({"url"}), make),
         "wrong": CatalogFactory((), make_nothing),
     }.items():
-        monkeypatch.setitem(registry.FACTORIES, kind, factory)
+        register(monkeypatch, kind, factory)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, kind: str, factory: object) -> None:
+    """Register an object as the factory of a type of catalog."""
+    monkeypatch.setattr(sys.modules[__name__], f"factory_{kind}", factory, raising=False)
+    monkeypatch.setitem(plugins.OWN[plugins.CATALOGS], kind, f"{__name__}:factory_{kind}")
 
 
 def create(kind: str, **options: str) -> Catalog:
@@ -121,13 +127,7 @@ def test_an_object_that_is_not_a_factory_is_refused(options: Any, function: Any)
 
 
 def test_an_entry_point_must_name_a_factory(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Entry:
-        value = "somewhere:something"
-
-        def load(self) -> object:
-            return InMemoryCatalog
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [Entry()])
+    register(monkeypatch, "nothing", InMemoryCatalog)
     with pytest.raises(NotFoundError) as caught:
         factory_of("nothing")
 

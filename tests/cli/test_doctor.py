@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.base.plugins import CONNECTORS, discover
 from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import GOOD
 from schema_core.cli.app import application
 from schema_core.cli.commands import doctor
-from schema_core.environment.discovery import CONNECTORS, discover
 from schema_core.errors import NotFoundError
 
 

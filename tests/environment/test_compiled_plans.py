@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, PlanReference, TableEnvironment
+from schema_core.base import plugins
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.registry import FACTORIES, CatalogFactory
+from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.environment.plans.compiled_plan import MAX_PLAN
@@ -349,7 +351,9 @@ def test_catalogs_are_compared_without_their_secrets(
     def make(name: str, options: Mapping[str, str]) -> Catalog:
         return SqlCatalog(name, f"sqlite:///{tmp_path}/c.db")
 
-    monkeypatch.setitem(FACTORIES, "far", CatalogFactory(frozenset({"address", "password"}), make))
+    far = CatalogFactory(frozenset({"address", "password"}), make)
+    monkeypatch.setattr(sys.modules[__name__], "FAR", far, raising=False)
+    monkeypatch.setitem(plugins.OWN[plugins.CATALOGS], "far", f"{__name__}:FAR")
 
     def with_catalog(options: str) -> TableEnvironment:
         made = environment()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.plugins import Entry, discover, require
 from schema_core.environment.connector import Ability, find_connector, using, validate
-from schema_core.environment.discovery import discover, require
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaError
 from schema_core.types import DataType
@@ -18,8 +17,8 @@ from schema_core.types import DataType
 GROUP = "schema_core.planners"
 
 
-def entry(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name, value, GROUP)
+def entry(name: str, target: str) -> Entry:
+    return Entry(name, target, "toy 1.0")
 
 
 def test_built_in_implementations_are_found() -> None:

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.base.paths import UnresolvedPath
+from schema_core.base.plugins import CONNECTORS, GROUPS, Entry, discover, list_entries, require
 from schema_core.catalog.objects import CatalogTable, TableKind
 from schema_core.catalog.stores.optimistic_locking import masking_conflicts
 from schema_core.cli import GOOD
 from schema_core.cli.app import application
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import secret_keys, using
-from schema_core.environment.discovery import GROUPS, discover
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
@@ -26,6 +26,8 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataTypes
 
 ENTRY_POINTS = """
 [schema_core.catalogs]
@@ -43,6 +45,10 @@ wrong = toy_store:FORMAT
 [schema_core.job_status_hooks]
 toy = toy_store:Audit
 not a hook = toy_store:NO_HOOK
+[schema_core.type_readers]
+toy_store = toy_store:type_of
+[schema_core.ddl]
+toy = toy_store:Translator
 """
 
 
@@ -74,7 +80,28 @@ def test_all_groups_are_found(environment: TableEnvironment) -> None:
         "schema_core.planners": [("toy", None)],
         "schema_core.functions": [("toys", None), ("wrong", None)],
         "schema_core.job_status_hooks": [("not a hook", None), ("toy", None)],
+        "schema_core.type_readers": [("toy_store", None)],
+        "schema_core.ddl": [("toy", None)],
     } == found
+
+
+def test_types_and_ddl_of_a_package(environment: TableEnvironment) -> None:
+    box = import_module("toy_store").Box()
+
+    assert ["content"] == [field.name for field in DataTypes.of(box).fields]  # type: ignore[attr-defined]
+    assert "(\n  `id` [INT]\n)" == str(Schema.from_ddl("id", "toy"))
+    assert "(\n  `id` [INT]\n)" == str(Schema.from_ddl("CREATE TABLE t (id INT)", "spark"))
+
+
+def test_an_identifier_of_the_library_is_ambiguous_in_another_package(tmp_path: Path) -> None:
+    entries = [*list_entries(CONNECTORS), Entry("datagen", "toy_store:Store", "toy-store 1.2")]
+    with pytest.raises(SchemaError) as caught:
+        require(CONNECTORS, "datagen", entries)
+
+    assert ("ambiguous-identifier", "uninstall toy-store 1.2") == (
+        caught.value.code,
+        caught.value.hint,
+    )
 
 
 def test_hooks_are_found_by_their_names(tmp_path: Path, environment: TableEnvironment) -> None:

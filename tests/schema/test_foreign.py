@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from schema_core.base import plugins
 from schema_core.errors import NotFoundError, ParseError, UnsupportedError
 from schema_core.mappings.dialects.api import DIALECTS, from_ddl, to_ddl
 from schema_core.schema.unresolved import Schema
@@ -54,17 +55,26 @@ def translator(dialect: str) -> Any:
         known(name)
         return f"{table} {on_loss} {len(schema.columns)}"
 
-    return SimpleNamespace(load=lambda: SimpleNamespace(from_ddl=read, to_ddl=write))
+    return SimpleNamespace(from_ddl=read, to_ddl=write)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, *dialects: str) -> None:
+    """Replace the translators by one for each dialect."""
+    for dialect in dialects:
+        monkeypatch.setattr(
+            sys.modules[__name__], f"to_{dialect}", translator(dialect), raising=False
+        )
+    targets = {dialect: f"{__name__}:to_{dialect}" for dialect in dialects}
+    monkeypatch.setitem(plugins.OWN, plugins.DDL, targets)
 
 
 def test_custom_engines_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    registered = [translator("ours"), translator("theirs")]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: registered)
+    register(monkeypatch, "ours", "theirs")
 
     assert "(\n  `a` [INT]\n)" == str(Schema.from_ddl("a", "theirs"))
     assert "t accept 2" == SCHEMA.to_ddl("ours", on_loss="accept")
-    for known in (registered, []):
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda _known=known, **_: _known)
+    for dialects in (["ours", "theirs"], []):
+        register(monkeypatch, *dialects)
         with pytest.raises(NotFoundError) as caught:
             SCHEMA.to_ddl("postgres")
         assert "unknown-dialect" == caught.value.code

@@ -10,17 +10,16 @@ from rich.text import Text
 
 from schema_core.base.caching import cache_usage
 from schema_core.base.extras import EXTRAS, missing
-from schema_core.catalog.registry import FACTORIES
+from schema_core.base.plugins import GROUPS, Plugin, discover
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli.app import installed_version
 from schema_core.environment.connector import DynamicTableFactory
-from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.connector import MEMBERS
 from schema_core.spark.session.java import find_java
 from schema_core.spark.session.packages import has_package, package_of
 
-#: Where an entry point of this package is.
+#: Where an implementation of the library itself is.
 BUILT_IN = "built in"
 
 #: The version that is shown without Java.
@@ -28,7 +27,7 @@ NO_JAVA = "none"
 
 
 def doctor() -> None:
-    """Show versions, extras, Java, entry points, why something cannot be used, and caches."""
+    """Show versions, extras, Java, implementations, why something cannot be used, and caches."""
     console = Console()
     where = Column("where, or why not", overflow="fold")
     table = Table("what", "found", where, box=None, pad_edge=False)
@@ -44,9 +43,7 @@ def doctor() -> None:
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))
-    for kind in FACTORIES:
-        table.add_row(f"catalog {kind}", "ready", BUILT_IN)
-    for group, (what, _) in GROUPS.items():
+    for group, what in GROUPS.items():
         for plugin in discover(group):
             problem = why_not_usable(plugin)
             unusable = "not loaded" if plugin.problem else "not usable"
@@ -72,11 +69,11 @@ def caches() -> Table:
     return table
 
 
-def serves(found: Found) -> str:
+def serves(plugin: Plugin) -> str:
     """Return which engine a connector serves and what it can do; '' for anything else."""
-    if not isinstance(found.loaded, type) or not hasattr(found.loaded, "can_read"):
+    if not isinstance(plugin.loaded, type) or not hasattr(plugin.loaded, "can_read"):
         return ""
-    connector = found.loaded()
+    connector = plugin.loaded()
     if isinstance(connector, DynamicTableFactory):
         return "makes its sources and sinks for each table"
     does = [word for word in ("read", "write") if getattr(connector, f"can_{word}", False)]
@@ -86,14 +83,14 @@ def serves(found: Found) -> str:
     return f"{engine}: {', '.join([*does, *abilities])}"
 
 
-def why_not_usable(found: Found) -> str | None:
-    """Return why the object of an entry point cannot be used, or None.
+def why_not_usable(plugin: Plugin) -> str | None:
+    """Return why an implementation cannot be used, or None.
 
     Its attribute `requires` names the modules that it imports when it is used.
     """
-    if found.problem is not None:
-        return f"{found.problem}; {found.hint}" if found.hint else found.problem
-    requires: tuple[str, ...] = getattr(found.loaded, "requires", ())
+    if plugin.problem is not None:
+        return f"{plugin.problem}; {plugin.hint}" if plugin.hint else plugin.problem
+    requires: tuple[str, ...] = getattr(plugin.loaded, "requires", ())
     for module in requires:
         if error := missing(module):
             return f"{error.problem}; {error.hint}"
@@ -101,7 +98,7 @@ def why_not_usable(found: Found) -> str | None:
         version, reason = java()
         if version == NO_JAVA:
             return reason
-    source: str | None = getattr(found.loaded, "data_source", None)
+    source: str | None = getattr(plugin.loaded, "data_source", None)
     if source is not None and not has_package(source):
         return (
             f"neither the jars nor the settings of Spark have the package for {source}; "
@@ -113,7 +110,7 @@ def why_not_usable(found: Found) -> str | None:
 def java() -> tuple[str, str]:
     """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
     try:
-        found = find_java()
+        java = find_java()
     except SchemaCoreError as error:
         return NO_JAVA, f"{error.problem}; {error.hint or ''}"
-    return str(found.version), f"{found.home} ({found.source})"
+    return str(java.version), f"{java.home} ({java.source})"

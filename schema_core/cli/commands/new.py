@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from keyword import iskeyword
@@ -24,10 +23,9 @@ import typer
 
 from schema_core.base.extras import EXTRAS
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import CATALOGS, CONNECTORS, PLANNERS, list_entries
 from schema_core.base.text import show
-from schema_core.catalog.registry import CATALOGS
 from schema_core.cli.app import exit_on_configuration_error
-from schema_core.environment.discovery import CONNECTORS, PLANNERS
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 
 
@@ -60,10 +58,13 @@ class PackageName:
     module: str
 
 
+def normalize(distribution: str) -> str:
+    """Return the normal form of a distribution's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
 def package_name(kit: Kit, name: str) -> PackageName:
     """Return the names of a new package.
-
-    The distribution is normalized as by package indexes (PEP 503).
 
     Args:
         kit: What the package holds.
@@ -82,16 +83,16 @@ def package_name(kit: Kit, name: str) -> PackageName:
             f"digit last, at most {MAX_NAME} characters",
             f"use a name such as 'my-{kit.value}'",
         )
-    distribution = re.sub(r"[-_.]+", "-", name).lower()
+    distribution = normalize(name)
     module = distribution.replace("-", "_")
     hint = f"use a longer name, such as '{distribution[: MAX_NAME - 10]}-{kit.value}'"
     if iskeyword(module):
         raise _invalid_name(name, f"{module!r} is a keyword of Python", hint)
     if module in sys.stdlib_module_names or module in RESERVED:
         raise _invalid_name(name, f"the package would hide the module {module!r}", hint)
-    for found in entry_points(group=GROUPS[kit], name=distribution):
-        provider = found.dist.name if found.dist else "another package"
-        if re.sub(r"[-_.]+", "-", provider).lower() != distribution:
+    for entry in list_entries(GROUPS[kit]):
+        provider = entry.package.partition(" ")[0] if entry.package else "schema-core"
+        if entry.identifier == distribution and normalize(provider) != distribution:
             raise _invalid_name(
                 name, f"there is a {kit.value} {distribution!r} of {provider}", hint
             )

@@ -15,6 +15,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
+from schema_core.base import plugins
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
@@ -69,8 +70,6 @@ from schema_core.connectors.files.unreadable_files import (
     require_short_lines,
 )
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
-from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
-from schema_core.environment.discovery import require
 from schema_core.environment.options import ConfigOption, duration, integer, invalid_value
 from schema_core.environment.planner import fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
@@ -872,7 +871,7 @@ def format_of(options: Mapping[str, str]) -> Format:
     if name in FORMATS:
         return FORMATS[name]
     try:
-        offered = require(FORMATS_GROUP, name)
+        offered = plugins.require(plugins.FORMATS, name)
     except NotFoundError as error:
         raise SchemaError(
             error.problem.replace("format", "file format", 1),

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.plugins import HOOKS, require
 from schema_core.base.text import is_blank
-from schema_core.environment.discovery import HOOKS, require
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,

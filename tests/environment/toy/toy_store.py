@@ -11,9 +11,11 @@ from schema_core.environment.connector import Ability, Context, opened
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import PlannerContext, Rows
+from schema_core.errors import NotFoundError
 from schema_core.expressions.user_functions import udf
 from schema_core.query.relation import Relation, result_columns
-from schema_core.types import DataType
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, DataTypes
 
 HOME = ConfigOption("home", str, "toys")
 VAULT = ConfigOption("vault-number", str, secret=True)
@@ -112,3 +114,22 @@ def twice(number: int | None) -> int:
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"twice": twice}
 FORMAT = "not for files"
+
+
+class Box:
+    """An object of this package that `DataTypes.of` reads."""
+
+
+def type_of(box: Box) -> DataType:
+    """Return the type of a box."""
+    return DataTypes.ROW([DataTypes.FIELD("content", DataTypes.BYTES())])
+
+
+class Translator:
+    """DDL of a toy engine."""
+
+    @staticmethod
+    def from_ddl(text: str, dialect: str, **_: object) -> Schema:
+        if dialect != "toy":
+            raise NotFoundError(f"there is no dialect {dialect!r}", code="unknown-dialect")
+        return Schema.new_builder().column(text, "INT").build()

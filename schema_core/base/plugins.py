@@ -1,0 +1,245 @@
+"""Implementations by identifier: the library's own, and those of other packages (FLIP-32).
+
+`OWN` lists the library's own implementations, so nothing depends on installed metadata. Other
+packages register theirs as entry points of the same groups. `HIGHER` names what a lower layer calls
+of a higher one. Only these two tables name modules that their readers must not import.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from schema_core.base.extras import extra_of, install_hint
+from schema_core.errors import NotFoundError, SchemaError, similar
+
+CATALOGS = "schema_core.catalogs"
+CONNECTORS = "schema_core.connectors"
+DDL = "schema_core.ddl"
+FORMATS = "schema_core.formats"
+FUNCTIONS = "schema_core.functions"
+HOOKS = "schema_core.job_status_hooks"
+PLANNERS = "schema_core.planners"
+TYPE_READERS = "schema_core.type_readers"
+
+#: Group -> what an implementation of it is called in messages.
+GROUPS: dict[str, str] = {
+    CATALOGS:     "catalog",          # a `CatalogFactory`
+    CONNECTORS:   "connector",        # a class of `Connector`, made without arguments
+    FORMATS:      "format",           # an object of its connector, such as `Format` for files
+    PLANNERS:     "planner",          # a class of `Planner`, made with a `PlannerContext`
+    FUNCTIONS:    "module",           # a mapping from names to functions, for LOAD MODULE
+    HOOKS:        "job status hook",  # a factory of `JobStatusHook` without parameters
+    TYPE_READERS: "type reader",      # a function from an object of the named package to its type
+    DDL:          "DDL translator",   # a `Translator` of statements of other engines
+}  # fmt: skip
+
+#: Group -> identifier -> the library's own implementation, as ``module:object``.
+OWN: dict[str, dict[str, str]] = {
+    CATALOGS: {
+        "generic_in_memory": "schema_core.catalog.registry:GENERIC_IN_MEMORY",
+        "sql": "schema_core.catalogs.sql.catalog:SQL",
+        "hive": "schema_core.catalogs.hive.catalog:HIVE",
+    },
+    CONNECTORS: {
+        "filesystem": "schema_core.connectors.files.filesystem:FilesystemConnector",
+        "hive": "schema_core.connectors.hive:HiveConnector",
+        "jdbc": "schema_core.connectors.jdbc.connector:JdbcConnector",
+        "datagen": "schema_core.connectors.datagen:DatagenConnector",
+        "rate": "schema_core.connectors.rate:RateConnector",
+        "socket": "schema_core.connectors.socket_lines:SocketConnector",
+        "print": "schema_core.connectors.printing:PrintConnector",
+        "blackhole": "schema_core.connectors.blackhole:BlackholeConnector",
+        "spark": "schema_core.connectors.spark_source:SparkSourceConnector",
+        "python": "schema_core.connectors.python_source:PythonSourceConnector",
+        "kafka": "schema_core.connectors.kafka.connector:KafkaConnector",
+        "upsert-kafka": "schema_core.connectors.kafka.connector:UpsertKafkaConnector",
+    },
+    FORMATS: {
+        "csv": "schema_core.connectors.files.file_formats:CSV",
+        "json": "schema_core.connectors.files.file_formats:JSON",
+        "parquet": "schema_core.connectors.files.file_formats:PARQUET",
+        "orc": "schema_core.connectors.files.file_formats:ORC",
+        "avro": "schema_core.connectors.files.avro_files:AVRO",
+        "raw": "schema_core.connectors.files.raw_files:RAW",
+        "text": "schema_core.connectors.files.text_files:TEXT_FILES",
+    },
+    PLANNERS: {"spark": "schema_core.spark.planner:SparkPlanner"},
+    TYPE_READERS: {
+        "pyarrow": "schema_core.mappings.arrow.schemas:type_of",
+        "pyspark": "schema_core.mappings.spark.pyspark_types:type_of",
+    },
+    DDL: {"dialects": "schema_core.mappings.dialects.api"},
+}
+
+#: Name -> what a lower layer calls of a higher one, as ``module:object``; others cannot replace it.
+HIGHER: dict[str, str] = {
+    "encode_table": "schema_core.properties.catalog_tables:encode",
+    "decode_table": "schema_core.properties.catalog_tables:decode",
+}
+
+#: Hint for an entry point that cannot be loaded, for example after a class was renamed.
+NOT_LOADED = "correct the entry point in the pyproject.toml of the package, and install it again"
+
+
+class Entry(NamedTuple):
+    """Where an implementation is: ``module:object``, and the name and version of its package.
+
+    The package is None for the library's own implementations.
+    """
+
+    identifier: str
+    target: str
+    package: str | None = None
+
+    def load(self) -> Any:
+        """Import the module and return the object."""
+        return load_target(self.target)
+
+
+class Plugin(NamedTuple):
+    """An implementation: the object that its entry names, or the reason why it cannot be loaded."""
+
+    entry: Entry
+    loaded: Any = None
+    problem: str | None = None
+    hint: str | None = None
+
+    @property
+    def identifier(self) -> str:
+        return self.entry.identifier
+
+    @property
+    def target(self) -> str:
+        return self.entry.target
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is the library's own."""
+        return self.entry.package is None
+
+    @property
+    def package(self) -> str:
+        """The name and version of its package."""
+        return self.entry.package or "schema-core"
+
+
+def load_target(target: str) -> Any:
+    """Return the object that ``module:object`` or ``module`` names."""
+    module, _, attributes = target.partition(":")
+    value: Any = import_module(module)
+    for attribute in filter(None, attributes.split(".")):
+        value = getattr(value, attribute)
+    return value
+
+
+def load_higher(name: str) -> Any:
+    """Return what a lower layer calls of a higher one, by its name in `HIGHER`."""
+    return load_target(HIGHER[name])
+
+
+def _load(entry: Entry) -> Plugin:
+    try:
+        return Plugin(entry, entry.load())
+    except ModuleNotFoundError as error:
+        problem = f"the module {error.name!r} is not installed"
+        hint = install_hint(error.name) if error.name and extra_of(error.name) else None
+        return Plugin(entry, problem=problem, hint=hint)
+    except Exception as error:  # noqa: BLE001 - whatever a foreign module does when it is imported
+        return Plugin(entry, problem=f"{type(error).__name__}: {error}", hint=NOT_LOADED)
+
+
+def list_entries(group: str) -> tuple[Entry, ...]:
+    """Return the entries of a group: the library's own, then those of other packages."""
+    directories = tuple((path, _changed(path)) for path in sys.path)
+    own = OWN.get(group, {})
+    return (*(Entry(*item) for item in own.items()), *_read_entry_points(group, directories))
+
+
+@lru_cache(maxsize=32)
+def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> tuple[Entry, ...]:
+    """Return the entries of other packages, which are read again only if any directory changed."""
+    from importlib.metadata import entry_points  # slow to import
+
+    return tuple(
+        Entry(point.name, point.value, f"{point.dist.name} {point.dist.version}")
+        for point in entry_points(group=group)
+        # Earlier versions of this package registered their own implementations.
+        if point.dist and point.dist.name != "schema-core"
+    )
+
+
+def _changed(path: str) -> int:
+    """Return when a directory of packages was changed, in nanoseconds; 0 if there is none."""
+    try:
+        return os.stat(path or ".").st_mtime_ns  # noqa: PTH116 - a path of any kind
+    except OSError:
+        return 0
+
+
+def discover(group: str, entries: Iterable[Entry] | None = None) -> tuple[Plugin, ...]:
+    """Return all implementations of a group, sorted by identifier.
+
+    Args:
+        group: A group of `GROUPS`.
+        entries: Replaces the entries of the group.
+
+    >>> [plugin.identifier for plugin in discover("schema_core.planners")]
+    ['spark']
+    """
+    every = list_entries(group) if entries is None else entries
+    return tuple(map(_load, sorted(every, key=lambda entry: entry[:2])))
+
+
+def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) -> Any:
+    """Load the implementation of an identifier, which is case-sensitive; None if there is none.
+
+    Raises:
+        SchemaError: with code `ambiguous-identifier` when several packages provide it.
+        NotFoundError: with code `not-loadable`, and the reason, when it cannot be loaded.
+    """
+    every = list_entries(group) if entries is None else entries
+    matches = sorted(
+        (entry for entry in every if entry.identifier == identifier), key=lambda entry: entry.target
+    )
+    if not matches:
+        return None
+    what = f"{GROUPS[group]} {identifier!r}"
+    if len(matches) > 1:
+        others = ", ".join(entry.package for entry in matches if entry.package)
+        has_own = any(entry.package is None for entry in matches)
+        raise SchemaError(
+            f"several packages provide the {what}: {', '.join(entry.target for entry in matches)}",
+            code="ambiguous-identifier",
+            hint=f"uninstall {others}" if has_own else f"uninstall all but one of {others}",
+        )
+    match = _load(matches[0])
+    if match.problem is not None:
+        raise NotFoundError(
+            f"the {what} of {match.package} cannot be loaded: {match.problem}",
+            code="not-loadable",
+            hint=match.hint,
+        )
+    return match.loaded
+
+
+def require(group: str, identifier: str, entries: Iterable[Entry] | None = None) -> Any:
+    """Load the implementation of an identifier as `find`, or refuse it if there is none.
+
+    Raises:
+        NotFoundError: with code `not-discovered`, naming those that there are.
+    """
+    every = list_entries(group) if entries is None else tuple(entries)
+    found = find(group, identifier, every)
+    if found is None:
+        names = sorted({entry.identifier for entry in every})
+        raise NotFoundError(
+            f"no {GROUPS[group]} {identifier!r} is installed",
+            code="not-discovered",
+            hint=similar(identifier, names, 0.5) or f"use one of {', '.join(names) or 'none'}",
+        )
+    return found
