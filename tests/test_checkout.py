@@ -74,7 +74,7 @@ def test_a_copy_on_the_path_is_enough(tmp_path: Path) -> None:
     assert {None} == set(result["problems"])
     assert {"connector": "datagen"} == result["options"]
     assert ["INT", "SparkPlanner"] == [result["type"], result["planner"]]
-    assert "(\n  `id` [INT NOT NULL]\n)" == result["schema"]
+    assert "(\n  `id` INT NOT NULL\n)" == result["schema"]
     assert result["to_ddl"].startswith("CREATE TABLE")
     assert ["c", "default_catalog"] == sorted(result["catalogs"])
     assert result["explain"].startswith("`id` INT")

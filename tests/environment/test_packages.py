@@ -90,7 +90,7 @@ def test_types_and_ddl_of_a_package(environment: TableEnvironment) -> None:
 
     assert ["content"] == [field.name for field in DataTypes.of(box).fields]  # type: ignore[attr-defined]
     assert "(\n  `id` [INT]\n)" == str(Schema.from_ddl("id", "toy"))
-    assert "(\n  `id` [INT]\n)" == str(Schema.from_ddl("CREATE TABLE t (id INT)", "spark"))
+    assert "(\n  `id` INT\n)" == str(Schema.from_ddl("CREATE TABLE t (id INT)", "spark"))
 
 
 def test_an_identifier_of_the_library_is_ambiguous_in_another_package(tmp_path: Path) -> None:
