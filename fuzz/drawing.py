@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from schema_core.base.keywords import KNOWN, RESERVED
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN, FAMILIES
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
 from schema_core.sql.expression import FORMS as SPECIAL_FORMS
-from schema_core.sql.keywords import KNOWN, RESERVED
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataType, TypeRoot, parse_type
 

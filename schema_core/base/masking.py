@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
+from schema_core.base.keywords import VERBS
 from schema_core.base.lazy_regex import regex
 from schema_core.base.secrets import (
     HIDDEN,
@@ -39,16 +40,8 @@ _OPENERS = frozenset({"WITH", "OPTIONS", "SET", "TBLPROPERTIES", "PROPERTIES", "
 #: Words after which SET does not open a clause: ``CHARACTER SET``, ``STATEMENT SET``.
 _BEFORE_SET = frozenset({"CHARACTER", "STATEMENT"})
 
-#: First words of statements: after a semicolon, they end a malformed clause.
-_STATEMENTS = frozenset(
-    """
-    ADD ALTER ANALYZE BEGIN CALL COMPILE CREATE DELETE DESC DESCRIBE DROP END EXECUTE EXPLAIN INSERT
-    LOAD REMOVE REPLACE RESET SELECT SET SHOW TABLE TRUNCATE UNLOAD UPDATE USE VALUES WITH
-    """.split()  # noqa: SIM905 - readable
-)
-
 #: The end of a statement where the tokens are not certain.
-_END = regex(rf";\s{{0,256}}(?=(?:{'|'.join(sorted(_STATEMENTS))})\b)", re.IGNORECASE)
+_END = regex(rf";\s{{0,256}}(?=(?:{'|'.join(sorted(VERBS))})\b)", re.IGNORECASE)
 
 #: Symbols that stay visible in a malformed clause.
 _PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
@@ -130,7 +123,7 @@ def _secret_spans(
     malformed: list[Token] = []
     for statement in _statements(tokens):
         code = [token for token in statement if token.kind != "comment"]
-        if malformed and code and code[0].value.upper() not in _STATEMENTS:
+        if malformed and code and code[0].value.upper() not in VERBS:
             malformed += statement
             continue
         yield from _malformed_spans(malformed, positions, declared)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
+from schema_core.base.keywords import RESERVED, UNRESERVED
 from schema_core.base.paths import UnresolvedPath
 from schema_core.base.text import quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.catalog.api import names_starting_with
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.keywords import RESERVED
 from schema_core.sql.parser import is_beginning
 from schema_core.sql.tokens import cursor_over
 
@@ -30,19 +30,6 @@ SOME_NAME = "a_name_that_nobody_has"
 #: Kinds of tokens that are names, and those that a word may be.
 NAMES = ("word", "name")
 WORDS = ("word", "reserved")
-
-#: Words of statements that are not reserved: where a name may stand they mean nothing.
-PLAIN_WORDS = frozenset(
-    {"ADD", "AFTER", "ANALYZE", "BUCKETS", "CASCADE", "CATALOG", "CATALOGS", "COLUMNS", "COMMENT",
-     "COMPUTE", "CONSTRAINT", "CONTINUOUS", "CURRENT", "DATABASE", "DATABASES", "DESC",
-     "DISTRIBUTED", "DISTRIBUTION", "ENFORCED", "EXCLUDING", "EXTENDED", "FIRST", "FRESHNESS",
-     "FULL", "FUNCTIONS", "GENERATED", "HASH", "IF", "ILIKE", "INCLUDING", "JAR", "JARS", "JOBS",
-     "KEY", "LANGUAGE", "LOAD", "MATERIALIZED", "METADATA", "MODEL", "MODELS", "MODULE", "MODULES",
-     "OPTIONS", "OVERWRITE", "OVERWRITING", "PARTITIONED", "PARTITIONS", "PLAN", "PROCEDURES",
-     "REFRESH", "REFRESH_MODE", "REMOVE", "RENAME", "REPLACE", "RESTRICT", "RESUME", "STATEMENT",
-     "STATISTICS", "SUSPEND", "SYSTEM", "TABLES", "TEMPORARY", "UNLOAD", "USE", "USER", "VIEW",
-     "VIEWS", "VIRTUAL", "WATERMARK", "WATERMARKS"}
-)  # fmt: skip
 
 
 def complete(session: Session, text: str, position: int) -> list[str]:
@@ -88,7 +75,7 @@ def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
     """
     if path or len(prefix) > MAX_PREFIX:
         return []
-    words = RESERVED if is_beginning(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
+    words = RESERVED if is_beginning(prefix + SOME_NAME) else RESERVED | UNRESERVED
     fitting = names_starting_with(wanted, words)
     return sorted(word for word in fitting if _may_follow(prefix + word, word))
 

@@ -58,7 +58,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_query, parse_statement
-from schema_core.sql.statement_syntax import CreateTable, Operation, Statement
+from schema_core.sql.statement_syntax import CreateTable, Statement
 from schema_core.sql.syntax import Name
 from schema_core.types import RowType, parse_type
 
@@ -185,7 +185,7 @@ class TableEnvironment:
         Raises:
             SchemaError: with code `wrong-argument` for what is not a statement.
         """
-        require_instance(statement, Operation, "statement")
+        require_instance(statement, Statement, "statement")
         require_instance(text, str, "text")
         return run(self._session, statement, text)
 

@@ -14,58 +14,9 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import ParseError
 from schema_core.sql import literals
+from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
 from schema_core.sql.query import query
-from schema_core.sql.statement_syntax import (
-    AddElements,
-    AddPartitions,
-    Alter,
-    AlterFunction,
-    Change,
-    Column,
-    ComputedColumn,
-    Constraint,
-    CreateCatalog,
-    CreateConnection,
-    CreateDatabase,
-    CreateFunction,
-    CreateMaterializedTable,
-    CreateModel,
-    CreateTable,
-    CreateView,
-    Distribution,
-    Drop,
-    DropColumns,
-    DropConstraint,
-    DropDistribution,
-    DropPartitions,
-    DropPrimaryKey,
-    DropWatermark,
-    Elements,
-    Like,
-    LikeOption,
-    MetadataColumn,
-    ModifyElements,
-    ObjectKind,
-    Option,
-    Partition,
-    PhysicalColumn,
-    PlacedColumn,
-    Refresh,
-    RenameColumn,
-    RenameTo,
-    ResetOptions,
-    Resource,
-    Resume,
-    SetComment,
-    SetFreshness,
-    SetOptions,
-    SetQuery,
-    SetRefreshMode,
-    Statement,
-    Suspend,
-    Watermark,
-)
 from schema_core.sql.syntax import Call, Expression, Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import can_name, identifier, integer, refuse, separated, string
 from schema_core.sql.type_name import type_name
@@ -88,7 +39,7 @@ def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tupl
     return () if cursor.accept("(", ")") else listed(cursor, one)
 
 
-def option(cursor: QueryCursor) -> Option:
+def option(cursor: QueryCursor) -> nodes.Option:
     """Parse ``'key' = 'value'``."""
     start = cursor.token.start
     key = literals.string_in_pieces(cursor)
@@ -96,7 +47,7 @@ def option(cursor: QueryCursor) -> Option:
     cursor.expect("=")
     value = literals.string_in_pieces(cursor)
     _require_complete(cursor, cursor.key != "=", "',' or ')'")
-    return Option(key, value, cursor.span_from(start))
+    return nodes.Option(key, value, cursor.span_from(start))
 
 
 def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> None:
@@ -107,12 +58,12 @@ def _require_complete(cursor: QueryCursor, is_complete: bool, expected: str) -> 
         raise refuse(cursor, expected)
 
 
-def options(cursor: QueryCursor) -> tuple[Option, ...]:
+def options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
     """Parse ``('key' = 'value', ...)``, or empty parentheses."""
     return listed_or_none(cursor, option)
 
 
-def with_options(cursor: QueryCursor) -> tuple[Option, ...]:
+def with_options(cursor: QueryCursor) -> tuple[nodes.Option, ...]:
     """Parse ``WITH (...)``, if present."""
     return options(cursor) if cursor.accept("WITH") else ()
 
@@ -128,16 +79,16 @@ UNFIT_FOR_PARTITIONS = frozenset(
 )
 
 
-def partition(cursor: QueryCursor) -> Partition:
+def partition(cursor: QueryCursor) -> nodes.Partition:
     """Parse ``PARTITION (key = value, ...)``."""
     start = cursor.expect("PARTITION").start
-    return Partition(listed(cursor, _partition_value), span=cursor.span_from(start))
+    return nodes.Partition(listed(cursor, _partition_value), span=cursor.span_from(start))
 
 
-def partition_or_keys(cursor: QueryCursor) -> Partition:
+def partition_or_keys(cursor: QueryCursor) -> nodes.Partition:
     """Parse ``PARTITION (key = value, key, ...)``: a key without a value selects all its values."""
     start = cursor.expect("PARTITION").start
-    return Partition(listed(cursor, _partition_key), span=cursor.span_from(start))
+    return nodes.Partition(listed(cursor, _partition_key), span=cursor.span_from(start))
 
 
 def _partition_key(cursor: QueryCursor) -> tuple[str, str | None]:
@@ -198,13 +149,13 @@ STRATEGIES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 class ParsedElements:
     """Table elements in the order in which they were parsed."""
 
-    columns: list[PlacedColumn] = field(default_factory=list)
+    columns: list[nodes.PlacedColumn] = field(default_factory=list)
     names: list[Name] = field(default_factory=list)
-    watermark: Watermark | None = None
-    constraints: list[Constraint] = field(default_factory=list)
+    watermark: nodes.Watermark | None = None
+    constraints: list[nodes.Constraint] = field(default_factory=list)
 
 
-def elements(cursor: QueryCursor) -> Elements:
+def elements(cursor: QueryCursor) -> nodes.Elements:
     """Parse ``(columns, watermark, constraints)``, or only names for CREATE TABLE AS."""
     start = cursor.token.start
     parsed = ParsedElements()
@@ -215,7 +166,7 @@ def elements(cursor: QueryCursor) -> Elements:
             span=parsed.names[0].span,
             hint="declare all types, or none in CREATE TABLE ... AS SELECT",
         )
-    return Elements(
+    return nodes.Elements(
         tuple(placed.column for placed in parsed.columns),
         tuple(parsed.names),
         parsed.watermark,
@@ -234,7 +185,7 @@ def placed_elements(cursor: QueryCursor) -> ParsedElements:
     return parsed
 
 
-def columns(cursor: QueryCursor) -> tuple[Column, ...]:
+def columns(cursor: QueryCursor) -> tuple[nodes.Column, ...]:
     """Parse the columns of INPUT and OUTPUT of a model; other elements have no effect."""
     parsed = ParsedElements()
     listed(cursor, lambda inner: _element(inner, parsed))
@@ -261,12 +212,12 @@ def _element(
         _column(cursor, parsed, placed=placed)
 
 
-def _watermark(cursor: QueryCursor) -> Watermark:
+def _watermark(cursor: QueryCursor) -> nodes.Watermark:
     start = cursor.expect("WATERMARK").start
     cursor.expect("FOR")
     column = path_name(cursor)
     cursor.expect("AS")
-    return Watermark(column, _of_own_row(cursor), cursor.span_from(start))
+    return nodes.Watermark(column, _of_own_row(cursor), cursor.span_from(start))
 
 
 def _of_own_row(cursor: QueryCursor) -> Expression:
@@ -296,37 +247,37 @@ def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False
     column = _definition(cursor, name, parsed)
     first = placed and cursor.accept("FIRST")
     after = path_name(cursor) if placed and not first and cursor.accept("AFTER") else None
-    parsed.columns.append(PlacedColumn(column, name, first, after))
+    parsed.columns.append(nodes.PlacedColumn(column, name, first, after))
 
 
 #: What follows most columns.
 _ENDS = frozenset({",", ")"})
 
 
-def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Column:
+def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> nodes.Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
         written = _of_own_row(cursor)
         comment_ = comment(cursor)
-        return ComputedColumn(label, written, comment_, cursor.span_from(start))
+        return nodes.ComputedColumn(label, written, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
     if cursor.key in _ENDS:
-        return PhysicalColumn(label, type_, None, cursor.span_from(start))
+        return nodes.PhysicalColumn(label, type_, None, cursor.span_from(start))
     if cursor.accept("METADATA"):
         key = string(cursor) if cursor.accept("FROM") else None
         virtual = cursor.accept("VIRTUAL")
         comment_ = comment(cursor)
-        return MetadataColumn(label, type_, key, virtual, comment_, cursor.span_from(start))
+        return nodes.MetadataColumn(label, type_, key, virtual, comment_, cursor.span_from(start))
     if cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
         parsed.constraints.append(_constraint(cursor, (name,)))
     comment_ = comment(cursor)
-    return PhysicalColumn(label, type_, comment_, cursor.span_from(start))
+    return nodes.PhysicalColumn(label, type_, comment_, cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------------- constraints
 
 
-def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) -> Constraint:
+def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) -> nodes.Constraint:
     """Parse a constraint with its columns, or the constraint of a column."""
     start = cursor.token.start
     name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
@@ -335,7 +286,7 @@ def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) 
         cursor.expect("KEY")
         kind = "PRIMARY KEY"
     key = listed(cursor, simple_name) if of_column is None else of_column
-    return Constraint(kind, key, name, _enforced(cursor), cursor.span_from(start))
+    return nodes.Constraint(kind, key, name, _enforced(cursor), cursor.span_from(start))
 
 
 def _enforced(cursor: QueryCursor) -> bool | None:
@@ -348,16 +299,16 @@ def _enforced(cursor: QueryCursor) -> bool | None:
 # --------------------------------------------------------------------------- distributed, and LIKE
 
 
-def distribution(cursor: QueryCursor) -> Distribution:
+def distribution(cursor: QueryCursor) -> nodes.Distribution:
     """Parse ``BY [HASH | RANGE] (columns) [INTO n BUCKETS]`` or ``INTO n BUCKETS``."""
     start = cursor.token.start
     if cursor.accept("INTO"):
-        return Distribution(buckets=_buckets(cursor), span=cursor.span_from(start))
+        return nodes.Distribution(buckets=_buckets(cursor), span=cursor.span_from(start))
     cursor.expect("BY")
     kind = "UNKNOWN" if cursor.key == "(" else one_of(cursor, "HASH", "RANGE")
     keys = listed(cursor, simple_name)
     buckets = _buckets(cursor) if cursor.accept("INTO") else None
-    return Distribution(kind, keys, buckets, cursor.span_from(start))
+    return nodes.Distribution(kind, keys, buckets, cursor.span_from(start))
 
 
 def _buckets(cursor: QueryCursor) -> int:
@@ -366,18 +317,18 @@ def _buckets(cursor: QueryCursor) -> int:
     return count
 
 
-def like(cursor: QueryCursor) -> Like:
+def like(cursor: QueryCursor) -> nodes.Like:
     """Parse the source and the options of a LIKE clause, after the keyword LIKE."""
     start = cursor.token.start
     source = path_name(cursor)
-    found: list[LikeOption] = []
+    found: list[nodes.LikeOption] = []
     if cursor.accept("("):
         while not found or not cursor.accept(")"):
             found.append(_like_option(cursor))
-    return Like(source, tuple(found), cursor.span_from(start))
+    return nodes.Like(source, tuple(found), cursor.span_from(start))
 
 
-def _like_option(cursor: QueryCursor) -> LikeOption:
+def _like_option(cursor: QueryCursor) -> nodes.LikeOption:
     start = cursor.token.start
     if cursor.key not in STRATEGIES:
         raise refuse(cursor, "INCLUDING, EXCLUDING or OVERWRITING")
@@ -385,7 +336,7 @@ def _like_option(cursor: QueryCursor) -> LikeOption:
     if cursor.key not in FEATURES:
         raise refuse(cursor, f"a feature after {strategy}")
     feature = cursor.advance().key
-    return LikeOption(strategy, feature, cursor.span_from(start))
+    return nodes.LikeOption(strategy, feature, cursor.span_from(start))
 
 
 # --- rules beyond the grammar ---------------------------------------------------------------------
@@ -399,7 +350,7 @@ def _refuse(problem: str, code: str, span: Span, hint: str | None = None) -> Par
     return ParseError(problem, code=code, span=span, hint=hint)
 
 
-def check_constraints(constraints: Iterable[Constraint]) -> None:
+def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
     """Require at most one primary key, NOT ENFORCED, and no other constraint.
 
     Raises:
@@ -426,7 +377,7 @@ def check_constraints(constraints: Iterable[Constraint]) -> None:
         found = constraint
 
 
-def check_like(like: Like) -> None:
+def check_like(like: nodes.Like) -> None:
     """Require each feature once, and OVERWRITING only for features whose parts have names.
 
     Raises:
@@ -444,7 +395,7 @@ def check_like(like: Like) -> None:
         seen.add(option.feature)
 
 
-def check_table(table: CreateTable) -> None:
+def check_table(table: nodes.CreateTable) -> None:
     """Refuse combinations of clauses that CREATE TABLE excludes.
 
     Raises:
@@ -466,7 +417,7 @@ def check_table(table: CreateTable) -> None:
         raise _refuse(problem, "replace-if-not-exists", table.path.span)
 
 
-def _check_types(elements: Elements) -> None:
+def _check_types(elements: nodes.Elements) -> None:
     if elements.names:
         name = elements.names[0]
         raise _refuse(
@@ -475,7 +426,7 @@ def _check_types(elements: Elements) -> None:
         )  # fmt: skip
 
 
-def check_model(model: CreateModel) -> None:
+def check_model(model: nodes.CreateModel) -> None:
     """Require INPUT and OUTPUT together, or neither.
 
     Raises:
@@ -515,7 +466,7 @@ class CreateModifiers:
     or_alter: bool = False
 
 
-def create(cursor: QueryCursor) -> Statement:
+def create(cursor: QueryCursor) -> nodes.Statement:
     """Parse a CREATE statement."""
     start = cursor.expect("CREATE").start
     or_replace = cursor.accept("OR", "REPLACE")
@@ -543,7 +494,7 @@ def _allowed(modifiers: CreateModifiers, kind: str) -> bool:
     )
 
 
-def replace_table(cursor: QueryCursor) -> Statement:
+def replace_table(cursor: QueryCursor) -> nodes.Statement:
     """Parse ``REPLACE TABLE ... AS query``."""
     start = cursor.expect("REPLACE").start
     cursor.expect("TABLE")
@@ -556,11 +507,13 @@ def replace_table(cursor: QueryCursor) -> Statement:
 # --------------------------------------------------------------------------------------- tables
 
 
-def _table(cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True) -> CreateTable:
+def _table(
+    cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True
+) -> nodes.CreateTable:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    found = CreateTable(
+    found = nodes.CreateTable(
         path=path_name(cursor),
-        elements=elements(cursor) if cursor.key == "(" else Elements(),
+        elements=elements(cursor) if cursor.key == "(" else nodes.Elements(),
         comment=comment(cursor),
         distribution=distribution(cursor) if cursor.accept("DISTRIBUTED") else None,
         partition_keys=listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else (),
@@ -579,10 +532,10 @@ def _table(cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = Tr
     return found
 
 
-def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     cursor.expect("TABLE")
     path = path_name(cursor)
-    inner = elements(cursor) if cursor.key == "(" else Elements()
+    inner = elements(cursor) if cursor.key == "(" else nodes.Elements()
     comment_ = comment(cursor)
     distributed = distribution(cursor) if cursor.accept("DISTRIBUTED") else None
     keys = listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else ()
@@ -592,7 +545,7 @@ def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> Stat
     mode = one_of(cursor, "FULL", "CONTINUOUS") if cursor.accept("REFRESH_MODE", "=") else None
     cursor.expect("AS")
     check_constraints(inner.constraints)
-    return CreateMaterializedTable(
+    return nodes.CreateMaterializedTable(
         path, query(cursor), inner, comment_, distributed, keys, options, freshness, mode,
         start_mode, modifiers.or_alter, cursor.span_from(modifiers.start),
     )  # fmt: skip
@@ -620,13 +573,13 @@ def _timestamp(cursor: QueryCursor) -> Literal:
     return found
 
 
-def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     names = listed(cursor, simple_name) if cursor.key == "(" else ()
     comment_ = comment(cursor)
     cursor.expect("AS")
-    return CreateView(
+    return nodes.CreateView(
         path, query(cursor), names, comment_, (), modifiers.temporary, if_not_exists,
         modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
@@ -635,23 +588,27 @@ def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
 # ------------------------------------------------------------------------------ everything else
 
 
-def _catalog(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _catalog(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = simple_name(cursor)
     comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateCatalog(path, comment_, options, if_not_exists, cursor.span_from(modifiers.start))
+    return nodes.CreateCatalog(
+        path, comment_, options, if_not_exists, cursor.span_from(modifiers.start)
+    )
 
 
-def _database(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _database(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateDatabase(path, comment_, options, if_not_exists, cursor.span_from(modifiers.start))
+    return nodes.CreateDatabase(
+        path, comment_, options, if_not_exists, cursor.span_from(modifiers.start)
+    )
 
 
-def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = simple_name(cursor) if modifiers.system else path_name(cursor)
     cursor.expect("AS")
@@ -661,21 +618,21 @@ def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     resources = separated(cursor, _resource) if cursor.accept("USING") else ()
     if resources and language in NOT_IN_JARS:
         raise cursor.fail(f"USING is not valid for a function in {language}", span=place.span)
-    return CreateFunction(
+    return nodes.CreateFunction(
         path, class_name, language, resources, with_options(cursor), modifiers.temporary,
         modifiers.system, if_not_exists, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
-def _resource(cursor: QueryCursor) -> Resource:
+def _resource(cursor: QueryCursor) -> nodes.Resource:
     start = cursor.token.start
     kind = one_of(cursor, *RESOURCES)
-    return Resource(kind, string(cursor), cursor.span_from(start))
+    return nodes.Resource(kind, string(cursor), cursor.span_from(start))
 
 
-def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    found = CreateModel(
+    found = nodes.CreateModel(
         path=path_name(cursor),
         input=columns(cursor) if cursor.accept("INPUT") else (),
         output=columns(cursor) if cursor.accept("OUTPUT") else (),
@@ -690,7 +647,7 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     return found
 
 
-def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     comment_ = comment(cursor)
@@ -699,14 +656,14 @@ def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     found = options(cursor)
     if not found:
         raise cursor.fail("a connection requires options", code="missing-options", span=place.span)
-    return CreateConnection(
+    return nodes.CreateConnection(
         path, comment_, found, modifiers.temporary, modifiers.system, if_not_exists,
         modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
 #: Keyword after CREATE -> parser of what follows it.
-CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], Statement]] = {
+CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], nodes.Statement]] = {
     "TABLE":        _table,
     "MATERIALIZED": _materialized_table,
     "VIEW":         _view,
@@ -721,26 +678,26 @@ CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], Statement]] = {
 # ----------------------------------------------------------------------------------------- DROP
 
 
-def kind_of(cursor: QueryCursor) -> ObjectKind:
+def kind_of(cursor: QueryCursor) -> nodes.ObjectKind:
     """Parse the keywords of a kind of object."""
-    for kind in ObjectKind:
+    for kind in nodes.ObjectKind:
         if cursor.accept(*kind.value.split()):
             return kind
     raise refuse(cursor, "a kind of object")
 
 
-def drop(cursor: QueryCursor) -> Statement:
+def drop(cursor: QueryCursor) -> nodes.Statement:
     """Parse a DROP statement."""
     start = cursor.expect("DROP").start
     temporary = cursor.accept("TEMPORARY")
     system = cursor.accept("SYSTEM")
     place = cursor.token
     kind = kind_of(cursor)
-    if temporary and kind == ObjectKind.MATERIALIZED_TABLE:
+    if temporary and kind == nodes.ObjectKind.MATERIALIZED_TABLE:
         raise cursor.fail("a materialized table cannot be temporary", span=place.span)
     if system and kind.value not in OF_SYSTEM:
         raise cursor.fail("SYSTEM applies only to functions and connections", span=place.span)
-    if system and kind == ObjectKind.CONNECTION and not temporary:
+    if system and kind == nodes.ObjectKind.CONNECTION and not temporary:
         raise cursor.fail(
             "a system connection must be temporary",
             span=place.span,
@@ -749,36 +706,36 @@ def drop(cursor: QueryCursor) -> Statement:
     if_exists = cursor.accept("IF", "EXISTS")
     path = path_name(cursor)
     cascade = False
-    if kind == ObjectKind.DATABASE:
+    if kind == nodes.ObjectKind.DATABASE:
         cascade = cursor.accept("CASCADE")
         if not cascade:
             cursor.accept("RESTRICT")
-    return Drop(kind, path, temporary, system, if_exists, cascade, cursor.span_from(start))
+    return nodes.Drop(kind, path, temporary, system, if_exists, cascade, cursor.span_from(start))
 
 
 # --- ALTER ----------------------------------------------------------------------------------------
 
 
-def alter(cursor: QueryCursor) -> Statement:
+def alter(cursor: QueryCursor) -> nodes.Statement:
     """Parse an ALTER statement."""
     start = cursor.expect("ALTER").start
     if cursor.key in ("TEMPORARY", "FUNCTION"):
         return _alter_function(cursor, start)
     kind = kind_of(cursor)
     if_exists = kind in CONDITIONAL and cursor.accept("IF", "EXISTS")
-    path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
+    path = simple_name(cursor) if kind == nodes.ObjectKind.CATALOG else path_name(cursor)
     change = CHANGES[kind].get(cursor.key)
     if change is None:
         raise refuse(cursor, f"a change of a {kind.value.lower()}")
     cursor.advance()
-    return Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
+    return nodes.Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
 
 
 #: Kinds of objects of which ALTER has IF EXISTS.
-CONDITIONAL = (ObjectKind.TABLE, ObjectKind.MODEL, ObjectKind.CONNECTION)
+CONDITIONAL = (nodes.ObjectKind.TABLE, nodes.ObjectKind.MODEL, nodes.ObjectKind.CONNECTION)
 
 
-def _alter_function(cursor: QueryCursor, start: int) -> Statement:
+def _alter_function(cursor: QueryCursor, start: int) -> nodes.Statement:
     temporary = cursor.accept("TEMPORARY")
     system = temporary and cursor.accept("SYSTEM")
     cursor.expect("FUNCTION")
@@ -788,94 +745,94 @@ def _alter_function(cursor: QueryCursor, start: int) -> Statement:
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
     span = cursor.span_from(start)
-    return AlterFunction(path, class_name, language, temporary, system, if_exists, span)
+    return nodes.AlterFunction(path, class_name, language, temporary, system, if_exists, span)
 
 
 # ------------------------------------------------------------------------------------- changes
 
 
-def _rename_to(cursor: QueryCursor) -> Change:
+def _rename_to(cursor: QueryCursor) -> nodes.Change:
     cursor.expect("TO")
-    return RenameTo(path_name(cursor))
+    return nodes.RenameTo(path_name(cursor))
 
 
-def _rename(cursor: QueryCursor) -> Change:
+def _rename(cursor: QueryCursor) -> nodes.Change:
     if cursor.key == "TO":
         return _rename_to(cursor)
     column = path_name(cursor)
     cursor.expect("TO")
-    return RenameColumn(column, path_name(cursor))
+    return nodes.RenameColumn(column, path_name(cursor))
 
 
-def _set(cursor: QueryCursor) -> Change:
-    return SetOptions(options(cursor))
+def _set(cursor: QueryCursor) -> nodes.Change:
+    return nodes.SetOptions(options(cursor))
 
 
-def _reset(cursor: QueryCursor) -> Change:
-    return ResetOptions(listed_or_none(cursor, literals.string_in_one_piece))
+def _reset(cursor: QueryCursor) -> nodes.Change:
+    return nodes.ResetOptions(listed_or_none(cursor, literals.string_in_one_piece))
 
 
-def _as_query(cursor: QueryCursor) -> Change:
-    return SetQuery(query(cursor))
+def _as_query(cursor: QueryCursor) -> nodes.Change:
+    return nodes.SetQuery(query(cursor))
 
 
-def _add(cursor: QueryCursor) -> Change:
+def _add(cursor: QueryCursor) -> nodes.Change:
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     if if_not_exists or cursor.key == "PARTITION":
         return _add_partitions(cursor, if_not_exists=if_not_exists)
     if cursor.accept("DISTRIBUTION"):
-        return AddElements(distribution=distribution(cursor))
+        return nodes.AddElements(distribution=distribution(cursor))
     found = placed_elements(cursor)
     check_constraints(found.constraints)
-    return AddElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+    return nodes.AddElements(tuple(found.columns), found.watermark, tuple(found.constraints))
 
 
-def _modify(cursor: QueryCursor) -> Change:
+def _modify(cursor: QueryCursor) -> nodes.Change:
     if cursor.accept("DISTRIBUTION"):
-        return ModifyElements(distribution=distribution(cursor))
+        return nodes.ModifyElements(distribution=distribution(cursor))
     found = placed_elements(cursor)
     check_constraints(found.constraints)
-    return ModifyElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+    return nodes.ModifyElements(tuple(found.columns), found.watermark, tuple(found.constraints))
 
 
-def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> Change:
-    found: list[Partition] = []
+def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> nodes.Change:
+    found: list[nodes.Partition] = []
     while not found or cursor.key == "PARTITION":
         one = partition(cursor)
         found.append(replace(one, options=with_options(cursor)))
-    return AddPartitions(tuple(found), if_not_exists)
+    return nodes.AddPartitions(tuple(found), if_not_exists)
 
 
-def _drop(cursor: QueryCursor) -> Change:
+def _drop(cursor: QueryCursor) -> nodes.Change:
     if_exists = cursor.accept("IF", "EXISTS")
     if if_exists or cursor.key == "PARTITION":
-        return DropPartitions(separated(cursor, partition), if_exists)
+        return nodes.DropPartitions(separated(cursor, partition), if_exists)
     if cursor.accept("PRIMARY", "KEY"):
-        return DropPrimaryKey()
+        return nodes.DropPrimaryKey()
     if cursor.accept("CONSTRAINT"):
-        return DropConstraint(simple_name(cursor))
+        return nodes.DropConstraint(simple_name(cursor))
     if cursor.accept("WATERMARK"):
-        return DropWatermark()
+        return nodes.DropWatermark()
     if cursor.accept("DISTRIBUTION"):
-        return DropDistribution()
+        return nodes.DropDistribution()
     if cursor.key == "(":
-        return DropColumns(listed(cursor, path_name))
-    return DropColumns((path_name(cursor),))
+        return nodes.DropColumns(listed(cursor, path_name))
+    return nodes.DropColumns((path_name(cursor),))
 
 
-def _set_materialized(cursor: QueryCursor) -> Change:
+def _set_materialized(cursor: QueryCursor) -> nodes.Change:
     if cursor.accept("FRESHNESS", "="):
-        return SetFreshness(interval(cursor))
+        return nodes.SetFreshness(interval(cursor))
     if cursor.accept("REFRESH_MODE", "="):
-        return SetRefreshMode(one_of(cursor, "FULL", "CONTINUOUS"))
+        return nodes.SetRefreshMode(one_of(cursor, "FULL", "CONTINUOUS"))
     return _set(cursor)
 
 
-def _refresh(cursor: QueryCursor) -> Change:
-    return Refresh(partition(cursor) if cursor.key == "PARTITION" else None)
+def _refresh(cursor: QueryCursor) -> nodes.Change:
+    return nodes.Refresh(partition(cursor) if cursor.key == "PARTITION" else None)
 
 
-Changes = dict[str, Callable[[QueryCursor], Change]]
+Changes = dict[str, Callable[[QueryCursor], nodes.Change]]
 
 OF_TABLE: Changes = {
     "RENAME": _rename,
@@ -887,27 +844,27 @@ OF_TABLE: Changes = {
 }  # fmt: skip
 
 #: Kind of object -> first keyword of a change -> parser of what follows it.
-CHANGES: dict[ObjectKind, Changes] = {
-    ObjectKind.TABLE: OF_TABLE,
-    ObjectKind.VIEW: {"RENAME": _rename_to, "AS": _as_query},
-    ObjectKind.MATERIALIZED_TABLE: {
+CHANGES: dict[nodes.ObjectKind, Changes] = {
+    nodes.ObjectKind.TABLE: OF_TABLE,
+    nodes.ObjectKind.VIEW: {"RENAME": _rename_to, "AS": _as_query},
+    nodes.ObjectKind.MATERIALIZED_TABLE: {
         "SET": _set_materialized,
         "RESET": _reset,
         "ADD": _add,
         "MODIFY": _modify,
         "DROP": _drop,
-        "SUSPEND": lambda _: Suspend(),
-        "RESUME": lambda cursor: Resume(with_options(cursor)),
+        "SUSPEND": lambda _: nodes.Suspend(),
+        "RESUME": lambda cursor: nodes.Resume(with_options(cursor)),
         "REFRESH": _refresh,
         "AS": _as_query,
     },
-    ObjectKind.DATABASE: {"SET": _set},
-    ObjectKind.CATALOG: {
+    nodes.ObjectKind.DATABASE: {"SET": _set},
+    nodes.ObjectKind.CATALOG: {
         "SET": _set,
         "RESET": _reset,
-        "COMMENT": lambda cursor: SetComment(string(cursor)),
+        "COMMENT": lambda cursor: nodes.SetComment(string(cursor)),
     },
-    ObjectKind.MODEL: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
-    ObjectKind.CONNECTION: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
-    ObjectKind.FUNCTION: {},
+    nodes.ObjectKind.MODEL: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
+    nodes.ObjectKind.CONNECTION: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
+    nodes.ObjectKind.FUNCTION: {},
 }

@@ -16,10 +16,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.sql import escapes, literals
-from schema_core.sql.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
 from schema_core.sql.syntax import (
     Call,

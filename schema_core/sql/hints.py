@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from schema_core.base.caching import cached
+from schema_core.base.keywords import RESERVED, UNRESERVED
 from schema_core.base.lazy_regex import regex
 from schema_core.base.text import position, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.errors import close_matches
-from schema_core.sql.keywords import RESERVED
 from schema_core.types.type_parser import foreign
 
 if TYPE_CHECKING:
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 
 # ruff: noqa: SIM905 - readable as one string
 
-#: Keywords of statements, including those that are not reserved.
-WORDS = RESERVED | frozenset(
-    """
-    ADD ANALYZE CATALOG COLUMNS COMPILE DATABASE ENFORCED EXPLAIN INCLUDING EXCLUDING JARS KEY LIKE
-    MATERIALIZED METADATA MODEL OPTIONS OVERWRITE PARTITIONED PARTITIONS PLAN RENAME REPLACE RESET
-    SHOW STATEMENT TABLES TEMPORARY TRUNCATE UNLOAD USE VIEW VIEWS VIRTUAL WATERMARK
-    """.split()
-)
+#: Keywords that a word may be a misspelling of.
+WORDS = RESERVED | UNRESERVED
 
 _SORTED_WORDS = sorted(WORDS)
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from schema_core.base.caching import cached
+from schema_core.base.keywords import WRITING
 from schema_core.base.tokenizer import Token
 from schema_core.errors import (
     MAX_ERRORS,
@@ -22,7 +23,6 @@ from schema_core.errors import (
 )
 from schema_core.sql.corrections import corrected_hint
 from schema_core.sql.expression import QueryCursor, expression
-from schema_core.sql.keywords import WRITING
 from schema_core.sql.query import query
 from schema_core.sql.syntax import Expression, Query
 from schema_core.sql.tokens import expect_end, refuse
@@ -242,7 +242,7 @@ def _end_of_statement(cursor: QueryCursor, start: int) -> int:
     """
     tokens, stop = cursor.tokens, cursor.index
     opening = [token.key for token in tokens[start : start + MAX_OPENING]]
-    is_set = opening[:1] in (["EXECUTE"], ["EXPLAIN"], ["COMPILE"]) and any(
+    is_set = any(
         opening[place : place + 3] == ["STATEMENT", "SET", "BEGIN"]
         for place in range(1, len(opening))
     )

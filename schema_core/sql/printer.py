@@ -15,11 +15,11 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
+from schema_core.base.keywords import NILADIC
 from schema_core.base.lazy_regex import regex
 from schema_core.base.masking import mask_query
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.sql.expression import OPERATORS, TESTS
-from schema_core.sql.keywords import NILADIC
 from schema_core.sql.literals import format_unit
 from schema_core.sql.syntax import (
     Aliased,

@@ -5,6 +5,7 @@ It is that of Flink 2.3 (Flink documentation, "Queries").
 
 from __future__ import annotations
 
+from schema_core.base.keywords import QUERYING
 from schema_core.sql.expression import (
     OPERATORS,
     QueryCursor,
@@ -53,9 +54,6 @@ from schema_core.sql.syntax import (
     With,
 )
 from schema_core.sql.tokens import can_name, identifier, refuse, separated
-
-#: Keywords that open a query.
-OPENING = frozenset({"SELECT", "VALUES", "VALUE", "WITH", "TABLE"})
 
 GROUPING_WORDS = {
     "GROUPING": "GROUPING SETS",
@@ -405,7 +403,7 @@ def _query_or_join(cursor: QueryCursor) -> Query | Source:
 
 def _opens_query(cursor: QueryCursor) -> bool:
     """Return whether a query follows, and not ``TABLE(function(...))``."""
-    return cursor.key in OPENING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
+    return cursor.key in QUERYING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
 
 
 def _named(cursor: QueryCursor, start: int) -> Source:
@@ -420,7 +418,7 @@ def _named(cursor: QueryCursor, start: int) -> Source:
 
 
 def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
-    if cursor.key in OPENING:
+    if cursor.key in QUERYING:
         raise cursor.fail(
             "UNNEST requires collections, got a query", hint="write ARRAY(SELECT ...)"
         )

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from schema_core.base.keywords import QUERYING, WRITING
 from schema_core.sql import literals
+from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.ddl import (
     alter,
     create,
@@ -23,41 +25,7 @@ from schema_core.sql.ddl import (
     with_options,
 )
 from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
-from schema_core.sql.keywords import WRITING
-from schema_core.sql.query import OPENING, alias, hints, query
-from schema_core.sql.statement_syntax import (
-    AnalyzeTable,
-    BeginStatementSet,
-    CallProcedure,
-    CompilePlan,
-    CreateTable,
-    Delete,
-    Describe,
-    DescribeJob,
-    EndStatementSet,
-    Execute,
-    ExecutePlan,
-    Explain,
-    Insert,
-    Jar,
-    LoadModule,
-    ObjectKind,
-    Pattern,
-    ResetOption,
-    SelectStatement,
-    SetOption,
-    Show,
-    ShowCreate,
-    Statement,
-    StatementSet,
-    StopJob,
-    TruncateTable,
-    UnloadModule,
-    Update,
-    UseCatalog,
-    UseDatabase,
-    UseModules,
-)
+from schema_core.sql.query import alias, hints, query
 from schema_core.sql.syntax import Expression, Name, TypeName
 from schema_core.sql.tokens import (
     identifier,
@@ -70,7 +38,7 @@ from schema_core.sql.type_name import type_name
 DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
-def statement(cursor: QueryCursor) -> Statement:
+def statement(cursor: QueryCursor) -> nodes.Statement:
     """Parse a statement, up to the first token that does not belong to it."""
     read = STATEMENTS.get(cursor.key)
     if read is None:
@@ -81,45 +49,45 @@ def statement(cursor: QueryCursor) -> Statement:
 # ------------------------------------------------------------------------------------- sessions
 
 
-def _use(cursor: QueryCursor) -> Statement:
+def _use(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("USE").start
     if cursor.key == "CATALOG" and cursor.peek().kind in ("word", "name"):
         cursor.advance()
-        return UseCatalog(simple_name(cursor), cursor.span_from(start))
+        return nodes.UseCatalog(simple_name(cursor), cursor.span_from(start))
     if cursor.accept("MODULES"):
-        return UseModules(separated(cursor, identifier), cursor.span_from(start))
-    return UseDatabase(path_name(cursor), cursor.span_from(start))
+        return nodes.UseModules(separated(cursor, identifier), cursor.span_from(start))
+    return nodes.UseDatabase(path_name(cursor), cursor.span_from(start))
 
 
-def _load(cursor: QueryCursor) -> Statement:
+def _load(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("LOAD").start
     cursor.expect("MODULE")
     name = identifier(cursor)
-    return LoadModule(name, with_options(cursor), cursor.span_from(start))
+    return nodes.LoadModule(name, with_options(cursor), cursor.span_from(start))
 
 
-def _unload(cursor: QueryCursor) -> Statement:
+def _unload(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("UNLOAD").start
     cursor.expect("MODULE")
-    return UnloadModule(identifier(cursor), cursor.span_from(start))
+    return nodes.UnloadModule(identifier(cursor), cursor.span_from(start))
 
 
-def _set(cursor: QueryCursor) -> Statement:
+def _set(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("SET").start
     if cursor.token.kind == "end" or cursor.key == ";":
-        return SetOption(span=cursor.span_from(start))
+        return nodes.SetOption(span=cursor.span_from(start))
     is_quoted = cursor.token.kind in literals.STRINGS
     key = _unquoted(cursor, "=")
     cursor.expect("=")
     if is_quoted and cursor.token.kind not in literals.STRINGS:
         raise refuse(cursor, "a string in single quotes")
-    return SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
+    return nodes.SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
 
 
-def _reset(cursor: QueryCursor) -> Statement:
+def _reset(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("RESET").start
     key = None if cursor.token.kind == "end" or cursor.key == ";" else _unquoted(cursor, ";")
-    return ResetOption(key, cursor.span_from(start))
+    return nodes.ResetOption(key, cursor.span_from(start))
 
 
 def _unquoted(cursor: QueryCursor, before: str) -> str:
@@ -136,21 +104,21 @@ def _unquoted(cursor: QueryCursor, before: str) -> str:
     return cursor.text[start:stop]
 
 
-def _jar(cursor: QueryCursor) -> Statement:
+def _jar(cursor: QueryCursor) -> nodes.Statement:
     start, word = cursor.token.start, cursor.advance().key
     cursor.expect("JAR")
-    return Jar(string(cursor), word == "REMOVE", cursor.span_from(start))
+    return nodes.Jar(string(cursor), word == "REMOVE", cursor.span_from(start))
 
 
 # ----------------------------------------------------------------------------------------- data
 
 
-def _select(cursor: QueryCursor) -> SelectStatement:
+def _select(cursor: QueryCursor) -> nodes.SelectStatement:
     start = cursor.token.start
-    return SelectStatement(query(cursor), cursor.span_from(start))
+    return nodes.SelectStatement(query(cursor), cursor.span_from(start))
 
 
-def _insert(cursor: QueryCursor) -> Insert:
+def _insert(cursor: QueryCursor) -> nodes.Insert:
     upsert = cursor.key == "UPSERT"
     start = cursor.expect("UPSERT" if upsert else "INSERT").start
     overwrite = one_of(cursor, *(("INTO",) if upsert else ("INTO", "OVERWRITE"))) == "OVERWRITE"
@@ -159,14 +127,14 @@ def _insert(cursor: QueryCursor) -> Insert:
     chosen = partition(cursor) if cursor.key == "PARTITION" else None
     columns: tuple[Name, ...] = ()
     types: tuple[TypeName, ...] = ()
-    if cursor.key == "(" and cursor.peek().key not in (*OPENING, "("):
+    if cursor.key == "(" and cursor.peek().key not in (*QUERYING, "("):
         columns, types = _written_columns(cursor)
     source = query(cursor)
     on_conflict = None
     if cursor.accept("ON"):
         cursor.expect("CONFLICT", "DO")
         on_conflict = one_of(cursor, *CONFLICTS)
-    return Insert(
+    return nodes.Insert(
         path, source, columns, chosen, overwrite, found_hints, on_conflict, types, upsert,
         cursor.span_from(start),
     )  # fmt: skip
@@ -192,23 +160,23 @@ def _written_columns(cursor: QueryCursor) -> tuple[tuple[Name, ...], tuple[TypeN
     return names, tuple(types)
 
 
-def _delete(cursor: QueryCursor) -> Statement:
+def _delete(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("DELETE").start
     cursor.expect("FROM")
     path = path_name(cursor)
     name = alias(cursor)
     condition = expression(cursor) if cursor.accept("WHERE") else None
-    return Delete(path, condition, name, cursor.span_from(start))
+    return nodes.Delete(path, condition, name, cursor.span_from(start))
 
 
-def _update(cursor: QueryCursor) -> Statement:
+def _update(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("UPDATE").start
     path = path_name(cursor)
     name = alias(cursor)
     cursor.expect("SET")
     assignments = separated(cursor, _assignment)
     condition = expression(cursor) if cursor.accept("WHERE") else None
-    return Update(path, assignments, condition, name, cursor.span_from(start))
+    return nodes.Update(path, assignments, condition, name, cursor.span_from(start))
 
 
 def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
@@ -217,38 +185,38 @@ def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
     return column, expression(cursor)
 
 
-def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
+def _statement_set(cursor: QueryCursor, start: int) -> nodes.StatementSet:
     """Parse what follows STATEMENT: ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
-    inserts: list[Insert] = []
+    inserts: list[nodes.Insert] = []
     while not inserts or cursor.key in WRITING:
         inserts.append(_insert(cursor))
         cursor.expect(";")
     cursor.expect("END")
-    return StatementSet(tuple(inserts), cursor.span_from(start))
+    return nodes.StatementSet(tuple(inserts), cursor.span_from(start))
 
 
-def _begin(cursor: QueryCursor) -> Statement:
+def _begin(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("BEGIN").start
     cursor.expect("STATEMENT", "SET")
-    return BeginStatementSet(cursor.span_from(start))
+    return nodes.BeginStatementSet(cursor.span_from(start))
 
 
-def _end(cursor: QueryCursor) -> Statement:
+def _end(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("END").start
-    return EndStatementSet(cursor.span_from(start))
+    return nodes.EndStatementSet(cursor.span_from(start))
 
 
-def _stop(cursor: QueryCursor) -> Statement:
+def _stop(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("STOP").start
     cursor.expect("JOB")
     job_id = string(cursor)
     with_savepoint = cursor.accept("WITH", "SAVEPOINT")
     with_drain = with_savepoint and cursor.accept("WITH", "DRAIN")
-    return StopJob(job_id, with_savepoint, with_drain, cursor.span_from(start))
+    return nodes.StopJob(job_id, with_savepoint, with_drain, cursor.span_from(start))
 
 
-def _compile(cursor: QueryCursor) -> Statement:
+def _compile(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("COMPILE").start
     execute = cursor.accept("AND", "EXECUTE")
     cursor.expect("PLAN")
@@ -257,26 +225,26 @@ def _compile(cursor: QueryCursor) -> Statement:
     cursor.expect("FOR")
     inner = cursor.token.start
     if cursor.accept("STATEMENT"):
-        compiled: Insert | StatementSet = _statement_set(cursor, inner)
+        compiled: nodes.Insert | nodes.StatementSet = _statement_set(cursor, inner)
     elif cursor.key in WRITING:
         compiled = _insert(cursor)
     else:
         raise refuse(cursor, "INSERT or STATEMENT SET")
-    return CompilePlan(path, compiled, if_not_exists, execute, cursor.span_from(start))
+    return nodes.CompilePlan(path, compiled, if_not_exists, execute, cursor.span_from(start))
 
 
-def _execute(cursor: QueryCursor) -> Statement:
+def _execute(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("EXECUTE").start
     if cursor.accept("PLAN"):
-        return ExecutePlan(literals.string_in_pieces(cursor), cursor.span_from(start))
+        return nodes.ExecutePlan(literals.string_in_pieces(cursor), cursor.span_from(start))
     if cursor.accept("STATEMENT"):
         return _statement_set(cursor, start)
     if cursor.key in WRITING:
-        return Execute(_insert(cursor), cursor.span_from(start))
-    return Execute(_select(cursor), cursor.span_from(start))
+        return nodes.Execute(_insert(cursor), cursor.span_from(start))
+    return nodes.Execute(_select(cursor), cursor.span_from(start))
 
 
-def _explain(cursor: QueryCursor) -> Statement:
+def _explain(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("EXPLAIN").start
     details: tuple[str, ...] = ()
     if not cursor.accept("PLAN", "FOR") and cursor.key in DETAILS:
@@ -287,27 +255,29 @@ def _explain(cursor: QueryCursor) -> Statement:
             raise cursor.fail(problem, span=cursor.span_from(first))
     inner = cursor.token.start
     if cursor.accept("STATEMENT"):
-        explained: Statement = _statement_set(cursor, inner)
-        return Explain(explained, details, cursor.span_from(start))
+        explained: nodes.Statement = _statement_set(cursor, inner)
+        return nodes.Explain(explained, details, cursor.span_from(start))
     is_plan = cursor.key == "EXECUTE" and cursor.peek().key == "PLAN"
     if cursor.key not in EXPLAINED or is_plan:
         raise refuse(cursor, "a query or a statement that writes")
     written = statement(cursor)
-    is_definition = not isinstance(written, SelectStatement | Insert | StatementSet | Execute)
+    is_definition = not isinstance(
+        written, nodes.SelectStatement | nodes.Insert | nodes.StatementSet | nodes.Execute
+    )
     if is_definition and not _creates_by_query(written):
         raise cursor.fail(
             "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
             code="not-explainable",
             span=cursor.span_from(inner),
         )
-    return Explain(written, details, cursor.span_from(start))
+    return nodes.Explain(written, details, cursor.span_from(start))
 
 
-def _creates_by_query(written: Statement) -> bool:
-    return isinstance(written, CreateTable) and written.query is not None
+def _creates_by_query(written: nodes.Statement) -> bool:
+    return isinstance(written, nodes.CreateTable) and written.query is not None
 
 
-def _analyze(cursor: QueryCursor) -> Statement:
+def _analyze(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("ANALYZE").start
     cursor.expect("TABLE")
     path = path_name(cursor)
@@ -320,16 +290,16 @@ def _analyze(cursor: QueryCursor) -> Statement:
         if not every:
             cursor.expect("COLUMNS")
             columns = separated(cursor, simple_name)
-    return AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
+    return nodes.AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
 
 
-def _truncate(cursor: QueryCursor) -> Statement:
+def _truncate(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("TRUNCATE").start
     cursor.expect("TABLE")
-    return TruncateTable(path_name(cursor), cursor.span_from(start))
+    return nodes.TruncateTable(path_name(cursor), cursor.span_from(start))
 
 
-def _call(cursor: QueryCursor) -> Statement:
+def _call(cursor: QueryCursor) -> nodes.Statement:
     start = cursor.expect("CALL").start
     path = path_name(cursor)
     if cursor.key != "(":
@@ -338,7 +308,7 @@ def _call(cursor: QueryCursor) -> Statement:
         cursor.index += 1
         raise refuse(cursor, "an argument or ')'")
     inner = called(cursor, path.parts, "").arguments
-    return CallProcedure(path, inner, cursor.span_from(start))
+    return nodes.CallProcedure(path, inner, cursor.span_from(start))
 
 
 # --- SHOW and DESCRIBE ----------------------------------------------------------------------------
@@ -379,21 +349,21 @@ SHOW_SUBJECTS = (
 
 #: Kinds of objects of SHOW CREATE.
 PRINTABLE = (
-    ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
-    ObjectKind.MODEL, ObjectKind.CONNECTION,
+    nodes.ObjectKind.TABLE, nodes.ObjectKind.VIEW, nodes.ObjectKind.MATERIALIZED_TABLE,
+    nodes.ObjectKind.CATALOG, nodes.ObjectKind.MODEL, nodes.ObjectKind.CONNECTION,
 )  # fmt: skip
 
 #: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
 DESCRIBED = {
-    "CATALOG": ObjectKind.CATALOG,
-    "DATABASE": ObjectKind.DATABASE,
-    "FUNCTION": ObjectKind.FUNCTION,
-    "MODEL": ObjectKind.MODEL,
-    "CONNECTION": ObjectKind.CONNECTION,
+    "CATALOG": nodes.ObjectKind.CATALOG,
+    "DATABASE": nodes.ObjectKind.DATABASE,
+    "FUNCTION": nodes.ObjectKind.FUNCTION,
+    "MODEL": nodes.ObjectKind.MODEL,
+    "CONNECTION": nodes.ObjectKind.CONNECTION,
 }
 
 
-def show(cursor: QueryCursor) -> Statement:
+def show(cursor: QueryCursor) -> nodes.Statement:
     """Parse a SHOW statement."""
     start = cursor.expect("SHOW").start
     if cursor.accept("CREATE"):
@@ -415,47 +385,49 @@ def show(cursor: QueryCursor) -> Statement:
         path = path_name(cursor)
     pattern = _pattern(cursor, subject.like)
     chosen = partition(cursor) if subject.table and cursor.key == "PARTITION" else None
-    return Show(subject.words, path, preposition, pattern, chosen, cursor.span_from(start))
+    return nodes.Show(subject.words, path, preposition, pattern, chosen, cursor.span_from(start))
 
 
-def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> Pattern | None:
+def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> nodes.Pattern | None:
     negated = bool(words) and cursor.peek().key in words and cursor.accept("NOT")
     for word in words:
         if cursor.accept(word):
-            return Pattern(string(cursor), word == "ILIKE", negated)
+            return nodes.Pattern(string(cursor), word == "ILIKE", negated)
     return None
 
 
-def _show_create(cursor: QueryCursor, start: int) -> Statement:
+def _show_create(cursor: QueryCursor, start: int) -> nodes.Statement:
     or_alter = cursor.accept("OR", "ALTER")
-    kinds = (ObjectKind.MATERIALIZED_TABLE,) if or_alter else PRINTABLE
+    kinds = (nodes.ObjectKind.MATERIALIZED_TABLE,) if or_alter else PRINTABLE
     for kind in kinds:
         if cursor.accept(*kind.value.split()):
-            return ShowCreate(kind, path_name(cursor), or_alter, cursor.span_from(start))
+            return nodes.ShowCreate(kind, path_name(cursor), or_alter, cursor.span_from(start))
     *first, last = (kind.value for kind in kinds)
     raise refuse(cursor, f"{', '.join(first)} or {last}" if first else last)
 
 
-def describe(cursor: QueryCursor) -> Statement:
+def describe(cursor: QueryCursor) -> nodes.Statement:
     """Parse a DESCRIBE or DESC statement."""
     start = cursor.advance().start
     if cursor.key == "JOB" and cursor.peek().key != ".":
         cursor.advance()
-        return DescribeJob(string(cursor), cursor.span_from(start))
-    kind = ObjectKind.TABLE
+        return nodes.DescribeJob(string(cursor), cursor.span_from(start))
+    kind = nodes.ObjectKind.TABLE
     named = cursor.peek().kind in ("word", "name", "reserved")
     if cursor.key in DESCRIBED and named:
         kind = DESCRIBED[cursor.advance().key]
     extended = cursor.accept("EXTENDED")
-    path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
-    return Describe(kind, path, extended, cursor.span_from(start))
+    path = simple_name(cursor) if kind == nodes.ObjectKind.CATALOG else path_name(cursor)
+    return nodes.Describe(kind, path, extended, cursor.span_from(start))
 
 
 # --- dispatch -------------------------------------------------------------------------------------
 
 
-#: First keyword of a statement -> parser.
-STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
+#: First word of a statement -> parser.
+STATEMENTS: dict[str, Callable[[QueryCursor], nodes.Statement]] = {
+    **dict.fromkeys((*QUERYING, "("), _select),
+    **dict.fromkeys(WRITING, _insert),
     "CREATE":    create,
     "REPLACE":   replace_table,
     "DROP":      drop,
@@ -465,14 +437,6 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "DESCRIBE":  describe,
     "DESC":      describe,
     "EXPLAIN":   _explain,
-    "SELECT":    _select,
-    "WITH":      _select,
-    "VALUES":    _select,
-    "VALUE":     _select,
-    "TABLE":     _select,
-    "(":         _select,
-    "INSERT":    _insert,
-    "UPSERT":    _insert,
     "DELETE":    _delete,
     "UPDATE":    _update,
     "EXECUTE":   _execute,
@@ -491,19 +455,5 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "STOP":      _stop,
 }  # fmt: skip
 
-#: First keywords of the statements that EXPLAIN accepts.
-EXPLAINED = frozenset(
-    {
-        "SELECT",
-        "WITH",
-        "VALUES",
-        "VALUE",
-        "TABLE",
-        "(",
-        "INSERT",
-        "UPSERT",
-        "EXECUTE",
-        "CREATE",
-        "REPLACE",
-    }
-)
+#: First words of the statements that EXPLAIN accepts.
+EXPLAINED = QUERYING | WRITING | {"(", "EXECUTE", "CREATE", "REPLACE"}

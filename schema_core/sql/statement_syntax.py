@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
-from typing import Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.masking import mask_query
@@ -338,10 +338,16 @@ Change: TypeAlias = (
 # --- summaries ------------------------------------------------------------------------------------
 
 
-class Operation:
-    """A parsed statement, executed by one function of `environment.operations`."""
+class Statement:
+    """A parsed statement; `OPERATIONS` has the function that executes it."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def span(self) -> Span:
+            """The position in the parsed text."""
 
     def as_summary_string(self) -> str:
         """Return the statement with its parameters in one line; secrets are masked.
@@ -436,7 +442,7 @@ class ObjectKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTable(Operation):
+class CreateTable(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` in all its forms, and ``REPLACE TABLE``.
 
     `create` is False for a plain REPLACE TABLE; `like` and `query` exclude each other.
@@ -458,7 +464,7 @@ class CreateTable(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateView(Operation):
+class CreateView(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] VIEW path (columns) AS query``."""
 
     path: Name
@@ -473,7 +479,7 @@ class CreateView(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateMaterializedTable(Operation):
+class CreateMaterializedTable(Statement):
     """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``.
 
     `start_mode` is a call such as ``FROM_NOW`` or ``FROM_NOW(INTERVAL '1' DAY)``.
@@ -494,7 +500,7 @@ class CreateMaterializedTable(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateCatalog(Operation):
+class CreateCatalog(Statement):
     """``CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'text'] [WITH (...)]``."""
 
     path: Name
@@ -505,7 +511,7 @@ class CreateCatalog(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateDatabase(Operation):
+class CreateDatabase(Statement):
     """``CREATE DATABASE [IF NOT EXISTS] path [COMMENT 'text'] [WITH (...)]``."""
 
     path: Name
@@ -516,7 +522,7 @@ class CreateDatabase(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateFunction(Operation):
+class CreateFunction(Statement):
     """``CREATE [TEMPORARY] [SYSTEM] FUNCTION path AS 'class' LANGUAGE word USING JAR '...'``."""
 
     path: Name
@@ -531,7 +537,7 @@ class CreateFunction(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateModel(Operation):
+class CreateModel(Statement):
     """``CREATE [TEMPORARY] MODEL path INPUT (...) OUTPUT (...) WITH (...) [AS query]``."""
 
     path: Name
@@ -546,7 +552,7 @@ class CreateModel(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateConnection(Operation):
+class CreateConnection(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] CONNECTION path [COMMENT 'text'] WITH (...)``."""
 
     path: Name
@@ -563,7 +569,7 @@ class CreateConnection(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Drop(Operation):
+class Drop(Statement):
     """``DROP [TEMPORARY] [SYSTEM] kind [IF EXISTS] path [RESTRICT | CASCADE]``."""
 
     kind: ObjectKind
@@ -576,7 +582,7 @@ class Drop(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Alter(Operation):
+class Alter(Statement):
     """``ALTER kind [IF EXISTS] path change`` for everything but functions."""
 
     kind: ObjectKind
@@ -587,7 +593,7 @@ class Alter(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class AlterFunction(Operation):
+class AlterFunction(Statement):
     """``ALTER [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] path AS 'class' [LANGUAGE word]``."""
 
     path: Name
@@ -603,7 +609,7 @@ class AlterFunction(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class UseCatalog(Operation):
+class UseCatalog(Statement):
     """``USE CATALOG name``."""
 
     path: Name
@@ -611,7 +617,7 @@ class UseCatalog(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class UseDatabase(Operation):
+class UseDatabase(Statement):
     """``USE [catalog.]database``."""
 
     path: Name
@@ -619,7 +625,7 @@ class UseDatabase(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class UseModules(Operation):
+class UseModules(Statement):
     """``USE MODULES a, b``."""
 
     names: tuple[str, ...]
@@ -627,7 +633,7 @@ class UseModules(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadModule(Operation):
+class LoadModule(Statement):
     """``LOAD MODULE name [WITH (...)]``."""
 
     name: str
@@ -636,7 +642,7 @@ class LoadModule(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class UnloadModule(Operation):
+class UnloadModule(Statement):
     """``UNLOAD MODULE name``."""
 
     name: str
@@ -653,7 +659,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Show(Operation):
+class Show(Statement):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
     `subject` is a row of `schema_core.sql.parser.SHOW_SUBJECTS`, such as ``TABLES``, ``USER
@@ -670,7 +676,7 @@ class Show(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class ShowCreate(Operation):
+class ShowCreate(Statement):
     """``SHOW CREATE [OR ALTER] kind path``."""
 
     kind: ObjectKind
@@ -680,7 +686,7 @@ class ShowCreate(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Describe(Operation):
+class Describe(Statement):
     """``DESCRIBE [kind] [EXTENDED] path``; the kind TABLE includes views."""
 
     kind: ObjectKind
@@ -690,7 +696,7 @@ class Describe(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Explain(Operation):
+class Explain(Statement):
     """``EXPLAIN [details | PLAN FOR] statement``."""
 
     statement: Statement
@@ -702,7 +708,7 @@ class Explain(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class SelectStatement(Operation):
+class SelectStatement(Statement):
     """A query as a statement."""
 
     query: Query
@@ -710,7 +716,7 @@ class SelectStatement(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Insert(Operation):
+class Insert(Statement):
     """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query [ON CONFLICT]``.
 
     `column_types` are the types in the list of columns, of all or of none. `on_conflict` is
@@ -730,7 +736,7 @@ class Insert(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Delete(Operation):
+class Delete(Statement):
     """``DELETE FROM path [WHERE condition]``."""
 
     path: Name
@@ -740,7 +746,7 @@ class Delete(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Update(Operation):
+class Update(Statement):
     """``UPDATE path SET column = value, ... [WHERE condition]``."""
 
     path: Name
@@ -751,7 +757,7 @@ class Update(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class StatementSet(Operation):
+class StatementSet(Statement):
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or the part of it after EXPLAIN."""
 
     inserts: tuple[Insert, ...]
@@ -759,21 +765,21 @@ class StatementSet(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class BeginStatementSet(Operation):
+class BeginStatementSet(Statement):
     """``BEGIN STATEMENT SET``: the INSERT statements up to END are one job."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class EndStatementSet(Operation):
+class EndStatementSet(Statement):
     """``END``: submit the INSERT statements since BEGIN STATEMENT SET."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class StopJob(Operation):
+class StopJob(Statement):
     """``STOP JOB 'id' [WITH SAVEPOINT [WITH DRAIN]]``."""
 
     job_id: str
@@ -783,7 +789,7 @@ class StopJob(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeJob(Operation):
+class DescribeJob(Statement):
     """``DESCRIBE JOB 'id'``."""
 
     job_id: str
@@ -791,7 +797,7 @@ class DescribeJob(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Execute(Operation):
+class Execute(Statement):
     """``EXECUTE statement``."""
 
     statement: Insert | SelectStatement
@@ -799,7 +805,7 @@ class Execute(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CompilePlan(Operation):
+class CompilePlan(Statement):
     """``COMPILE [AND EXECUTE] PLAN 'path' [IF NOT EXISTS] FOR insert | STATEMENT SET ...``."""
 
     path: str
@@ -810,7 +816,7 @@ class CompilePlan(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutePlan(Operation):
+class ExecutePlan(Statement):
     """``EXECUTE PLAN 'path'``."""
 
     path: str
@@ -818,7 +824,7 @@ class ExecutePlan(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class AnalyzeTable(Operation):
+class AnalyzeTable(Statement):
     """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
 
     path: Name
@@ -829,7 +835,7 @@ class AnalyzeTable(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class TruncateTable(Operation):
+class TruncateTable(Statement):
     """``TRUNCATE TABLE path``."""
 
     path: Name
@@ -837,7 +843,7 @@ class TruncateTable(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class CallProcedure(Operation):
+class CallProcedure(Statement):
     """``CALL path(arguments)``."""
 
     path: Name
@@ -846,7 +852,7 @@ class CallProcedure(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class SetOption(Operation):
+class SetOption(Statement):
     """``SET 'key' = 'value'``; without a key it lists all options."""
 
     key: str | None = None
@@ -859,7 +865,7 @@ class SetOption(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class ResetOption(Operation):
+class ResetOption(Statement):
     """``RESET 'key'``; without a key it resets all options."""
 
     key: str | None = None
@@ -867,7 +873,7 @@ class ResetOption(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Jar(Operation):
+class Jar(Statement):
     """``ADD JAR 'path'`` or ``REMOVE JAR 'path'``."""
 
     path: str
@@ -878,43 +884,53 @@ class Jar(Operation):
         return f"Jar(path={mask_credentials(self.path)!r}, remove={self.remove!r})"
 
 
-Statement: TypeAlias = (
-    CompilePlan
-    | ExecutePlan
-    | CreateTable
-    | CreateView
-    | CreateMaterializedTable
-    | CreateCatalog
-    | CreateDatabase
-    | CreateFunction
-    | CreateModel
-    | CreateConnection
-    | Drop
-    | Alter
-    | AlterFunction
-    | UseCatalog
-    | UseDatabase
-    | UseModules
-    | LoadModule
-    | UnloadModule
-    | Show
-    | ShowCreate
-    | Describe
-    | Explain
-    | SelectStatement
-    | Insert
-    | Delete
-    | Update
-    | StatementSet
-    | BeginStatementSet
-    | EndStatementSet
-    | StopJob
-    | DescribeJob
-    | Execute
-    | AnalyzeTable
-    | TruncateTable
-    | CallProcedure
-    | SetOption
-    | ResetOption
-    | Jar
-)
+#: Each statement, except ALTER -> the function of `schema_core.environment.operations` for it.
+OPERATIONS: dict[type[Statement], str] = {
+    CreateTable:             "create_table.create_table",
+    CreateView:              "create_view.create_view",
+    CreateMaterializedTable: "create_view.create_materialized_table",
+    CreateCatalog:           "catalog_objects.create_catalog",
+    CreateDatabase:          "catalog_objects.create_database",
+    CreateFunction:          "catalog_objects.create_function",
+    CreateModel:             "catalog_objects.create_model",
+    CreateConnection:        "connections.create_connection",
+    Drop:                    "catalog_objects.drop",
+    AlterFunction:           "catalog_objects.alter_function",
+    UseCatalog:              "catalog_objects.use_catalog",
+    UseDatabase:             "catalog_objects.use_database",
+    UseModules:              "catalog_objects.use_modules",
+    LoadModule:              "catalog_objects.load_module",
+    UnloadModule:            "catalog_objects.unload_module",
+    Show:                    "show.show",
+    ShowCreate:              "show_create.show_create",
+    Describe:                "show.describe",
+    Explain:                 "explain.explain",
+    SelectStatement:         "data.select",
+    Insert:                  "data.insert",
+    Delete:                  "data.delete",
+    Update:                  "data.update",
+    StatementSet:            "data.statement_set",
+    BeginStatementSet:       "jobs.begin_statement_set",
+    EndStatementSet:         "jobs.end_statement_set",
+    DescribeJob:             "jobs.describe_job",
+    StopJob:                 "jobs.stop_job",
+    Execute:                 "data.execute",
+    CompilePlan:             "compile_plan.compile_plan",
+    ExecutePlan:             "compile_plan.execute_plan",
+    AnalyzeTable:            "data.analyze",
+    TruncateTable:           "data.truncate",
+    CallProcedure:           "call_procedure.call",
+    SetOption:               "catalog_objects.set_option",
+    ResetOption:             "catalog_objects.reset_option",
+    Jar:                     "catalog_objects.jar",
+}  # fmt: skip
+
+#: Kind of object -> the function of ALTER.
+ALTERATIONS: dict[ObjectKind, str] = {
+    ObjectKind.TABLE:      "alter_table.alter_table",
+    ObjectKind.VIEW:       "create_view.alter_view",
+    ObjectKind.CATALOG:    "catalog_objects.alter_catalog",
+    ObjectKind.DATABASE:   "catalog_objects.alter_database",
+    ObjectKind.MODEL:      "catalog_objects.alter_model",
+    ObjectKind.CONNECTION: "connections.alter_connection",
+}  # fmt: skip

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from schema_core.base.cursor import Cursor, check_digits, check_size
+from schema_core.base.keywords import RESERVED
 from schema_core.base.text import MAX_DIGITS
 from schema_core.base.tokenizer import tokenize
 from schema_core.errors import ParseError
 from schema_core.sql.hints import hint
-from schema_core.sql.keywords import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

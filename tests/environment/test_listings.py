@@ -6,7 +6,6 @@ import pytest
 
 from schema_core.catalog.functions import DEFINITIONS, FunctionClass
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
 from schema_core.environment.operations.show import SUBJECTS
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import TableResult, as_table
@@ -14,7 +13,6 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement import SHOW_SUBJECTS
-from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.types import DataTypes
 
 SCRIPT = """
@@ -272,19 +270,8 @@ def test_a_temporary_function_hides_the_description(environment: TableEnvironmen
 # --- totality -------------------------------------------------------------------------------------
 
 
-def test_every_statement_has_its_function() -> None:
-    assert set(Statement.__args__) == set(OPERATIONS)
-
-
 def test_every_kind_of_object_can_be_listed() -> None:
     assert {subject.words for subject in SHOW_SUBJECTS} == set(SUBJECTS)
-
-
-def test_every_kind_of_object_has_its_alter_statement() -> None:
-    """ALTER FUNCTION is a separate statement; sessions cannot alter materialized tables."""
-    others = {ObjectKind.FUNCTION, ObjectKind.MATERIALIZED_TABLE}
-
-    assert set(ObjectKind) - others == set(ALTERATIONS)
 
 
 # --- functions -------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.keywords import CALLABLE, NILADIC, RESERVED
 from schema_core.base.text import MAX_DIGITS, MAX_TEXT
 from schema_core.errors import ParseError
-from schema_core.sql.keywords import CALLABLE, NILADIC, RESERVED
 from schema_core.sql.tokens import cursor_over, identifier, path, refuse, sql_tokens, string
 
 

@@ -21,15 +21,15 @@ from schema_core.sql.statement_syntax import (
     CreateFunction,
     Jar,
     LoadModule,
-    Operation,
     SetOption,
+    Statement,
     UseCatalog,
     UseDatabase,
     UseModules,
 )
 
 #: The statements that are executed: those on which the catalogs and the meaning of tables depend.
-SETTING_UP: tuple[type[Operation], ...] = (
+SETTING_UP: tuple[type[Statement], ...] = (
     CreateCatalog,
     CreateFunction,
     Jar,

@@ -16,7 +16,7 @@ from schema_core.cli.progress import Quiet, follow
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.compile_plan import compiled
 from schema_core.environment.operations.compile_plan import run_plan as execute
-from schema_core.environment.operations.dispatch import of
+from schema_core.environment.operations.dispatch import locate_errors
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.plans.compiled_plan import (
@@ -97,7 +97,7 @@ def compile_plan(
             result = run_statement(session, statement, text)
             if result.job is not None:
                 follow(result.job, errors)
-        with within(text), of(last, text):
+        with within(text), locate_errors(last, text):
             document = compiled(session, last, text)
         write_plan_file(plan_path(str(output)), document.to_json(), replace=replace)
     for name in document.variables():

@@ -1,4 +1,4 @@
-"""Dispatch of statements: one function for each kind."""
+"""Dispatch of statements: each is executed by the function that its table names."""
 
 from __future__ import annotations
 
@@ -6,95 +6,39 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import TypeAlias, TypeVar
 
 from schema_core.base.text import quote_identifier
-from schema_core.environment.operations import (
-    alter_table,
-    call_procedure,
-    catalog_objects,
-    compile_plan,
-    connections,
-    create_table,
-    create_view,
-    data,
-    explain,
-    jobs,
-    show,
-    show_create,
-)
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.sql import statement_syntax as syntax
-from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
+from schema_core.sql import statement_syntax as nodes
+from schema_core.sql.statement_syntax import Statement
 
-#: kind of object -> what changes one
-ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
-    ObjectKind.TABLE:              alter_table.alter_table,
-    ObjectKind.VIEW:               create_view.alter_view,
-    ObjectKind.CATALOG:            catalog_objects.alter_catalog,
-    ObjectKind.DATABASE:           catalog_objects.alter_database,
-    ObjectKind.MODEL:              catalog_objects.alter_model,
-    ObjectKind.CONNECTION:         connections.alter_connection,
-}  # fmt: skip
+Operation: TypeAlias = Callable[[Session, Statement, str], TableResult]
 
 
-def alter(session: Session, statement: Alter, text: str) -> TableResult:
-    """Alter an object.
+def operation_of(statement: Statement) -> Operation:
+    """Return the function that executes a statement; its module is imported at first use.
 
     Raises:
-        UnsupportedError: with code `statement-not-supported` for a kind that is not changed so.
+        UnsupportedError: with code `statement-not-supported` for ALTER of a kind without one.
     """
-    change = ALTERATIONS.get(statement.kind)
-    if change is None:
-        raise UnsupportedError(
-            f"ALTER {statement.kind.value} is not supported", code="statement-not-supported"
-        )
-    return change(session, statement, text)
+    if isinstance(statement, nodes.Alter):
+        name = nodes.ALTERATIONS.get(statement.kind)
+        if name is None:
+            problem = f"ALTER {statement.kind.value} is not supported"
+            raise UnsupportedError(problem, code="statement-not-supported")
+    else:
+        name = nodes.OPERATIONS[type(statement)]
+    return _load_operation(name)
 
 
-#: kind of statement -> what does it
-OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = {
-    syntax.CreateTable:             create_table.create_table,
-    syntax.CreateView:              create_view.create_view,
-    syntax.CreateMaterializedTable: create_view.create_materialized_table,
-    syntax.CreateCatalog:           catalog_objects.create_catalog,
-    syntax.CreateDatabase:          catalog_objects.create_database,
-    syntax.CreateFunction:          catalog_objects.create_function,
-    syntax.CreateModel:             catalog_objects.create_model,
-    syntax.CreateConnection:        connections.create_connection,
-    syntax.Drop:                    catalog_objects.drop,
-    syntax.Alter:                   alter,
-    syntax.AlterFunction:           catalog_objects.alter_function,
-    syntax.UseCatalog:              catalog_objects.use_catalog,
-    syntax.UseDatabase:             catalog_objects.use_database,
-    syntax.UseModules:              catalog_objects.use_modules,
-    syntax.LoadModule:              catalog_objects.load_module,
-    syntax.UnloadModule:            catalog_objects.unload_module,
-    syntax.Show:                    show.show,
-    syntax.ShowCreate:              show_create.show_create,
-    syntax.Describe:                show.describe,
-    syntax.Explain:                 explain.explain,
-    syntax.SelectStatement:         data.select,
-    syntax.Insert:                  data.insert,
-    syntax.Delete:                  data.delete,
-    syntax.Update:                  data.update,
-    syntax.StatementSet:            data.statement_set,
-    syntax.BeginStatementSet:       jobs.begin_statement_set,
-    syntax.EndStatementSet:         jobs.end_statement_set,
-    syntax.DescribeJob:             jobs.describe_job,
-    syntax.StopJob:                 jobs.stop_job,
-    syntax.Execute:                 data.execute,
-    syntax.CompilePlan:             compile_plan.compile_plan,
-    syntax.ExecutePlan:             compile_plan.execute_plan,
-    syntax.AnalyzeTable:            data.analyze,
-    syntax.TruncateTable:           data.truncate,
-    syntax.CallProcedure:           call_procedure.call,
-    syntax.SetOption:               catalog_objects.set_option,
-    syntax.ResetOption:             catalog_objects.reset_option,
-    syntax.Jar:                     catalog_objects.jar,
-}  # fmt: skip
+def _load_operation(name: str) -> Operation:
+    module, _, function = name.partition(".")
+    operation: Operation = getattr(import_module(f"{__package__}.{module}"), function)
+    return operation
 
 
 def run(session: Session, statement: Statement, text: str) -> TableResult:
@@ -102,28 +46,29 @@ def run(session: Session, statement: Statement, text: str) -> TableResult:
 
     Errors of a query may be raised later, when its rows are read.
     """
-    with of(statement, text), naming_warehouses(session):
-        operation = OPERATIONS[type(statement)]
-        if session.statement_set is not None and not isinstance(statement, syntax.EndStatementSet):
-            operation = jobs.collect
-        found = operation(session, statement, text)
-    if found.job is not None:
-        found.job.locate(partial(of, statement, text))
-    if not isinstance(statement, READING):
-        return found
-    formatted = found.formatted
-    shown = None if formatted is None else lambda: walked(formatted(), statement, text)
-    return replace(found, rows=walked(found.rows, statement, text), formatted=shown)
+    with locate_errors(statement, text), _name_warehouses(session):
+        if session.statement_set is None or isinstance(statement, nodes.EndStatementSet):
+            operation = operation_of(statement)
+        else:
+            operation = _load_operation("jobs.collect")
+        result = operation(session, statement, text)
+    if result.job is not None:
+        result.job.locate(partial(locate_errors, statement, text))
+    if not isinstance(statement, LAZY):
+        return result
+    formatted = result.formatted
+    lines = None if formatted is None else lambda: _locate_row_errors(formatted(), statement, text)
+    return replace(result, rows=_locate_row_errors(result.rows, statement, text), formatted=lines)
 
 
-#: Statements whose rows come when they are walked.
-READING = (syntax.SelectStatement, syntax.Execute)
+#: Statements whose rows are computed while they are iterated.
+LAZY = (nodes.SelectStatement, nodes.Execute)
 
-One = TypeVar("One")
+T = TypeVar("T")
 
 
 @contextmanager
-def of(statement: Statement, text: str) -> Iterator[None]:
+def locate_errors(statement: Statement, text: str) -> Iterator[None]:
     """Attach the span of the whole statement to errors that have none."""
     try:
         yield
@@ -135,7 +80,7 @@ def of(statement: Statement, text: str) -> Iterator[None]:
 
 
 @contextmanager
-def naming_warehouses(session: Session) -> Iterator[None]:
+def _name_warehouses(session: Session) -> Iterator[None]:
     """Name the catalogs that manage tables in the hint of a table without a connector."""
     try:
         yield
@@ -150,7 +95,6 @@ def naming_warehouses(session: Session) -> Iterator[None]:
         raise
 
 
-def walked(rows: Iterable[One], statement: Statement, text: str) -> Iterator[One]:
-    """Yield the rows and attach the statement to their errors."""
-    with of(statement, text):
+def _locate_row_errors(rows: Iterable[T], statement: Statement, text: str) -> Iterator[T]:
+    with locate_errors(statement, text):
         yield from rows

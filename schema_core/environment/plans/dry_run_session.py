@@ -17,7 +17,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import opened, using
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.compile_plan import compiled
-from schema_core.environment.operations.dispatch import of, run
+from schema_core.environment.operations.dispatch import locate_errors, run
 from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import OK, TableResult
@@ -111,7 +111,7 @@ def dry_run_statement(session: Session, statement: Statement, text: str) -> Tabl
         SchemaCoreError: as the statement itself.
     """
     if (operation := WITHOUT_EFFECTS.get(type(statement))) is not None:
-        with of(statement, text):
+        with locate_errors(statement, text):
             return operation(session, statement, text)
     result = run(session, statement, text)
     if result.job is not None:

@@ -1,7 +1,7 @@
-"""Keywords of Flink SQL: which are reserved, and which of those can be called as functions.
+"""Keywords of Flink SQL: reserved words, first words of statements, words called as functions.
 
 Flink 2.3 has 787 keywords, of which these are reserved; all others are valid identifiers. The lists
-are taken from Flink's own parser.
+are taken from Flink's own parser. Masking, hints, completion and the grammar share them.
 """
 
 from __future__ import annotations
@@ -88,5 +88,27 @@ KNOWN = frozenset(
     """.split()
 )
 
-#: First keywords of the statements of a statement set.
-WRITING = ("INSERT", "UPSERT")
+#: First words of the statements that EXPLAIN and EXECUTE accept, and of those in a statement set.
+QUERYING = frozenset("SELECT WITH VALUES VALUE TABLE".split())
+WRITING = frozenset("INSERT UPSERT".split())
+
+#: First words of all statements.
+VERBS = frozenset(
+    """
+    ADD ALTER ANALYZE BEGIN CALL COMPILE CREATE DELETE DESC DESCRIBE DROP END EXECUTE EXPLAIN LOAD
+    REMOVE REPLACE RESET SET SHOW STOP TRUNCATE UNLOAD UPDATE USE
+    """.split()
+) | QUERYING | WRITING  # fmt: skip
+
+#: Words of statements, without those of queries, that are also identifiers.
+UNRESERVED = frozenset(
+    """
+    ADD AFTER ANALYZE ARTIFACT CASCADE CATALOG CHANGELOG_MODE COLUMNS COMPILE COMPUTE CONFLICT
+    CONNECTION CONSTRAINTS DATABASE DEDUPLICATE DESC DO DRAIN ENFORCED ERROR ESTIMATED_COST
+    EXCLUDING FIRST FROM_BEGINNING FROM_NOW FROM_TIMESTAMP GENERATED IF INCLUDING INPUT JAR JARS
+    JAVA JOB JOBS JSON_EXECUTION_PLAN KEY LOAD METADATA MODEL NOTHING OPTIONS OUTPUT OVERWRITE
+    OVERWRITING PARTITIONED PARTITIONS PLAN PLAN_ADVICE PYTHON REMOVE REPLACE RESTRICT
+    RESUME_OR_FROM_BEGINNING RESUME_OR_FROM_NOW RESUME_OR_FROM_TIMESTAMP START_MODE STATISTICS STOP
+    TEMPORARY UNLOAD VIEW VIRTUAL
+    """.split()
+)
