@@ -30,6 +30,7 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.connectors.files import filesystem as connector
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
+from schema_core.environment.jobs.atomicity import Stage, TableTransaction, Unstaged
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.plans.dry_run import DryRunPlanner
@@ -38,7 +39,6 @@ from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.query.relation import Relation
 from schema_core.spark.commit.commit import PREFIX, FileStage
 from schema_core.spark.commit.file_systems import LocalFiles, visible_files
-from schema_core.spark.commit.transactions import Stage, TableTransaction, Unstaged
 from schema_core.spark.connector import WriteContext
 
 #: How many files a statement writes.

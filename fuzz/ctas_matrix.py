@@ -35,9 +35,9 @@ from unittest.mock import patch
 from fuzz.postgres_server import Server, server, why_not
 from fuzz.spark_processes import Client, Gateway, cancel_jobs, prepare, warm
 from schema_core.connectors.jdbc.tables import StageName
+from schema_core.environment.jobs.atomicity import ACTIONS, Event, TableTransaction
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.spark.commit.transactions import ACTIONS, Event, TableTransaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
+from schema_core.environment.jobs.atomicity import TableTransaction
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN, submit
 from schema_core.environment.planner import Registration
@@ -50,7 +51,6 @@ from schema_core.spark.commit.file_systems import (
     located,
     visible_files,
 )
-from schema_core.spark.commit.transactions import TableTransaction
 
 T = TypeVar("T")
 
@@ -262,18 +262,19 @@ def _named(definition: str | None) -> Definition | None:
 
 def _registration(world: World, scenario: Scenario, faults: Faults) -> Registration:
     if scenario.makes is None:
-        return Registration(lambda: None, lambda: None)
+        return Registration()
 
-    def create() -> None:
-        if scenario.creates and world.definition is not None:
-            raise AlreadyExistsError("there is a table t", code="table-exists")
-        faults.around(lambda: world.define(scenario.makes))
+    class Defining(Registration):
+        def create(self) -> None:
+            if scenario.creates and world.definition is not None:
+                raise AlreadyExistsError("there is a table t", code="table-exists")
+            faults.around(lambda: world.define(scenario.makes))
 
-    def undo() -> None:
-        if world.definition == scenario.makes:
-            faults.around(lambda: world.define(scenario.held))
+        def undo(self) -> None:
+            if world.definition == scenario.makes:
+                faults.around(lambda: world.define(scenario.held))
 
-    return Registration(create, undo, atomic=True)
+    return Defining(atomic=True)
 
 
 class Write(JobExecution):

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schema_core.catalog.unfinished import Owner
+from schema_core.environment.jobs.pending import Owner
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.commit.commit import (
     APPEND,

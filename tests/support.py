@@ -95,6 +95,6 @@ def store_options(environment: TableEnvironment, name: str, options: Mapping[str
     """Store options of the library with a table, as jobs of the library and other programs do."""
     tables = environment._session.tables
     identifier = environment._session.registry.qualify(parse_path(name))
-    table = tables.raw(identifier)
+    table = tables.find_raw(identifier)
     assert table is not None
     tables.alter(identifier, table.copy({**table.options, **options}), expected=table)

@@ -15,8 +15,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
     "environment/jobs/run.py: _RUNNING": "jobs for which the interpreter waits at its exit",
     "base/caching.py: _COUNTED": "weak references to the caches, each of which is bounded",
-    "catalog/unfinished.py: _RECOVERED": "tables that threads of the process recover now",
-    "catalog/unfinished.py: _RUNNING": "jobs of the process, by which marks are identified",
+    "environment/jobs/pending.py: _RECOVERED": "tables that threads of the process recover now",
+    "environment/jobs/pending.py: _RUNNING": "jobs of the process that may still commit",
     "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
     "base/secrets.py: _DECLARED": "keys that options declare secret, which excerpts mask",
     "spark/commit/commit.py: _RUNNING": "jobs of the process, which names of stages identify",

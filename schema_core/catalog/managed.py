@@ -23,7 +23,7 @@ from schema_core.base.lazy_regex import regex
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
 from schema_core.catalog.objects import CatalogTable
-from schema_core.catalog.own_options import MANAGED, REPLACED_DIRECTORY, corrupt_option
+from schema_core.catalog.own_options import MANAGED, corrupt_option
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
 
 if TYPE_CHECKING:
@@ -172,11 +172,11 @@ def directory_of(table: CatalogBaseTable | None) -> str | None:
     if table is None or not is_managed(table):
         return None
     directory = table.options.get(KEY)
-    return directory if directory is not None and _DIRECTORY.fullmatch(directory) else None
+    return directory if directory is not None and DIRECTORY_NAME.fullmatch(directory) else None
 
 
-#: No part of it is ``..``, whatever the names are.
-_DIRECTORY = regex(r"([^/\0]+)\.db/([^/\0]+)-[0-9a-f]{12}")
+#: The directory of a table. No part of it is ``..``, whatever the names are.
+DIRECTORY_NAME = regex(r"([^/\0]+)\.db/([^/\0]+)-[0-9a-f]{12}")
 
 
 def own_directory(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable | None) -> str | None:
@@ -202,25 +202,9 @@ def own_directory(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable | 
     return directory
 
 
-def replaced_directory(table: CatalogBaseTable | None) -> str | None:
-    """Return the directory of the managed table that an unfinished REPLACE TABLE AS replaces.
-
-    Raises:
-        ExternalError: with code `corrupt-entry` for a value that is not such a directory.
-    """
-    directory = None if table is None else table.options.get(REPLACED_DIRECTORY)
-    if table is None or directory is None:
-        return None
-    if not _DIRECTORY.fullmatch(directory):
-        raise corrupt_option(
-            REPLACED_DIRECTORY, table.options, "which is not a directory of a table"
-        )
-    return directory
-
-
 def _named_owner(directory: str) -> ObjectPath | None:
     """Return the table after which a directory is named; None if its name is truncated."""
-    match = _DIRECTORY.fullmatch(directory)
+    match = DIRECTORY_NAME.fullmatch(directory)
     if match is None or MAX_NAME in map(len, match.groups()):
         return None
     names = [unquote(name) for name in match.groups()]
@@ -245,7 +229,7 @@ def remove_directory(catalog: Catalog, path: ObjectPath, directory: str | None) 
         ExternalError: as `ManagedStorage.remove`.
     """
     storage = catalog.storage
-    if storage is None or directory is None or not _DIRECTORY.fullmatch(directory):
+    if storage is None or directory is None or not DIRECTORY_NAME.fullmatch(directory):
         return
     if catalog.table_exists(path):
         table = catalog.get_table(path)

@@ -18,7 +18,7 @@ from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import NO_KEYS
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
-from schema_core.catalog.changes.former_names import FormerNames, former_names_option
+from schema_core.catalog.changes.former_names import FormerNames
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
 from schema_core.catalog.managed import (
@@ -28,7 +28,6 @@ from schema_core.catalog.managed import (
     new_directory,
     own_directory,
     remove_directory,
-    replaced_directory,
     require_no_path,
     with_directory,
 )
@@ -42,8 +41,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.own_options import (
     FORMER_NAMES,
-    REPLACED,
-    REPLACED_NAMES,
+    own_options_of,
     require_no_own_options,
     without_own_options,
 )
@@ -51,11 +49,9 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stores.object_store import missing
 from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged, masking_conflicts
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.catalog.unfinished import Mark, with_mark, without_mark
 from schema_core.errors import (
     MAX_SIMILAR,
     AlreadyExistsError,
-    ConflictError,
     NotFoundError,
     SchemaCoreError,
     SchemaError,
@@ -82,23 +78,23 @@ class FoundTable:
     is_temporary: bool
     #: the options from which a connector reads and writes a managed table; None for others
     derived: Mapping[str, str] | None = None
-    #: the mark of a new table whose job has not finished; None for others
-    unfinished: Mark | None = None
-    #: the options that a connector reads and a session does not show
-    hidden: Mapping[str, str] = field(default_factory=dict)
+    #: the options that this library has stored with it; a session does not show them
+    own_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> TableKind:
         return self.table.get_table_kind()
 
     @property
+    def hidden(self) -> Mapping[str, str]:
+        """The options that a connector reads and a session does not show."""
+        return {key: value for key, value in self.own_options.items() if key == FORMER_NAMES}
+
+    @property
     def connector_options(self) -> Mapping[str, str]:
         """The options from which a connector reads and writes the table."""
         return {**(self.derived or self.table.options), **self.hidden}
 
-
-#: Maximum attempts to replace the mark of a table under concurrent modification.
-MARK_ATTEMPTS = 20
 
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
@@ -140,8 +136,9 @@ class CatalogManager:
     def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
         """Return the temporary object at this path, else the permanent one, else None."""
         if (table := self.temporary.tables.find(identifier)) is not None:
-            hidden, visible = former_names_option(table), without_own_options(table)
-            return FoundTable(identifier, self._read(visible), is_temporary=True, hidden=hidden)
+            visible = self._read(without_own_options(table))
+            own_options = own_options_of(table)
+            return FoundTable(identifier, visible, is_temporary=True, own_options=own_options)
         return self.find_permanent(identifier)
 
     def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
@@ -158,122 +155,37 @@ class CatalogManager:
         derived = None
         if storage is not None and directory is not None:
             derived = storage.derived(visible, directory).options
-        new = None if REPLACED in table.options else Mark.of(table)
         return FoundTable(
             identifier,
             visible,
             is_temporary=False,
             derived=derived,
-            unfinished=new,
-            hidden=former_names_option(table),
+            own_options=own_options_of(table),
         )
 
-    def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def find_stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path as it is stored, unresolved, or None."""
-        found = self.raw(identifier)
+        found = self.find_raw(identifier)
         return None if found is None else without_own_options(found)
 
-    def storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
+    def get_storage(self, identifier: ObjectIdentifier) -> ManagedStorage | None:
         """Return the storage of the catalog in which a table is, None if it manages none."""
         catalog = self.registry.find(identifier.catalog_name)
         return None if catalog is None else catalog.storage
 
-    def directory(self, identifier: ObjectIdentifier) -> str | None:
+    def find_directory(self, identifier: ObjectIdentifier) -> str | None:
         """Return the directory of the managed table at this path, None if it is not managed.
 
         Raises:
             ExternalError: as `own_directory`.
         """
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
-        return None if catalog is None else own_directory(catalog, path, self.raw(identifier))
+        return None if catalog is None else own_directory(catalog, path, self.find_raw(identifier))
 
-    def raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+    def find_raw(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
         """Return the permanent object at this path with the options that sessions do not show."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         return None if catalog is None else catalog.find_table(path)
-
-    # --- tables of unfinished jobs -------------------------------------------------------------
-
-    def mark(self, identifier: ObjectIdentifier) -> Mark | None:
-        """Return the mark of the permanent table at this path, None if its job has finished."""
-        return Mark.of(self.raw(identifier))
-
-    def replaced(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the statement of the definition that an unfinished REPLACE replaces."""
-        found = self.raw(identifier)
-        return None if found is None else found.options.get(REPLACED)
-
-    def replaced_directory(self, identifier: ObjectIdentifier) -> str | None:
-        """Return the directory of the managed table that an unfinished REPLACE replaces.
-
-        Raises:
-            ExternalError: with code `corrupt-entry`.
-        """
-        return replaced_directory(self.raw(identifier))
-
-    def remove_directory(self, identifier: ObjectIdentifier, directory: str | None) -> None:
-        """Delete the directory of a managed table that was replaced, unless a table has it.
-
-        Raises:
-            ExternalError: as the function.
-        """
-        catalog = self.registry.find(identifier.catalog_name)
-        if catalog is not None:
-            remove_directory(catalog, identifier.to_object_path(), directory)
-
-    def replaced_former_names(self, identifier: ObjectIdentifier) -> FormerNames:
-        """Return the former names of the columns that an unfinished REPLACE replaces.
-
-        Raises:
-            SchemaError: as `FormerNames.of`.
-        """
-        found = self.raw(identifier)
-        text = None if found is None else found.options.get(REPLACED_NAMES)
-        return FormerNames.of({} if text is None else {FORMER_NAMES: text})
-
-    def replace_marked(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
-        """Replace the definition of a permanent table, with its mark, by one without."""
-        found = self.raw(identifier)
-        if found is not None:
-            self.alter(identifier, table, found)
-
-    def restore_marked(self, identifier: ObjectIdentifier, stored: object) -> None:
-        """Put back what `get_stored` returned in place of a permanent table with its mark."""
-        found = self.raw(identifier)
-        if found is not None:
-            self.restore(identifier, stored, found)
-
-    def drop_permanent(self, identifier: ObjectIdentifier) -> bool:
-        """Drop the permanent object at this path, even if a temporary one hides it.
-
-        Returns:
-            Whether there was one.
-        """
-        return self._drop_permanent(identifier, if_exists=True)
-
-    def change_mark(self, identifier: ObjectIdentifier, old: Mark, new: Mark | None = None) -> None:
-        """Replace the mark of a table, or remove it; its other options are kept.
-
-        Raises:
-            NotFoundError: with code `table-not-found` if there is no table with this mark.
-            ConflictError: if others change the table all the time.
-        """
-        for attempt in range(1, MARK_ATTEMPTS + 1):
-            found = self.raw(identifier)
-            if found is None or Mark.of(found) != old:
-                raise NotFoundError(
-                    f"the table {identifier.as_summary_string()} was dropped or replaced while its "
-                    "job ran",
-                    code="table-not-found",
-                )
-            changed = without_mark(found) if new is None else with_mark(found, new)
-            try:
-                self.alter(identifier, changed, found)
-            except ConflictError:
-                if attempt == MARK_ATTEMPTS:
-                    raise
-            else:
-                return
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
         """Return the object at this path.
@@ -322,9 +234,7 @@ class CatalogManager:
         table: CatalogBaseTable,
         ignore_if_exists: bool,
         former: FormerNames | None = None,
-        *,
-        directory: str | None = None,
-        mark: Mark | None = None,
+        own_options: Mapping[str, str] | None = None,
     ) -> bool:
         """Store a table or view in its catalog; return whether it is new.
 
@@ -333,8 +243,8 @@ class CatalogManager:
             table: The definition.
             ignore_if_exists: Whether nothing happens if there is one.
             former: The former names of its columns, from another table with the same files.
-            directory: The directory of a managed table; by default a new one.
-            mark: The mark of a table whose job has not finished.
+            own_options: The options of this library that are stored with it, such as the directory
+                of a managed table, which is a new one by default.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -350,11 +260,12 @@ class CatalogManager:
             return False
         self._check(resolved, None)
         self._admit(identifier)
-        stored = _placed(catalog, identifier, resolved, directory)
-        if former is not None:
-            stored = former.of_table(stored)
-        if mark is not None:
-            stored = with_mark(stored, mark)
+        stored = resolved if former is None else former.of_table(resolved)
+        if catalog.storage is not None and is_managed(resolved):
+            require_no_path(resolved)
+            stored = with_directory(stored, new_directory(identifier))
+        if own_options:
+            stored = stored.copy({**stored.options, **own_options})
         try:
             catalog.create_table(identifier.to_object_path(), stored, ignore_if_exists=False)
         except AlreadyExistsError:  # created by another writer since
@@ -409,7 +320,7 @@ class CatalogManager:
         cell = ddl_semantics.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
         if not decide(cell, if_exists, NOUNS[kind], identifier):
             return False
-        return self._drop_permanent(identifier, if_exists)
+        return self.drop_permanent(identifier, if_exists)
 
     def drop_unless_hidden(
         self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
@@ -428,11 +339,21 @@ class CatalogManager:
         hider = NOUNS[temporary] if temporary is not None else None
         if not decide(cell, if_exists, NOUNS[kind], identifier, hidden_by=hider):
             return False
-        return self._drop_permanent(identifier, if_exists)
+        return self.drop_permanent(identifier, if_exists)
 
-    def _drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+    def drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop the permanent object at this path, even if a temporary one hides it.
+
+        The directory of a managed table is deleted with it.
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            NotFoundError: with code `table-not-found`, unless `if_exists`.
+        """
         catalog = self.registry.get(identifier.catalog_name)
-        directory = directory_of(self.raw(identifier))
+        directory = directory_of(self.find_raw(identifier))
         try:
             catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
         except NotFoundError:  # dropped by another writer since
@@ -458,7 +379,7 @@ class CatalogManager:
                 return False
             return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
 
-    def alterable(
+    def find_alterable(
         self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
     ) -> CatalogBaseTable | None:
         """Return the permanent object that an ALTER of this kind changes, unresolved.
@@ -513,7 +434,7 @@ class CatalogManager:
         try:
             found = self.find_permanent(identifier)
         except SchemaCoreError:
-            return self.stored(identifier)
+            return self.find_stored(identifier)
         return found.table if found is not None else None
 
     def get_stored(self, identifier: ObjectIdentifier) -> object:
@@ -595,24 +516,10 @@ class CatalogManager:
         if cascade and found.storage is not None and found.database_exists(name):
             for table in found.list_tables(name):
                 identifier = ObjectIdentifier.of(catalog, name, table)
-                directories[identifier.to_object_path()] = directory_of(self.raw(identifier))
+                directories[identifier.to_object_path()] = directory_of(self.find_raw(identifier))
         found.drop_database(name, if_exists, cascade)
         for path, directory in directories.items():
             remove_directory(found, path, directory)
-
-
-def _placed(
-    catalog: Catalog, identifier: ObjectIdentifier, table: ResolvedTable, directory: str | None
-) -> ResolvedTable:
-    """Return a new table with its directory, if the catalog manages it.
-
-    Raises:
-        SchemaError: with code `reserved-option`.
-    """
-    if catalog.storage is None or not is_managed(table):
-        return table
-    require_no_path(table)
-    return with_directory(table, directory or new_directory(identifier))
 
 
 # --- models ---------------------------------------------------------------------------------------

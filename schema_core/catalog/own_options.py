@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PREFIX: Final = "schema-core."
 #: The directory of a managed table, below the warehouse.
 MANAGED: Final = "schema-core.managed"
-#: The mark of a table whose job has not finished.
-UNFINISHED: Final = "schema-core.unfinished"
+#: The pending job of a table: see `schema_core.environment.jobs.pending`, also for the next three.
+PENDING_JOB: Final = "schema-core.unfinished"
 #: The CREATE TABLE statement of what REPLACE TABLE AS replaces. Its name makes it secret: the
 #: statement has the passwords of the table.
 REPLACED: Final = "schema-core.secret.replaced"
@@ -62,6 +62,11 @@ def require_no_own_options(
                 hint=hint,
                 span=span,
             )
+
+
+def own_options_of(table: CatalogBaseTable) -> dict[str, str]:
+    """Return the options of a stored table that only this library sets."""
+    return {key: value for key, value in table.options.items() if is_own_option(key)}
 
 
 def without_own_options(table: Table) -> Table:

@@ -10,6 +10,7 @@ from schema_core.environment.connector import Visibility as Visibility
 from schema_core.environment.connector import opened as opened
 from schema_core.environment.connector import require_abilities as require_abilities
 from schema_core.environment.connector import using as using
+from schema_core.environment.jobs.atomicity import Stage as Stage
 from schema_core.environment.options import ConfigOption as ConfigOption
 from schema_core.environment.options import boolean as boolean
 from schema_core.environment.options import choice as choice
@@ -21,7 +22,6 @@ from schema_core.environment.options import memory_size as memory_size
 from schema_core.environment.options import nanoseconds as nanoseconds
 from schema_core.environment.options import string_list as string_list
 from schema_core.environment.options import string_map as string_map
-from schema_core.spark.commit.transactions import Stage as Stage
 from schema_core.spark.connector import ConnectorBase as ConnectorBase
 from schema_core.spark.connector import MicroBatch as MicroBatch
 from schema_core.spark.connector import ReadContext as ReadContext

@@ -15,6 +15,7 @@ from schema_core.connectors.shared_tables import (
     shares_source,
 )
 from schema_core.environment.connector import Ability, Visibility
+from schema_core.environment.jobs.atomicity import Unstaged
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import (
     ExternalError,
@@ -34,7 +35,6 @@ from schema_core.spark.commit.commit import (
     recover,
 )
 from schema_core.spark.commit.file_systems import absolute, located
-from schema_core.spark.commit.transactions import Unstaged
 from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from schema_core.catalog.objects import CatalogTable
-    from schema_core.spark.commit.transactions import Stage
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
     from schema_core.types import DataType
 

@@ -115,31 +115,48 @@ class Rows:
     shown: Callable[[], Iterator[tuple[str | None, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
 class Registration:
-    """How CREATE TABLE AS and REPLACE TABLE AS change the catalog, and undo that.
+    """How a CREATE or REPLACE TABLE AS changes the catalog. This class changes nothing.
 
-    `create` creates the table, or puts the new definition in place of `replaced`, the old one,
-    in one operation of the catalog. `replaced` is unresolved if its functions or types are
-    missing. `undo` drops the table that `create` created, or puts the old definition back; it
-    does nothing where the catalog holds neither. `atomic` is the option ``table.rtas-
-    ctas.atomicity-enabled``: a job that fails leaves nothing visible.
+    The environment overrides the methods. The planner calls them at the steps that the
+    `AtomicityLevel` of the job requires: see `schema_core.environment.jobs.atomicity`.
 
-    With `atomic`, `create` stores a new table as unfinished, by the `id` of the job, and `settle`
-    removes this mark; see `schema_core.catalog.unfinished`. `leave` is called instead of `undo`
-    where the rows of the job could not be removed, or may be visible: the table stays as
-    unfinished. `owns` returns whether rows at the place of the table are those of the job: not if
-    the table was dropped and created again by others meanwhile.
+    Args:
+        atomic: The option ``table.rtas-ctas.atomicity-enabled``: a job that fails leaves nothing
+            visible. A new table is then stored with its pending job.
+        replaced: The table that is replaced; unresolved if its functions or types are missing.
+        id: The id of the job.
     """
 
-    create: Callable[[], None]
-    undo: Callable[[], None]
-    atomic: bool = False
-    replaced: CatalogTable | None = None
-    id: str = ""
-    settle: Callable[[], None] = lambda: None
-    leave: Callable[[], None] = lambda: None
-    owns: Callable[[], bool] = lambda: True
+    def __init__(
+        self,
+        *,
+        atomic: bool = False,
+        replaced: CatalogTable | None = None,
+        id: str = "",  # noqa: A002 - what it is
+    ) -> None:
+        self.atomic = atomic
+        self.replaced = replaced
+        self.id = id
+
+    def create(self) -> None:
+        """Create the table, or put the new definition in place of `replaced`, in one operation."""
+
+    def settle(self) -> None:
+        """Remove the pending job from the table."""
+
+    def undo(self) -> None:
+        """Drop the new table, or put the old definition back; nothing if others changed it."""
+
+    def leave(self) -> None:
+        """Keep the pending job: the rows could not be removed, or may be visible."""
+
+    def owns(self) -> bool:
+        """Return whether rows at the place of the table are those of the job.
+
+        They are not if others have dropped the table and created it again meanwhile.
+        """
+        return True
 
 
 class Planner(Protocol):

@@ -41,11 +41,11 @@ from schema_core.catalog.stores.catalog_store import catalog_store
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.stores.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
-from schema_core.catalog.unfinished import ISOLATED, Mark
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.jobs.graph import HookFactories, JobGraph, JobStatusHook
+from schema_core.environment.jobs.pending import require_visible
 from schema_core.environment.jobs.run import submit
 from schema_core.environment.jobs.session_jobs import SessionJobs
 from schema_core.environment.modules import load_installed_module
@@ -368,38 +368,21 @@ class Session:
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; the query of a view is checked."""
         found = self._unnamed(path) or self.found(Name(path, span))
-        if found.unfinished is not None and found.unfinished.level == ISOLATED:
-            with at_span(span):
-                self._require_visible(found, found.unfinished)
+        with at_span(span):
+            require_visible(found, partial(self._was_committed, found))
         if isinstance(found.table, ResolvedCatalogView):
             with at_span(span):
                 self.query_of(found.identifier, found.table)
         rows = found.table if isinstance(found.table, InlineTable) else None
         return SourceTable(found.identifier, found.table.resolved_schema, found.kind.value, rows)
 
-    def _require_visible(self, found: FoundTable, mark: Mark) -> None:
-        """Raise for a new table of an isolated job whose rows are not visible.
-
-        The catalog has the table just before its rows are visible, and after a kill in between
-        until it is recovered.
-
-        Raises:
-            NotFoundError: with code `table-not-found`.
-        """
-        planner = self.planner
-        if isinstance(planner, SupportsJobRecovery) and isinstance(
-            found.table, ResolvedCatalogTable
+    def _was_committed(self, found: FoundTable, job: str) -> bool | None:
+        """Return whether the rows of the job that creates a table are visible; None if unknown."""
+        if isinstance(found.table, ResolvedCatalogTable) and isinstance(
+            planner := self.planner, SupportsJobRecovery
         ):
-            committed = planner.was_committed(self.bound_as_found(found), mark.id)
-            if committed is False:
-                shown = found.identifier.as_summary_string()
-                raise NotFoundError(
-                    f"there is no table or view {shown!r}: the job that creates it has not "
-                    "finished",
-                    code="table-not-found",
-                    hint="run the query again when the job has finished; if its process has ended, "
-                    f"call recover({found.identifier.object_name!r})",
-                ).of(*found.identifier.to_list())
+            return planner.was_committed(self.bound_as_found(found), job)
+        return None
 
     def _unnamed(self, path: tuple[str, ...]) -> FoundTable | None:
         """Return the table of a descriptor or of rows, whose name no user can write."""

@@ -20,6 +20,7 @@ from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
+from schema_core.environment.jobs.recovery import Recovery, list_identifiers, recover_tables
 from schema_core.environment.lineage import Lineage, lineage
 from schema_core.environment.modules import (
     FunctionArgument,
@@ -34,7 +35,6 @@ from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explained_text
 from schema_core.environment.operations.plan_ctas import plan_statement
-from schema_core.environment.operations.recover import Recovery, recover, tables_of
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import warn_deprecated
@@ -281,9 +281,9 @@ class TableEnvironment:
         """
         require_instance(path, (str, NoneType), "path")
         if path is not None:
-            return recover(self._session, iter([self._identifier(path)]))
+            return recover_tables(self._session, iter([self._identifier(path)]))
         catalog, _ = self._current_path()
-        return recover(self._session, tables_of(self._session, catalog))
+        return recover_tables(self._session, list_identifiers(self._session, catalog))
 
     @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:

@@ -389,7 +389,7 @@ def plan_table(
         path=parse_path(path).parts,
         statistics=statistics,
         resolver=environment.schema_resolver,
-        storage=manager.storage(identifier),
+        storage=manager.get_storage(identifier),
         accept=accept,
     )
 
@@ -724,7 +724,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     identifier = UnresolvedPath(plan.path).qualify(
         environment.get_current_catalog(), environment.get_current_database()
     )
-    expected = manager.alterable(TableKind.TABLE, identifier, if_exists=False)
+    expected = manager.find_alterable(TableKind.TABLE, identifier, if_exists=False)
     table = manager.get(identifier).table
     if expected is None or not isinstance(table, ResolvedCatalogTable):
         raise SchemaError(
@@ -751,5 +751,5 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
             after = changed(before, statement.change, text)
             changes += name_changes_of(before, after, statement.change)
             before = after
-    altered = with_former_names(altered, changes, manager.storage(identifier))
+    altered = with_former_names(altered, changes, manager.get_storage(identifier))
     manager.alter(identifier, altered, expected=expected)

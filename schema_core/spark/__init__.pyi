@@ -1,3 +1,6 @@
+from schema_core.environment.jobs.atomicity import (
+    Stage as Stage,
+)
 from schema_core.mappings.loss import ForeignSchema as ForeignSchema
 from schema_core.mappings.spark.ddl import (
     parse_ddl as parse_ddl,
@@ -55,9 +58,6 @@ from schema_core.spark.commit.sweep import (
 )
 from schema_core.spark.commit.sweep_summary import (
     SweepReport as SweepReport,
-)
-from schema_core.spark.commit.transactions import (
-    Stage as Stage,
 )
 from schema_core.spark.connector import (
     ReadContext as ReadContext,

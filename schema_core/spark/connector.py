@@ -21,10 +21,10 @@ from schema_core.environment.connector import (
     creation_abilities,
     metadata_columns,
 )
+from schema_core.environment.jobs.atomicity import Stage
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.commit.transactions import Stage
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.reading.transport_types import with_microseconds

@@ -25,7 +25,14 @@ from schema_core.environment.connector import (
     using,
     validated,
 )
-from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level
+from schema_core.environment.jobs.atomicity import (
+    AtomicityLevel,
+    Stage,
+    TableTransaction,
+    Unstaged,
+    choose_level,
+    needed_abilities,
+)
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import (
     CHECKPOINT_INTERVAL,
@@ -55,12 +62,6 @@ from schema_core.errors import (
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.commit.transactions import (
-    Stage,
-    TableTransaction,
-    Unstaged,
-    needed_abilities,
-)
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
@@ -245,7 +246,7 @@ class SparkPlanner:
             connector,
             frame,
             context,
-            (AtomicityLevel.CREATED_FIRST, Registration(_nothing, _nothing)),
+            (AtomicityLevel.CREATED_FIRST, Registration()),
             reads,
         )
 
@@ -258,7 +259,7 @@ class SparkPlanner:
         *,
         columns: Sequence[str] | None = None,
     ) -> JobGraph:
-        """Prepare CREATE or REPLACE TABLE AS: see `schema_core.spark.commit.transactions`."""
+        """Prepare CREATE or REPLACE TABLE AS: see `schema_core.environment.jobs.atomicity`."""
         old = registration.replaced
         if (plan := self._streams(query)) is not None:
             if old is not None:
@@ -951,10 +952,6 @@ class SparkPlanner:
                 properties,
             )
             return JobGraph(name, job, [context.identifier])
-
-
-def _nothing() -> None:
-    return None
 
 
 def _refused(operation: str) -> UnsupportedError:

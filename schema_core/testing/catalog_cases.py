@@ -30,7 +30,7 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.catalog.objects import CatalogPartitionSpec as Spec
-from schema_core.catalog.own_options import FORMER_NAMES, UNFINISHED
+from schema_core.catalog.own_options import FORMER_NAMES, PENDING_JOB
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,
@@ -189,7 +189,7 @@ TABLES: dict[str, ResolvedTable] = {
     ),
     # A job that creates a table marks it: the catalog stores options that users cannot set.
     "options of the library": understood(
-        CatalogTable(columns(a="INT"), options={UNFINISHED: "m", FORMER_NAMES: "n"})
+        CatalogTable(columns(a="INT"), options={PENDING_JOB: "m", FORMER_NAMES: "n"})
     ),
     "only buckets": understood(
         CatalogTable(columns(a="INT"), distribution=TableDistribution.of_unknown(bucket_count=3))

@@ -54,8 +54,8 @@ from schema_core.testing.killed_writes import (
 )
 
 if TYPE_CHECKING:
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.environment.options import ConfigOption
-    from schema_core.spark.commit.transactions import Stage
 
 PUSH_DOWN = frozenset({
     Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from schema_core.environment.connector import Ability, Connector
-    from schema_core.spark.commit.transactions import Stage
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, SparkConnector, WriteContext
 
 #: The kill points of a job: where a write can stop.

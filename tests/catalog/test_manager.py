@@ -143,8 +143,8 @@ def test_altering(
 ) -> None:
     made = manager(temporary, permanent)
 
-    assert strict == attempt(lambda: made.alterable(TableKind.TABLE, PATH, if_exists=False))
-    assert lenient == attempt(lambda: made.alterable(TableKind.TABLE, PATH, if_exists=True))
+    assert strict == attempt(lambda: made.find_alterable(TableKind.TABLE, PATH, if_exists=False))
+    assert lenient == attempt(lambda: made.find_alterable(TableKind.TABLE, PATH, if_exists=True))
 
 
 def test_ddl_semantics_cover_all_cases() -> None:

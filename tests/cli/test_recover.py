@@ -6,11 +6,12 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from schema_core.catalog.unfinished import KEY, Mark, Owner
+from schema_core.catalog.own_options import PENDING_JOB
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.app import application
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.table_environment import TableEnvironment
 from tests.support import store_options
 
@@ -24,10 +25,10 @@ def test_unfinished_tables_are_dropped_once(tmp_path: Path) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     environment.register_catalog("c", SqlCatalog("c", url))
     environment.use_catalog("c")
-    mark = Mark(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
+    mark = PendingJob(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
     for name in ("left", "other"):
         environment.execute_sql(f"CREATE TABLE `{name}` (a INT) WITH ('connector' = 'print')")
-        store_options(environment, f"`{name}`", {KEY: str(mark)})
+        store_options(environment, f"`{name}`", {PENDING_JOB: str(mark)})
     environment.execute_sql("CREATE TABLE fine (a INT) WITH ('connector' = 'print')")
     script = tmp_path / "job.sql"
     script.write_text(

@@ -19,14 +19,14 @@ from schema_core.catalog.objects import CatalogDatabase, CatalogTable
 from schema_core.catalog.own_options import (
     FORMER_NAMES,
     MANAGED,
+    PENDING_JOB,
     REPLACED,
     REPLACED_DIRECTORY,
     REPLACED_NAMES,
-    UNFINISHED,
 )
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.unfinished import Mark, Owner
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
@@ -52,8 +52,8 @@ from schema_core.properties.sidecar import OPTIONS_KEY
 from schema_core.schema.resolve import SchemaResolver
 from tests.support import store_options
 
-OWN = (MANAGED, UNFINISHED, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES, FORMER_NAMES)
-ABANDONED = Mark(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
+OWN = (MANAGED, PENDING_JOB, REPLACED, REPLACED_DIRECTORY, REPLACED_NAMES, FORMER_NAMES)
+ABANDONED = PendingJob(2, "0" * 32, Owner(Owner.this().host, 2**22 + 1, 1))
 SCHEMA = Schema.new_builder().column("a", "INT").build()
 
 
@@ -266,8 +266,8 @@ def test_the_directory_of_a_replaced_table_is_validated(
 ) -> None:
     text = "CREATE TABLE t (a INT)"
     for level, planner.is_committed in ((2, False), (3, False), (3, True)):
-        mark = str(Mark(level, "0" * 32, ABANDONED.owner))
-        options = {UNFINISHED: mark, REPLACED_DIRECTORY: directory, REPLACED: text}
+        mark = str(PendingJob(level, "0" * 32, ABANDONED.owner))
+        options = {PENDING_JOB: mark, REPLACED_DIRECTORY: directory, REPLACED: text}
         store_options(environment, "t", options)
         for call in (
             environment.recover,
@@ -287,7 +287,7 @@ def test_the_directory_of_a_replaced_table_is_validated(
 def test_the_definition_of_a_replaced_table_is_validated(
     environment: TableEnvironment, text: str
 ) -> None:
-    store_options(environment, "t", {UNFINISHED: str(ABANDONED), REPLACED: text})
+    store_options(environment, "t", {PENDING_JOB: str(ABANDONED), REPLACED: text})
     before = environment.list_tables()
 
     assert "corrupt-entry" == code_of(environment.recover)

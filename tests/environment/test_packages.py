@@ -258,7 +258,7 @@ def test_secret_connector_options_are_masked_in_conflicts(
     )
     tables = environment._session.tables
     identifier = environment._session.registry.qualify(UnresolvedPath(("t",)))
-    read = tables.alterable(TableKind.TABLE, identifier, False)
+    read = tables.find_alterable(TableKind.TABLE, identifier, False)
     assert isinstance(read, CatalogTable)
     environment.execute_sql(f"ALTER TABLE t {change}")
     with pytest.raises(ConflictError) as caught:

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
-from schema_core.catalog.managers import CatalogManager
+from schema_core.catalog.own_options import PENDING_JOB
 from schema_core.catalog.stores.memory import InMemoryCatalog
-from schema_core.catalog.unfinished import ABANDONED, KEY, Mark, Owner
 from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.environment.jobs import recovery
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.operations import recover
-from schema_core.environment.operations.recover import RecoveryAction
+from schema_core.environment.jobs.pending import ABANDONED, Owner, PendingJob, PendingTable
+from schema_core.environment.jobs.recovery import RecoveryAction
 from schema_core.environment.planner import BoundTable, Registration
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
@@ -100,8 +100,8 @@ def environment(
     return made
 
 
-def stored(environment: TableEnvironment) -> Mark | None:
-    return Mark.of(environment.get_catalog("c").get_table(PATH))
+def stored(environment: TableEnvironment) -> PendingJob | None:
+    return PendingJob.of(environment.get_catalog("c").get_table(PATH).options)
 
 
 def shown(environment: TableEnvironment) -> Any:
@@ -114,7 +114,7 @@ def shown(environment: TableEnvironment) -> Any:
 def leave(environment: TableEnvironment, level: int = 2, owner: Owner = DEAD) -> None:
     """Store a table as a process leaves it that is killed while its job runs."""
     environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
-    store_options(environment, "t", {KEY: str(Mark(level, "0" * 32, owner))})
+    store_options(environment, "t", {PENDING_JOB: str(PendingJob(level, "0" * 32, owner))})
 
 
 def code_of(call: Callable[[], object]) -> str:
@@ -158,7 +158,7 @@ def test_the_mark_is_there_while_the_job_runs_and_not_shown(
         shown = environment.get_create_statement("t")
         found = environment.find_table("t")
         assert found is not None
-        seen.append((KEY in shown, KEY in found.table.options))
+        seen.append((PENDING_JOB in shown, PENDING_JOB in found.table.options))
         seen.append(code(environment, "CREATE TABLE t (a INT)"))
 
     planner.during = during
@@ -166,7 +166,7 @@ def test_the_mark_is_there_while_the_job_runs_and_not_shown(
     environment.execute_sql(f"CREATE TABLE t {given} AS SELECT 1 AS a")
 
     assert [(level, True, False), (False, False), "table-exists"] == seen
-    assert KEY not in environment.get_catalog("c").get_table(PATH).options
+    assert PENDING_JOB not in environment.get_catalog("c").get_table(PATH).options
     environment.execute_sql("ALTER TABLE t RENAME a TO b")
 
 
@@ -174,7 +174,7 @@ def test_without_atomicity_there_is_no_mark(
     environment: TableEnvironment, planner: Planner
 ) -> None:
     environment.get_config().set("table.ctas.atomicity-enabled", "false")
-    marks: list[Mark | None] = []
+    marks: list[PendingJob | None] = []
     planner.during = lambda: marks.append(stored(environment))
     environment.execute_sql(f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
 
@@ -233,11 +233,11 @@ def test_a_write_waits_for_the_commit_of_an_isolated_job(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The table of the first write gets its mark removed, that of the second is dropped."""
-    looks: list[Mark] = []
+    looks: list[PendingJob] = []
     catalog = environment.get_catalog("c")
 
     def ended(_: float) -> None:
-        looks.append(stored(environment) or Mark(0, "", DEAD))
+        looks.append(stored(environment) or PendingJob(0, "", DEAD))
         if len(looks) == 2:
             catalog.alter_table(PATH, shown(environment), False)
         if len(looks) == 4:
@@ -257,7 +257,7 @@ def test_a_write_waits_for_the_commit_of_an_isolated_job(
 def test_a_write_does_not_wait_for_ever(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recover, "COMMIT_TIMEOUT", 0.01)
+    monkeypatch.setattr(recovery, "COMMIT_TIMEOUT", 0.01)
     leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
     for write in writes(environment):
         assert "unfinished-table" == code_of(write)
@@ -431,10 +431,10 @@ def test_a_value_that_is_not_a_mark_has_no_effect(
     environment: TableEnvironment, value: str
 ) -> None:
     environment.execute_sql(f"CREATE TABLE t (a INT) {FILES}")
-    store_options(environment, "t", {KEY: value})
+    store_options(environment, "t", {PENDING_JOB: value})
 
     assert [] == [one for one in environment.recover() if one.action is not RecoveryAction.CHECKED]
-    assert KEY not in environment.get_create_statement("t")
+    assert PENDING_JOB not in environment.get_create_statement("t")
 
 
 @pytest.mark.parametrize("kind", range(6))
@@ -545,13 +545,13 @@ def test_a_mark_whose_removal_fails_without_an_answer(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The catalog removes the mark, and its answer is lost: the table of the job is undone."""
-    change = CatalogManager.change_mark
+    change = PendingTable.replace_job
 
-    def lost(self: CatalogManager, *arguments: Any) -> None:
+    def lost(self: PendingTable, *arguments: Any) -> None:
         change(self, *arguments)
         raise ExternalError("the connection is lost")
 
-    monkeypatch.setattr(CatalogManager, "change_mark", lost)
+    monkeypatch.setattr(PendingTable, "replace_job", lost)
     assert "external-failure" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
     assert [] == environment.list_tables()
 
@@ -670,7 +670,7 @@ def test_a_table_that_cannot_be_recovered_does_not_stop_the_others(
 ) -> None:
     for number, name in enumerate("abc"):
         environment.execute_sql(f"CREATE TABLE {name} (a INT) WITH ('connector' = 'print')")
-        store_options(environment, name, {KEY: str(Mark(2, str(number) * 32, DEAD))})
+        store_options(environment, name, {PENDING_JOB: str(PendingJob(2, str(number) * 32, DEAD))})
 
     def clean_up(target: BoundTable, job: str) -> None:
         if target.identifier.object_name in "ab":
@@ -734,14 +734,14 @@ def test_processes_of_other_containers_and_machines_of_one_name_are_not_judged(
 
     assert owner.host != here.host
     assert not owner.is_dead(0.0)
-    assert not Mark(2, "0" * 32, owner).is_abandoned()
+    assert not PendingJob(2, "0" * 32, owner).is_abandoned()
     assert owner.is_dead(ABANDONED + 1)
-    mark = Mark(3, "f" * 32, owner)
-    assert Mark.parse(str(mark)) == mark
+    mark = PendingJob(3, "f" * 32, owner)
+    assert PendingJob.parse(str(mark)) == mark
 
 
 def test_marks_of_versions_that_named_just_the_host_are_of_another_host() -> None:
-    old = Mark.parse(f"2-{Owner.this().host.rpartition('_')[0]}-{DEAD.pid}-1-{'0' * 32}")
+    old = PendingJob.parse(f"2-{Owner.this().host.rpartition('_')[0]}-{DEAD.pid}-1-{'0' * 32}")
 
     assert old is not None
     assert not old.is_abandoned()

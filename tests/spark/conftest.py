@@ -32,7 +32,7 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.commit.transactions import Stage
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, WriteContext
 
 

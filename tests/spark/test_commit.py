@@ -36,7 +36,7 @@ from fuzz.file_commits import (
     run,
 )
 from fuzz.journals import run as run_journals
-from schema_core.catalog.unfinished import ABANDONED, Owner
+from schema_core.environment.jobs.pending import ABANDONED, Owner
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit.commit import (
     APPEND,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from schema_core.environment.connector import Ability
-from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
-from schema_core.environment.jobs.atomicity import choose_level
-from schema_core.environment.planner import Registration
-from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError
-from schema_core.spark.commit.transactions import (
+from schema_core.environment.jobs.atomicity import (
     ACTIONS,
     Event,
     TableTransaction,
     Unstaged,
+    choose_level,
     needed_abilities,
 )
+from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
+from schema_core.environment.planner import Registration
+from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError
 from tests.spark.conftest import FrameConnector
 
 CALLS = ("prepare", "create", "commit")
@@ -38,7 +37,7 @@ class Recorder:
         self.has_table = False
         self._fails, self._error, self._late = fails, error, late
 
-    def _called(self, name: str) -> None:
+    def record(self, name: str) -> None:
         self.calls.append(name)
         if name == self._fails and not self._late and self._error:
             raise self._error
@@ -50,22 +49,33 @@ class Recorder:
             raise self._error
 
     def prepare(self) -> None:
-        self._called("prepare")
+        self.record("prepare")
 
     def commit(self) -> None:
-        self._called("commit")
+        self.record("commit")
 
     def abort(self) -> None:
-        self._called("abort")
+        self.record("abort")
 
-    def registration(self, *, atomic: bool = False, replaced: object = None) -> Registration:
-        return Registration(
-            lambda: self._called("create"),
-            lambda: self._called("undo"),
-            atomic,
-            replaced,  # type: ignore[arg-type]
-            leave=lambda: self._called("leave"),
-        )
+    def registration(self) -> Registration:
+        return RecordedRegistration(self)
+
+
+class RecordedRegistration(Registration):
+    """The changes of the catalog, of which a `Recorder` records those that are not optional."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def create(self) -> None:
+        self._recorder.record("create")
+
+    def undo(self) -> None:
+        self._recorder.record("undo")
+
+    def leave(self) -> None:
+        self._recorder.record("leave")
 
 
 def run(level: Level, recorder: Recorder, *, job_fails: bool = False) -> None:
@@ -169,14 +179,14 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
 def test_a_job_that_fails_after_its_commit_point_settles_its_table(is_settled: bool) -> None:
     calls: list[str] = []
 
-    def settle() -> None:
-        calls.append("settle")
-        if is_settled:
-            raise NotFoundError("there is no mark")
+    class Settled(RecordedRegistration):
+        def settle(self) -> None:
+            calls.append("settle")
+            if is_settled:
+                raise NotFoundError("there is no pending job")
 
     recorder = Recorder("commit", ExternalError("some files are still to be moved"), late=True)
-    given = replace(recorder.registration(), settle=settle)
-    transaction = TableTransaction(Level.ISOLATED, recorder, given)
+    transaction = TableTransaction(Level.ISOLATED, recorder, Settled(recorder))
     transaction.begin()
     with pytest.raises(ExternalError):
         transaction.commit()
@@ -191,7 +201,7 @@ def test_the_catalog_is_restored_although_the_abort_fails() -> None:
         """The table is created before the error."""
 
         def commit(self) -> None:
-            self._called("commit")
+            self.record("commit")
 
     recorder = Late("commit", OSError("cannot rename"))
     recorder.abort = _fail  # type: ignore[method-assign]
@@ -264,10 +274,13 @@ def test_a_job_that_has_not_begun_removes_nothing_of_others() -> None:
 def test_rows_of_others_are_not_removed() -> None:
     """Others have replaced the table while the job ran."""
     removed: list[str] = []
-    recorder = Recorder()
-    given = replace(recorder.registration(), owns=lambda: False)
+
+    class Replaced(RecordedRegistration):
+        def owns(self) -> bool:
+            return False
+
     stage = Unstaged(lambda: removed.append("rows"))
-    transaction = TableTransaction(Level.ROLLED_BACK, stage, given)
+    transaction = TableTransaction(Level.ROLLED_BACK, stage, Replaced(Recorder()))
     transaction.begin()
     transaction.abort()
 

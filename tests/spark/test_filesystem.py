@@ -38,7 +38,7 @@ from schema_core.types import DataTypes as T
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.commit.transactions import Stage
+    from schema_core.environment.jobs.atomicity import Stage
 
 CONNECTOR = FilesystemConnector()
 Make = Callable[..., BoundTable]

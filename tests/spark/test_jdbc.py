@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.postgres_server import Server, server, why_not
-from schema_core.catalog.managers import CatalogManager
-from schema_core.catalog.unfinished import Owner
 from schema_core.connectors.jdbc import connector as jdbc
 from schema_core.connectors.jdbc.client import client_connection, postgresql_parameters
 from schema_core.connectors.jdbc.connection import (
@@ -42,11 +40,11 @@ from schema_core.connectors.jdbc.dialects import (
     type_name,
 )
 from schema_core.connectors.jdbc.tables import StageName
-from schema_core.environment.jobs.atomicity import AtomicityLevel
+from schema_core.environment.jobs.atomicity import ACTIONS, AtomicityLevel, Event
+from schema_core.environment.jobs.pending import Owner, PendingTable
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.pyflink.common import JobStatus
-from schema_core.spark.commit.transactions import ACTIONS, Event
 from schema_core.types import parse_type
 from tests.conftest import DRIVERS
 
@@ -571,7 +569,7 @@ def test_a_table_of_a_killed_process_is_finished_or_undone(
         killed.setattr(Owner, "this", lambda: dead)
         killed.setitem(ACTIONS, (AtomicityLevel.ISOLATED, Event.ABORT), (end,))
         if is_committed:
-            killed.setattr(CatalogManager, "change_mark", die)
+            killed.setattr(PendingTable, "replace_job", die)
         else:
             killed.setattr(JdbcStage, "commit", die)
         with pytest.raises(KeyboardInterrupt):

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schema_core.catalog.unfinished import Owner
-from schema_core.environment.jobs.atomicity import AtomicityLevel
+from schema_core.environment.jobs.atomicity import ACTIONS, AtomicityLevel, Event
+from schema_core.environment.jobs.pending import Owner
 from schema_core.errors import ExternalError
 from schema_core.spark.commit.commit import FileStage
-from schema_core.spark.commit.transactions import ACTIONS, Event
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment

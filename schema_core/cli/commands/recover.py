@@ -11,9 +11,13 @@ from rich.console import Console
 from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.cli import script
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.recovery import (
+    Recovery,
+    RecoveryAction,
+    list_identifiers,
+    recover_tables,
+)
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.recover import Recovery, RecoveryAction, tables_of
-from schema_core.environment.operations.recover import recover as recover_tables
 from schema_core.environment.session import Session
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import (
@@ -73,4 +77,4 @@ def _iterate_tables(session: Session, names: list[str] | None) -> Iterator[Objec
     if names:
         return iter([session.registry.qualify(parse_path(name)) for name in names])
     catalog = session.registry.current_catalog
-    return iter(()) if catalog is None else tables_of(session, catalog)
+    return iter(()) if catalog is None else list_identifiers(session, catalog)

@@ -149,8 +149,8 @@ if TYPE_CHECKING:
 
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.schema.resolved import ResolvedSchema
-    from schema_core.spark.commit.transactions import Stage
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
 
 TEXT = VarCharType(MAX_LENGTH)

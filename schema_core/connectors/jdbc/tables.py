@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
-from schema_core.catalog.unfinished import Owner
+from schema_core.environment.jobs.pending import Owner
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

@@ -1,10 +1,17 @@
-"""Levels of CREATE TABLE AS (FLIP-218): what remains of a job that fails, and what readers see."""
+"""Atomicity of jobs that write tables: the levels of FLIP-218, and the transaction of each level.
+
+A level says what remains of a CREATE TABLE AS that fails, and what readers see meanwhile. Created
+first, the table stays if the job fails; rolled back, it is dropped; isolated, it is created when
+the rows are complete, just before they become visible. The events of a transaction are those of
+Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. `ACTIONS` has their steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.environment.connector import (
@@ -13,8 +20,18 @@ from schema_core.environment.connector import (
     Visibility,
     creation_abilities,
 )
+from schema_core.environment.jobs.run import require_running
 from schema_core.environment.options import ATOMICITY
-from schema_core.errors import SchemaError
+from schema_core.environment.planner import Registration
+from schema_core.errors import (
+    ExternalError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    with_notes,
+)
+
+# --- levels ---------------------------------------------------------------------------------------
 
 
 class AtomicityLevel(Enum):
@@ -128,3 +145,212 @@ def visibility_of(
         return Visibility.FINAL
     declared: Any = getattr(connector, "visibility", None)
     return Visibility.WRITE_VISIBLE if declared is None else Visibility(declared(options))
+
+
+def needed_abilities(connector: Connector, replaced: object | None) -> set[Ability]:
+    """Return the abilities that CREATE or REPLACE TABLE AS needs of a connector.
+
+    REPLACE needs a connector that can replace rows and that can stage: otherwise old and new rows
+    would be mixed, or the old ones lost if the job fails.
+    """
+    if replaced is None:
+        return set()
+    if Ability.REPLACEMENT in getattr(connector, "abilities", ()):
+        return {Ability.STAGING}
+    return {Ability.OVERWRITE, Ability.STAGING}
+
+
+# --- transactions ---------------------------------------------------------------------------------
+
+
+class Transaction(Protocol):
+    """The transaction of a job on a table, with the method names of Flink's ``StagedTable``."""
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the file system failed first."""
+
+    def begin(self) -> None:
+        """Called before the job starts."""
+
+    def commit(self) -> None:
+        """Called when all rows are written: make them visible."""
+
+    def abort(self) -> None:
+        """Called after any error, also one of `commit`: undo, unless the commit took effect."""
+
+
+class NoTransaction:
+    """The transaction of a job that writes no table."""
+
+    committed = False
+
+    def begin(self) -> None:
+        return None
+
+    def commit(self) -> None:
+        return None
+
+    def abort(self) -> None:
+        return None
+
+
+class Event(Enum):
+    """The steps of a transaction, by the names of its methods."""
+
+    BEGIN = "begin"
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+class Stage(Protocol):
+    """The rows of a job that has not committed."""
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the file system failed first."""
+
+    def prepare(self) -> None:
+        """Do everything that can fail before the rows become visible."""
+
+    def commit(self) -> None:
+        """Make the rows visible."""
+
+    def abort(self) -> None:
+        """Remove the rows; if they are committed, complete the commit instead."""
+
+
+class Unstaged:
+    """The rows of a job that are visible as soon as the connector writes them.
+
+    `clean_up` removes them if the job fails.
+    """
+
+    def __init__(self, clean_up: Callable[[], None] = lambda: None) -> None:
+        self.committed: bool | None = False
+        self._clean_up = clean_up
+
+    def prepare(self) -> None:
+        return None
+
+    def commit(self) -> None:
+        self.committed = True
+
+    def abort(self) -> None:
+        if not self.committed:
+            self._clean_up()
+
+
+class TableTransaction:
+    """The transaction of one job: runs the steps that `ACTIONS` lists."""
+
+    def __init__(self, level: AtomicityLevel, stage: Stage, registration: Registration) -> None:
+        self._level = level
+        self._stage = stage
+        self._registration = registration
+        #: whether the catalog was changed; None if it failed without a clear answer
+        self._is_created: bool | None = False
+        self._is_discarded = False
+        self._has_begun = False
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the file system failed first."""
+        return self._stage.committed
+
+    def begin(self) -> None:
+        """Before the job starts."""
+        for step in ACTIONS[self._level, Event.BEGIN]:
+            step(self)
+        self._has_begun = True
+
+    def commit(self) -> None:
+        """All rows are written."""
+        for step in ACTIONS[self._level, Event.COMMIT]:
+            step(self)
+
+    def abort(self) -> None:
+        """The job failed, was cancelled, or could not be committed: every step is tried."""
+        errors: list[BaseException] = []
+        for step in ACTIONS[self._level, Event.ABORT]:
+            try:
+                step(self)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise with_notes(errors[0], errors[1:], "while the job was aborted")
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def create(self) -> None:
+        """Change the catalog as the statement requires."""
+        self._is_created = None
+        try:
+            self._registration.create()
+        except ExternalError:
+            raise
+        except SchemaCoreError:
+            self._is_created = False
+            raise
+        self._is_created = True
+
+    def undo_if_discarded(self) -> None:
+        """Undo the change of the catalog once the rows are removed.
+
+        Until then the table keeps its mark, by which a later write or recovery finds the rows.
+        """
+        if self._is_discarded:
+            self.end()
+        else:
+            self._registration.leave()
+
+    def settle(self) -> None:
+        """Remove the mark of an unfinished job from the table."""
+        self._registration.settle()
+
+    def end(self) -> None:
+        """Settle the table if its rows are committed, else undo it.
+
+        Where that is unknown the table keeps its mark, for a later write or recovery to decide.
+        """
+        if self._is_created is False or self._stage.committed is None:
+            self._registration.leave()
+        elif self._stage.committed:
+            with suppress(NotFoundError):  # settled before, or dropped by others since
+                self._registration.settle()
+        else:
+            self._registration.undo()
+
+    def prepare(self) -> None:
+        self._stage.prepare()
+
+    def decide(self) -> None:
+        """Raise if the job is cancelled; it cannot be cancelled any more after this step."""
+        require_running(last=True)
+
+    def publish(self) -> None:
+        self._stage.commit()
+
+    def discard(self) -> None:
+        # Where nothing is staged, what is there belongs to others if the job has not begun, or if
+        # others have replaced its table.
+        is_staged = not isinstance(self._stage, Unstaged)
+        if is_staged or (self._has_begun and self._registration.owns()):
+            self._stage.abort()
+        self._is_discarded = True
+
+
+_T = TableTransaction
+_L = AtomicityLevel
+#: Level and event -> what is done, in order. Rows become visible last.
+ACTIONS: dict[tuple[AtomicityLevel, Event], tuple[Callable[[TableTransaction], None], ...]] = {
+    (_L.CREATED_FIRST,  Event.BEGIN):  (_T.create,),
+    (_L.CREATED_FIRST,  Event.COMMIT): (_T.prepare, _T.decide, _T.publish),
+    (_L.CREATED_FIRST,  Event.ABORT):  (_T.discard,),
+    (_L.ROLLED_BACK,    Event.BEGIN):  (_T.create,),
+    (_L.ROLLED_BACK,    Event.COMMIT): (_T.prepare, _T.decide, _T.settle, _T.publish),
+    (_L.ROLLED_BACK,    Event.ABORT):  (_T.discard, _T.undo_if_discarded),
+    (_L.ISOLATED,       Event.BEGIN):  (),
+    (_L.ISOLATED,       Event.COMMIT): (_T.prepare, _T.decide, _T.create, _T.publish, _T.settle),
+    (_L.ISOLATED,       Event.ABORT):  (_T.discard, _T.end),
+}  # fmt: skip

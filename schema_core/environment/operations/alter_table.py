@@ -16,7 +16,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.own_options import require_no_own_options
-from schema_core.environment.operations.recover import finish
+from schema_core.environment.jobs.recovery import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaCoreError, SchemaError, at
@@ -50,7 +50,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
         return OK
     with at_span(statement.path.span):
         finish(session, identifier)
-        old = session.tables.alterable(TableKind.TABLE, identifier, statement.if_exists)
+        old = session.tables.find_alterable(TableKind.TABLE, identifier, statement.if_exists)
     if not isinstance(old, CatalogTable):
         return OK
     with at(f"table {identifier.as_summary_string()}"):
@@ -61,7 +61,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
                 require_no_own_options(option_keys(change))
             table = changed(as_written(old), change, text)
             names = name_changes_of(as_written(old), table, change)
-            table = with_former_names(table, names, session.tables.storage(identifier))
+            table = with_former_names(table, names, session.tables.get_storage(identifier))
             session.tables.alter(identifier, table, expected=old)
     return OK
 
@@ -78,14 +78,14 @@ def alter_by_changes(
         Whether there is such a table.
     """
     finish(session, identifier)
-    old = session.tables.alterable(TableKind.TABLE, identifier, if_exists)
+    old = session.tables.find_alterable(TableKind.TABLE, identifier, if_exists)
     if not isinstance(old, CatalogTable):
         return False
     with at(f"table {identifier.as_summary_string()}"):
         table = apply(changes, as_written(old))
         if "connector" in old.options and "connector" not in table.options:
             raise connector_is_required()
-        storage = session.tables.storage(identifier)
+        storage = session.tables.get_storage(identifier)
         table, steps = changed_by(table, tuple(changes), old, storage)
         session.tables.alter(identifier, table, old, steps)
     return True

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from schema_core.catalog.changes.former_names import FormerNames, names_of_same_files
 from schema_core.catalog.objects import CatalogTable, TableDistribution
+from schema_core.environment.jobs.recovery import finish
 from schema_core.environment.operations.create_table_as import create_table_as, table_creation
-from schema_core.environment.operations.recover import finish
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at

@@ -9,7 +9,6 @@ from typing import TypeGuard
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.api import Capability
-from schema_core.catalog.changes.former_names import KEY as FORMER_NAMES
 from schema_core.catalog.managed import (
     directory_of,
     is_managed,
@@ -24,19 +23,18 @@ from schema_core.catalog.objects import (
     ResolvedCatalogTable,
     TableKind,
 )
-from schema_core.catalog.own_options import require_no_own_options, without_own_options
+from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.resolve import resolve_table
-from schema_core.catalog.unfinished import Mark, Owner, with_mark
 from schema_core.environment.connector import installed_connector
 from schema_core.environment.jobs.atomicity import AtomicityLevel, choose_level, is_atomic
 from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.jobs.pending import Owner, PendingJob
+from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
-from schema_core.environment.operations.recover import finish
-from schema_core.environment.operations.show_create import create_statement
-from schema_core.environment.planner import BoundTable, Registration, fingerprint
+from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError, at
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
 from schema_core.mappings.dialects.definitions import (
     check_names,
     require,
@@ -123,18 +121,18 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bound(identifier).table
     query = session.executable(relation)
-    mark = _mark(session, target, replaced, query)
+    job = _pending_job(session, target, replaced, query)
     graph = session.planner.create_as(
         query,
         BoundTable(identifier, target),
-        _Registration(session, identifier, stored, replaced, mark).of_job(),
+        TableRegistration(session, identifier, stored, replaced, job),
         columns=[column.name for column in result_columns(relation)],
     )
     if replaced is not None and replaced.partition_keys != table.partition_keys:
         graph.after_commit.append(partial(_forget_partitions, session, identifier))
-    directory = session.tables.directory(identifier)
+    directory = session.tables.find_directory(identifier)
     if directory is not None and directory_of(stored) != directory:
-        graph.after_commit.append(partial(session.tables.remove_directory, identifier, directory))
+        graph.after_commit.append(partial(delete_directory, session, identifier, directory))
     return graph
 
 
@@ -148,135 +146,25 @@ def placed(
     Raises:
         SchemaError: with code `reserved-option`.
     """
-    storage = session.tables.storage(identifier)
+    storage = session.tables.get_storage(identifier)
     if storage is None or not is_managed(table):
         return table, table
     require_no_path(table)
-    directory = session.tables.directory(identifier) or new_directory(identifier)
+    directory = session.tables.find_directory(identifier) or new_directory(identifier)
     return with_directory(table, directory), storage.derived(table, directory)
 
 
-class _Registration:
-    """How the catalog is changed, and how the change is undone, each in one operation.
-
-    A definition that does not resolve is put back as the catalog stores it. It is read just before
-    it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
-
-    Args:
-        session: The session.
-        path: The path of the table.
-        table: The table as it is stored.
-        replaced: The table that it replaces, as a connector reads it.
-        mark: The mark of the table while its job runs, None for a job that keeps it.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        path: ObjectIdentifier,
-        table: ResolvedCatalogTable,
-        replaced: CatalogTable | None,
-        mark: Mark | None,
-    ) -> None:
-        self._session, self._tables, self._path = session, session.tables, path
-        self._table, self._replaced = table, replaced
-        self._old = None if replaced is None else self._tables.raw(path)
-        #: the old definition in the catalog's own form
-        self._stored: list[object] = []
-        self._mark = mark
-        #: whether the table is stored with the mark
-        self._is_marked = False
-        #: whether removing the mark failed without an answer of the catalog
-        self._is_unclear = False
-
-    def of_job(self) -> Registration:
-        """Return the operations for the planner."""
-        atomic = is_atomic(self._session.config.get_configuration())
-        return Registration(
-            self._create,
-            self._undo,
-            atomic,
-            self._replaced,
-            uuid.uuid4().hex if self._mark is None else self._mark.id,
-            self._settle,
-            self._leave,
-            self._owns,
-        )
-
-    def _create(self) -> None:
-        tables, path, table, mark = self._tables, self._path, self._table, self._mark
-        if mark is not None:
-            mark.begin()
-        if self._replaced is None or self._old is None:
-            own = mark if self._replaced is None else None
-            self._is_marked = own is not None
-            directory, visible = directory_of(table), without_own_options(table)
-            tables.create(path, visible, ignore_if_exists=False, directory=directory, mark=own)
-        else:
-            if not isinstance(self._replaced, ResolvedCatalogTable):
-                self._stored = [tables.get_stored(path)]
-            text = None if mark is None else _statement(self._session, path)
-            self._is_marked = mark is not None and text is not None
-            marked: ResolvedCatalogTable = table
-            if mark is not None and text is not None:
-                names = self._old.options.get(FORMER_NAMES)
-                marked = with_mark(table, mark, text, directory_of(self._old), names)
-            tables.alter(path, marked, expected=self._old)
-
-    def _settle(self) -> None:
-        if (mark := self._mark) is None:
-            return
-        try:
-            if self._replaced is None or self._tables.mark(self._path) == mark:
-                self._tables.change_mark(self._path, mark)
-        except NotFoundError:
-            raise
-        except BaseException:
-            self._is_unclear = True
-            raise
-        finally:
-            mark.end()
-
-    def _holds(self) -> bool:
-        """Return whether the path has the table of the job, not one that others created."""
-        found = self._tables.mark(self._path)
-        return found == self._mark or (found is None and (self._is_unclear or not self._is_marked))
-
-    def _owns(self) -> bool:
-        return self._holds() or self._tables.raw(self._path) is None
-
-    def _undo(self) -> None:
-        self._leave()
-        if not self._holds():
-            return
-        tables, path = self._tables, self._path
-        found = tables.mark(path)
-        if not _is(tables.read_or_stored(path), self._table):  # altered by others meanwhile
-            if found is not None:
-                tables.change_mark(path, found)
-        elif self._replaced is None:
-            tables.drop_permanent(path)
-        elif self._stored:
-            tables.restore_marked(path, self._stored[0])
-        elif self._old is not None:
-            tables.replace_marked(path, self._old)
-
-    def _leave(self) -> None:
-        if self._mark is not None:
-            self._mark.end()
-
-
-def _mark(
+def _pending_job(
     session: Session,
     table: ResolvedCatalogTable,
     replaced: CatalogTable | None,
     query: Relation,
-) -> Mark | None:
-    """Return the mark of a table while its job runs; None at the first level, which keeps it."""
+) -> PendingJob | None:
+    """Return the pending job of a table; None at the first level, where the table stays."""
     level = level_of(session, table, query, replaces=replaced is not None)
     if level is AtomicityLevel.CREATED_FIRST:
         return None
-    return Mark(level.value, uuid.uuid4().hex, Owner.this())
+    return PendingJob(level.value, uuid.uuid4().hex, Owner.this())
 
 
 def level_of(
@@ -290,24 +178,6 @@ def level_of(
         replaces=replaces,
         unbounded=session.unbounded(query),
     ).level
-
-
-def _statement(session: Session, identifier: ObjectIdentifier) -> str | None:
-    """Return the statement of a stored table, None if a catalog may be unable to store it.
-
-    There is none for parts that SQL does not have, and a Hive metastore limits its length.
-    """
-    try:
-        text = create_statement(session, identifier, with_secrets=True)
-    except SchemaCoreError:
-        return None
-    return text if len(text) <= MAX_STATEMENT else None
-
-
-def _is(found: CatalogBaseTable | None, table: ResolvedCatalogTable) -> bool:
-    """Return whether what a catalog holds is a table as it was created."""
-    own = fingerprint(without_own_options(table))
-    return isinstance(found, ResolvedCatalogTable) and fingerprint(found) == own
 
 
 def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:

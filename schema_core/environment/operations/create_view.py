@@ -112,7 +112,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
     """Rename a view or replace its query."""
     identifier = session.identifier(statement.path)
     with at_span(statement.path.span):
-        old = session.tables.alterable(TableKind.VIEW, identifier, statement.if_exists)
+        old = session.tables.find_alterable(TableKind.VIEW, identifier, statement.if_exists)
     if not isinstance(old, CatalogView):
         return OK
     match statement.change:

@@ -15,7 +15,7 @@ from schema_core.environment.connector import (
     installed_connector,
 )
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
-from schema_core.environment.operations.recover import (
+from schema_core.environment.jobs.recovery import (
     finish,
     finish_for_write,
     require_unchanged,

@@ -221,7 +221,7 @@ def _described_table(session: Session, statement: Describe) -> TableResult:
     try:
         return described_columns(session.found(statement.path).table.resolved_schema)
     except SchemaCoreError as error:
-        stored = session.tables.stored(session.identifier(statement.path))
+        stored = session.tables.find_stored(session.identifier(statement.path))
         if stored is None:
             raise
         return _described_as_stored(stored, error)

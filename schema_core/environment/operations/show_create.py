@@ -118,7 +118,7 @@ def create_statement(
     try:
         found = session.tables.get(identifier)
     except SchemaCoreError:
-        stored = session.tables.stored(identifier)
+        stored = session.tables.find_stored(identifier)
         if stored is None:
             raise
         require_kind(stored.get_table_kind())

@@ -9,7 +9,7 @@ Killed before the commit point, a job leaves a staging directory, which the next
 by its name and removes. Killed after it, a job leaves a journal, which the next write or read
 carries out: each of its steps may be repeated, also by several processes at once. See
 ``docs/decisions/0013-commit-journal.md``. When a job commits, and what it does to the catalog, is
-decided by the `TableTransaction` in `schema_core.spark.commit.transactions`.
+decided by the `TableTransaction` in `schema_core.environment.jobs.atomicity`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from schema_core.base.contained_paths import find_link, is_plain
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
-from schema_core.catalog.unfinished import ABANDONED, OWNER, Owner
+from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit.file_systems import (
