@@ -15,9 +15,10 @@ from pathlib import Path
 
 NAMES = Path(__file__).with_name("pyflink_names.json")
 
-#: The modules of PyFlink that users import: all of these packages, except those left out.
-PACKAGES = ("pyflink/table/", "pyflink/common/", "pyflink/metrics/", "pyflink/util/exceptions.py")
-LEFT_OUT = ("serializers", "utils", "constants", "io", "serializer")
+#: Modules that run Flink or its tests; programs do not import them.
+LEFT_OUT = ("bin", "examples", "find_flink_home", "fn_execution", "gen_protos", "lib", "proto",
+            "pyflink_callback_server", "pyflink_gateway_server", "shell", "testing",
+            "tests")  # fmt: skip
 
 #: Special methods that belong to the interface of a class.
 SPECIAL = {
@@ -108,23 +109,29 @@ def module_facts(tree: ast.Module) -> Names:
 
 
 def modules(wheel: zipfile.ZipFile) -> Iterator[tuple[str, ast.Module]]:
-    """The name and tree of each module that users import."""
+    """Yield the name and tree of each module that users import."""
     for path in sorted(wheel.namelist()):
-        stem = path.rpartition("/")[2].removesuffix(".py")
-        if not path.endswith(".py") or not path.startswith(PACKAGES) or stem in LEFT_OUT:
-            continue
-        if path.count("/") == 2:
-            name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            yield name, ast.parse(wheel.read(path))
+        parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+        if path.endswith(".py") and parts[0] == "pyflink" and not {*parts}.intersection(LEFT_OUT):
+            yield ".".join(parts), ast.parse(wheel.read(path))
+
+
+def to_json(version: str, names: dict[str, Names]) -> str:
+    """Return the names as JSON, with a line for each name of a module."""
+    lines = [f'{{"version": "{version}", "modules": {{']
+    for module, facts in sorted(names.items()):
+        inside = [f"{json.dumps(name)}: {json.dumps(facts[name])}" for name in sorted(facts)]
+        lines += [f'"{module}": {{', *(f" {line}," for line in inside[:-1])]
+        lines += [*(f" {line}" for line in inside[-1:]), "},"]
+    return "\n".join([*lines[:-1], "}", "}}", ""])
 
 
 def main(file: str) -> None:
     """Write the names of a wheel to `pyflink_names.json`."""
     version = Path(file).name.split("-")[1]
     with zipfile.ZipFile(file) as wheel:
-        found = {name: module_facts(tree) for name, tree in modules(wheel)}
-    text = json.dumps({"version": version, "modules": found}, indent=1, sort_keys=True)
-    NAMES.write_text(text + "\n", encoding="utf-8")
+        names = {name: module_facts(tree) for name, tree in modules(wheel)}
+    NAMES.write_text(to_json(version, names), encoding="utf-8")
 
 
 if __name__ == "__main__":

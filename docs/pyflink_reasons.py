@@ -6,20 +6,24 @@ same arguments but does something else.
 
 from __future__ import annotations
 
+from schema_core.pyflink.absent import MODULES, NAMES
+
 _DATA_STREAM = "part of the DataStream API, which Spark does not have"
 _STEP = "created by a method of the step before"
 _WORKERS = "conversion between the Python workers of Flink and Java"
-_JAVA = "handles exceptions of Java"
 
 #: Name in PyFlink, or the beginning of it -> why it differs or is absent.
 REASONS: dict[str, str] = {
+    **{
+        f"pyflink.{path}": f"{reason.problem}; {reason.hint}"
+        for path, reason in {**MODULES, **NAMES}.items()
+    },
     "*.__hash__": "it can be changed, so it has no hash",
     "*.from_sql_type": _WORKERS,
     "*.to_sql_type": _WORKERS,
     "*.need_conversion": _WORKERS,
     "*.EPOCH_ORDINAL": _WORKERS,
     # --- pyflink.common
-    "pyflink.common": _DATA_STREAM,
     "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
     "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",
     "pyflink.common.job_client.JobClient": (
@@ -27,29 +31,16 @@ REASONS: dict[str, str] = {
     ),
     "pyflink.common.types.RowKind.to_j_row_kind": "it wraps no Java object",
     # --- pyflink.table
-    "pyflink.table.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
     ),
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
-    "pyflink.table.catalog.HiveCatalog": (
-        "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI"
-    ),
-    "pyflink.table.catalog.JdbcCatalog": (
-        "`schema_core.catalogs.SqlCatalog` stores Flink's tables in a database; tables of a "
-        "database are declared with the connector `jdbc`"
-    ),
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "plans are JSON",
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "plans have a version of their own format"
     ),
-    "pyflink.table.descriptors": (
-        "deprecated for `TableDescriptor`: nothing takes them since `connect` was removed"
-    ),
-    "pyflink.table.module.HiveModule": "the functions of Hive are not included",
-    "pyflink.table.plan_reference.BytesContentPlanReference": "plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
@@ -60,7 +51,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.table.GroupWindowedTable.__init__": _STEP,
     "pyflink.table.table.OverWindowedTable.__init__": _STEP,
     "pyflink.table.table.WindowGroupedTable.__init__": _STEP,
-    "pyflink.table.table_environment.StreamTableEnvironment": _DATA_STREAM,
     "pyflink.table.table_environment.TableEnvironment.add_python_archive": (
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),
@@ -74,21 +64,10 @@ REASONS: dict[str, str] = {
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),
     "pyflink.table.types.UserDefinedType.java_udt": "it wraps no Java object",
-    "pyflink.table.types.create_arrow_schema": "`schema_core.mappings.arrow.to_schema`",
-    "pyflink.table.types.from_arrow_type": "`schema_core.mappings.arrow.from_arrow`",
-    "pyflink.table.types.to_arrow_type": "`schema_core.mappings.arrow.to_arrow`",
     "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
     "pyflink.table.udf.FunctionContext": "Spark does not pass it to its workers",
     "pyflink.table.udf.FunctionContext.__init__": "made by the engine with what Spark has",
     "pyflink.table.window": _STEP,
-    # --- pyflink.util
-    "pyflink.util.exceptions.JavaException": (
-        "no error is one of Java; `TableException` is the class of all errors"
-    ),
-    "pyflink.util.exceptions.capture_java_exception": _JAVA,
-    "pyflink.util.exceptions.convert_py4j_exception": _JAVA,
-    "pyflink.util.exceptions.install_exception_handler": _JAVA,
-    "pyflink.util.exceptions.install_py4j_hooks": _JAVA,
 }
 
 #: Name in PyFlink -> how it behaves otherwise with the same arguments.

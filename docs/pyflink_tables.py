@@ -5,24 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
 from docs.pyflink_facts import NAMES
 from docs.pyflink_reasons import BEHAVIOR, REASONS
-
-#: Start of a module's name in PyFlink -> the module that takes its place.
-HOMES = {
-    "pyflink.common.": "schema_core.pyflink.common",
-    "pyflink.common": "schema_core.pyflink.common",
-    "pyflink.metrics": "schema_core.pyflink.metrics",
-    "pyflink.metrics.": "schema_core.pyflink.metrics",
-    "pyflink.table": "schema_core",
-    "pyflink.util.exceptions": "schema_core.pyflink.util.exceptions",
-}
+from schema_core.errors import UnsupportedError
 
 #: Where PyFlink inherits from a class that is not one of its own, its members are not compared.
 SAME, DIFFERS, ABSENT = "same", "differs", "absent"
@@ -54,15 +44,6 @@ class Compared:
         prefixes = [".".join(parts[:end]) for end in range(len(parts), 1, -1)]
         keys = [self.key, f"*.{parts[-1]}", *prefixes]
         return next((key for key in keys if key in REASONS or key in BEHAVIOR), "")
-
-
-def home_of(module: str) -> str:
-    """The module that takes the place of a module of PyFlink."""
-    for start, home in HOMES.items():
-        if module == start or (start.endswith(".") and module.startswith(start)):
-            return home
-    name = module.replace("pyflink.table", "schema_core.pyflink.table", 1)
-    return name if find_spec(name) else module.replace("pyflink.table", "schema_core", 1)
 
 
 def accepts(parameters: list[str], ours: inspect.Signature, bound: bool) -> bool:
@@ -151,14 +132,15 @@ def absent_members(module: str, path: str, written: object) -> Iterator[Compared
 
 def of_module(module: str, names: dict[str, object]) -> Iterator[Compared]:
     """Compare the names of a module, and the members of its classes."""
-    home = home_of(module)
-    ours = import_module(home) if find_spec(home) else None
+    ours = import_module(f"schema_core.{module}")
     for name, written in names.items():
-        value = getattr(ours, name, None)
-        if value is None:
+        try:
+            value = getattr(ours, name)
+        except UnsupportedError:
             yield Compared(module, name, ABSENT)
             yield from absent_members(module, name, written)
-        elif isinstance(written, dict):
+            continue
+        if isinstance(written, dict):
             if isinstance(value, type):
                 yield Compared(module, name, SAME)
                 yield from of_class(module, name, written, value)
@@ -194,12 +176,7 @@ def row(one: Compared) -> str:
 def module_section(module: str, names: list[Compared]) -> Iterator[str]:
     """The names of a module: first those that are the same, then the others, with reasons."""
     count = Counter(name.status for name in names)
-    yield f"### `{module}`: `{home_of(module)}`"
-    yield ""
-    if len({name.reason for name in names}) == 1 and set(count) == {ABSENT}:
-        listed = ", ".join(f"`{name.path}`" for name in names if "." not in name.path)
-        yield from (f"Absent: {names[0].reason}. Names: {listed}.", "")
-        return
+    yield from (f"### `{module}`", "")
     yield f"{count[SAME]} the same, {count[DIFFERS]} differ, {count[ABSENT]} absent."
     yield ""
     same = [f"`{name.path}`" for name in names if name.status == SAME]
@@ -215,20 +192,43 @@ def module_section(module: str, names: list[Compared]) -> Iterator[str]:
         yield from ("| name | compared | why |", "|---|---|---|", *others, "")
 
 
-def summary(group: Callable[[str], bool]) -> str:
-    """The numbers of names of some modules: same, different, absent, all."""
-    count = Counter(one.status for one in compared() if group(one.module))
-    return f"{count[SAME]} | {count[DIFFERS]} | {count[ABSENT]} | {sum(count.values())}"
+def absent_modules(names_of: dict[str, list[Compared]]) -> Iterator[str]:
+    """A row for each reason, with the modules of which each name is absent for it."""
+    modules: dict[str | None, list[str]] = {}
+    for module, names in names_of.items():
+        modules.setdefault(names[0].reason, []).append(f"`{module}`")
+    for reason, absent in modules.items():
+        yield f"| {reason} | {', '.join(absent)} |"
+
+
+def summary(package: str) -> str:
+    """The row of a package: how many names are the same, different, absent, and all."""
+    count = Counter(name.status for name in compared() if f"{name.module}.".startswith(package))
+    numbers = (count[SAME], count[DIFFERS], count[ABSENT], sum(count.values()))
+    return f"| `{package[:-1]}` | {' | '.join(map(str, numbers))} |"
 
 
 def tables() -> str:
-    """A summary, and a section for each module of PyFlink."""
+    """A summary, a table of absent modules, and a section for each other module of PyFlink."""
     lines = ["", "| package | same | differ | absent | names |", "|---|---|---|---|---|"]
-    for package in ("pyflink.table", "pyflink.common", "pyflink.metrics", "pyflink.util"):
-        lines += [f"| `{package}` | {summary(lambda one: one.startswith(package))} |"]  # noqa: B023
-    lines += [""]
-    for module in recorded():
-        names = [one for one in compared() if one.module == module]
-        if names:
+    packages = ("table", "common", "metrics", "util", "datastream")
+    lines += [summary(f"pyflink.{package}.") for package in packages]
+    names_of = {
+        module: [name for name in compared() if name.module == module] for module in recorded()
+    }
+    absent = {
+        module: names
+        for module, names in names_of.items()
+        if {name.status for name in names} == {ABSENT}
+    }
+    lines += [
+        "",
+        "| why all names are absent | modules |",
+        "|---|---|",
+        *absent_modules(absent),
+        "",
+    ]
+    for module, names in names_of.items():
+        if names and module not in absent:
             lines += module_section(module, names)
     return "\n".join(lines)

@@ -44,19 +44,8 @@ def modules() -> str:
     rows = [
         (f"[{code(module)}]({page.name})", summary(module)) for module, page in pages_of_modules()
     ]
-    pyflink = ("[modules of PyFlink](pyflink-modules.md)", "The same names in PyFlink's modules.")
+    pyflink = ("[`schema_core.pyflink`](pyflink-modules.md)", summary("schema_core.pyflink"))
     return table(("module", "contents"), [*sorted(rows), pyflink]) + "\n"
-
-
-def pyflink_modules() -> str:
-    """Return a row for each module without a page."""
-    documented = {module for module, _ in pages_of_modules()}
-    rows = [
-        (code(module), ", ".join(map(code, names)))
-        for module, names in public_names().items()
-        if module not in documented
-    ]
-    return table(("module", "names"), rows) + "\n"
 
 
 def decisions() -> str:
@@ -70,6 +59,5 @@ def decisions() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "modules": modules,
-    "pyflink_modules": pyflink_modules,
     "decisions": decisions,
 }

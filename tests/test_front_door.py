@@ -27,35 +27,17 @@ MODULES = (
     "schema_core.mappings.dialects",
     "schema_core.migration",
     "schema_core.properties",
-    "schema_core.pyflink.common",
-    "schema_core.pyflink.metrics",
-    "schema_core.pyflink.table.changelog_mode",
-    "schema_core.pyflink.table.compiled_plan",
-    "schema_core.pyflink.table.data_view",
-    "schema_core.pyflink.table.environment_settings",
-    "schema_core.pyflink.table.explain_detail",
-    "schema_core.pyflink.table.expression",
-    "schema_core.pyflink.table.model_descriptor",
-    "schema_core.pyflink.table.module",
-    "schema_core.pyflink.table.plan_reference",
-    "schema_core.pyflink.table.resolved_expression",
-    "schema_core.pyflink.table.result_kind",
-    "schema_core.pyflink.table.sql_dialect",
-    "schema_core.pyflink.table.statement_set",
-    "schema_core.pyflink.table.table",
-    "schema_core.pyflink.table.table_config",
-    "schema_core.pyflink.table.table_descriptor",
-    "schema_core.pyflink.table.table_environment",
-    "schema_core.pyflink.table.table_pipeline",
-    "schema_core.pyflink.table.table_result",
-    "schema_core.pyflink.table.table_schema",
-    "schema_core.pyflink.table.udf",
-    "schema_core.pyflink.table.window",
-    "schema_core.pyflink.util.exceptions",
     "schema_core.schema",
     "schema_core.spark",
     "schema_core.testing",
     "schema_core.types",
+)
+
+#: The modules of PyFlink, whose names are compared with PyFlink's in test_pyflink_names.py.
+PYFLINK = tuple(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "schema_core" / "pyflink").rglob("*.py"))
+    if path.name != "absent.py"
 )
 
 ADVICE = """
@@ -81,7 +63,7 @@ def test_public_names_are_the_recorded_ones() -> None:
     assert sorted(recorded) == recorded
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", [*MODULES, *PYFLINK])
 def test_every_public_name_exists_and_is_documented(module: str) -> None:
     names = exported(module)
     objects = {name: getattr(import_module(module), name) for name in names}
@@ -89,7 +71,7 @@ def test_every_public_name_exists_and_is_documented(module: str) -> None:
     assert len(set(names)) == len(names)
     assert [] == [name for name, object_ in objects.items() if not object_.__doc__]
     with pytest.raises(AttributeError):
-        getattr(import_module(module), "absent")  # noqa: B009 - mypy knows that it is absent
+        getattr(import_module(module), "no_such_name")  # noqa: B009 - mypy knows that it is absent
 
 
 STUBS = sorted((ROOT / "schema_core").rglob("*.pyi"))
@@ -132,13 +114,14 @@ def test_documentation_imports_only_public_names(page: Path) -> None:
     for code in code_of(page):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("schema_core"):
-                public = exported(node.module or "") if node.module in MODULES else []
+                module = node.module or ""
+                public = exported(module) if module in (*MODULES, *PYFLINK) else []
                 internal += [f"{node.module}.{x.name}" for x in node.names if x.name not in public]
 
     assert [] == internal
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", [*MODULES, *PYFLINK])
 def test_no_public_name_is_hidden_by_a_module(module: str) -> None:
     """The import of a module sets the attribute of its package that has its name."""
     package = ROOT.joinpath(*module.split("."))

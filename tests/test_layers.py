@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalogs":    ENGINE | {"connectors"},
     "cli":         STORES,
     "testing":     STORES,
-    "pyflink":     STORES,
+    "pyflink":     STORES | {"front door"},
     "front door":  STORES,
 }  # fmt: skip
 

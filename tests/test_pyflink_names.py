@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
+import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,8 @@ from docs import pyflink_facts
 from docs.pyflink_reasons import BEHAVIOR, REASONS
 from docs.pyflink_tables import ABSENT, DIFFERS, SAME, Compared, accepts, compared, recorded
 from docs.pyflink_tables import signature_of as signature
+from schema_core.errors import UnsupportedError
+from schema_core.pyflink.version import __version__
 
 
 def test_every_difference_has_a_reason_and_every_reason_a_difference() -> None:
@@ -19,9 +25,10 @@ def test_every_difference_has_a_reason_and_every_reason_a_difference() -> None:
 
     assert [] == [f"{one.key}: {one.status} {one.found}" for one in different if not one.reason]
     used = {one.cause for one in different}
-    assert [] == [key for key in {**REASONS, **BEHAVIOR} if key not in used], (
-        "these names are the same now: remove their reasons"
-    )
+    without_names = {f"pyflink.{name}" for name in pyflink_facts.LEFT_OUT}
+    without_names |= {module for module, names in recorded().items() if not names}
+    unused = {*REASONS, *BEHAVIOR} - used - without_names
+    assert set() == unused, "these names are the same now: remove their reasons"
 
 
 def test_most_names_of_the_table_api_are_the_same() -> None:
@@ -30,6 +37,48 @@ def test_most_names_of_the_table_api_are_the_same() -> None:
 
     assert len(table_api) > 1200
     assert len(same) >= 960
+
+
+def test_every_module_exists_by_the_same_name() -> None:
+    """A program imports each module of PyFlink after the replacement of one word."""
+    for module in recorded():
+        imported = import_module(f"schema_core.{module}")
+        assert imported.__name__ == f"schema_core.{module}"
+
+
+@pytest.mark.parametrize("module", ["fn_execution.flink_fn_execution_pb2", "datastream.functions"])
+def test_names_that_need_flink_raise_a_coded_error(module: str) -> None:
+    with pytest.raises(UnsupportedError, match=rf"`pyflink\.{module}\.Name`") as caught:
+        import_module(f"schema_core.pyflink.{module}").Name  # noqa: B018
+
+    assert caught.value.code == "needs-flink"
+    assert caught.value.hint
+
+
+def test_other_names_and_modules_do_not_exist() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        import_module("schema_core.pyflink.tables")
+    with pytest.raises(ModuleNotFoundError):
+        import_module("schema_core.pyflink.table.tables")
+    for module in ("", ".table", ".table.catalog", ".common"):
+        assert not hasattr(import_module(f"schema_core.pyflink{module}"), "Nothing")
+    assert not hasattr(import_module("schema_core.pyflink.datastream"), "__wrapped__")
+
+
+def test_the_version_is_that_of_the_recorded_names() -> None:
+    assert json.loads(pyflink_facts.NAMES.read_text("utf-8"))["version"] == __version__
+
+
+def test_the_modules_of_pyflink_import_nothing_heavy() -> None:
+    program = "import sys, schema_core.pyflink.table; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+    ours = {module for module in modules if module.startswith("schema_core.")}
+    assert {"schema_core.base", "schema_core.errors", "schema_core.pyflink"} == {
+        ".".join(module.split(".")[:2]) for module in ours
+    }
 
 
 def test_the_recorded_names_are_names_only() -> None:
@@ -79,7 +128,7 @@ def test_names_are_read_from_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with zipfile.ZipFile(content, "w") as wheel:
         wheel.writestr("pyflink/table/thing.py", SOURCE)
         wheel.writestr("pyflink/table/tests/test_thing.py", SOURCE)
-        wheel.writestr("pyflink/datastream/thing.py", SOURCE)
+        wheel.writestr("pyflink/fn_execution/thing.py", SOURCE)
     file = tmp_path / "apache_flink-9.9.9-any.whl"
     file.write_bytes(content.getvalue())
     monkeypatch.setattr(pyflink_facts, "NAMES", tmp_path / "names.json")

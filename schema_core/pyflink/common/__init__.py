@@ -16,6 +16,7 @@ from schema_core.environment.options import (
     ConfigOption,
     ConfigOptions,
 )
+from schema_core.pyflink.absent import refuse_absent
 from schema_core.types.row_value import (
     Row,
     RowKind,
@@ -33,3 +34,5 @@ __all__ = [
     "Row",
     "RowKind",
 ]
+
+refuse_absent(__name__)

@@ -7,5 +7,8 @@ from schema_core.environment.plans.compiled_plan import (
     JsonContentPlanReference,
     PlanReference,
 )
+from schema_core.pyflink.absent import refuse_absent
 
 __all__ = ["FilePlanReference", "JsonContentPlanReference", "PlanReference"]
+
+refuse_absent(__name__)

@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.pyflink.absent import refuse_absent
 
 __all__ = ["TableEnvironment"]
+
+refuse_absent(__name__)

@@ -16,6 +16,7 @@ from schema_core.expressions.user_functions import (
     udtaf,
     udtf,
 )
+from schema_core.pyflink.absent import refuse_absent
 
 __all__ = [
     "AggregateFunction",
@@ -31,3 +32,5 @@ __all__ = [
     "udtaf",
     "udtf",
 ]
+
+refuse_absent(__name__)

@@ -1,1 +1,3 @@
 """Utilities by the names of `pyflink.util`."""
+
+__all__: list[str] = []

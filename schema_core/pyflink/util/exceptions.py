@@ -19,6 +19,7 @@ from schema_core.errors import (
     TableNotExistException,
     TableNotPartitionedException,
 )
+from schema_core.pyflink.absent import refuse_absent
 
 #: PyFlink's class of all errors about tables is the base class of all errors here.
 TableException = SchemaCoreError
@@ -40,3 +41,5 @@ __all__ = [
     "TableNotExistException",
     "TableNotPartitionedException",
 ]
+
+refuse_absent(__name__)

@@ -1,0 +1,5 @@
+"""`CompletableFuture`, by the name of `pyflink.common.completable_future`."""
+
+from schema_core.environment.jobs.client import CompletableFuture
+
+__all__ = ["CompletableFuture"]

@@ -1,0 +1,5 @@
+"""`Configuration`, by the name of `pyflink.common.configuration`."""
+
+from schema_core.environment.config import Configuration
+
+__all__ = ["Configuration"]

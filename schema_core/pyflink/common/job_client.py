@@ -1,0 +1,5 @@
+"""`JobClient`, by the name of `pyflink.common.job_client`."""
+
+from schema_core.environment.jobs.client import JobClient
+
+__all__ = ["JobClient"]

@@ -1,0 +1,5 @@
+"""`JobID`, by the name of `pyflink.common.job_id`."""
+
+from schema_core.environment.jobs.client import JobID
+
+__all__ = ["JobID"]

@@ -1,0 +1,5 @@
+"""`JobStatus`, by the name of `pyflink.common.job_status`."""
+
+from schema_core.environment.jobs.client import JobStatus
+
+__all__ = ["JobStatus"]

@@ -1,0 +1,5 @@
+"""`Row` and `RowKind`, by the names of `pyflink.common.types`."""
+
+from schema_core.types.row_value import Row, RowKind
+
+__all__ = ["Row", "RowKind"]

@@ -1,0 +1,11 @@
+"""Metrics of functions in Python, by the names of `pyflink.metrics.metricbase`."""
+
+from schema_core.expressions.function_metrics import (
+    Counter,
+    Distribution,
+    Meter,
+    Metric,
+    MetricGroup,
+)
+
+__all__ = ["Counter", "Distribution", "Meter", "Metric", "MetricGroup"]
