@@ -15,11 +15,11 @@ from collections import Counter
 from random import Random
 
 from fuzz.migration_plans import drawn_pair
+from schema_core.catalog.changes.json_format import from_json, to_json
 from schema_core.catalog.changes.normal_forms import normalized
 from schema_core.catalog.changes.table_changes import apply
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.differences import diff, invert
-from schema_core.migration.json_format import from_json, to_json
 from schema_core.migration.plans import MigrationPlan, plan
 from schema_core.migration.targets import TARGETS
 

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.base.paths import ObjectPath
+from schema_core.catalog.changes.catalog_changes import apply_to_catalog
+from schema_core.catalog.changes.json_format import from_json, to_json
 from schema_core.catalog.changes.normal_forms import normalized, steps_of
 from schema_core.catalog.changes.table_changes import (
     ModifyColumnPosition,
@@ -29,11 +31,7 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.migration import catalog_changes_from_json, catalog_changes_to_json
-from schema_core.migration.catalog_changes import (
-    apply_to_catalog,
-    diff_catalogs,
-    read_catalog,
-)
+from schema_core.migration.catalog_differences import diff_catalogs, read_catalog
 from schema_core.migration.differences import (
     diff,
     invert,
@@ -42,7 +40,6 @@ from schema_core.migration.differences import (
     placements,
     rename_steps,
 )
-from schema_core.migration.json_format import from_json, to_json
 from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

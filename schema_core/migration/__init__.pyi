@@ -1,3 +1,21 @@
+from schema_core.catalog.changes.catalog_changes import AddDatabase as AddDatabase
+from schema_core.catalog.changes.catalog_changes import AddObject as AddObject
+from schema_core.catalog.changes.catalog_changes import CatalogChange as CatalogChange
+from schema_core.catalog.changes.catalog_changes import ModifyDatabase as ModifyDatabase
+from schema_core.catalog.changes.catalog_changes import ModifyObject as ModifyObject
+from schema_core.catalog.changes.catalog_changes import ModifyTable as ModifyTable
+from schema_core.catalog.changes.catalog_changes import RemoveDatabase as RemoveDatabase
+from schema_core.catalog.changes.catalog_changes import RemoveObject as RemoveObject
+from schema_core.catalog.changes.catalog_changes import RenameObject as RenameObject
+from schema_core.catalog.changes.catalog_changes import apply_to_catalog as apply_to_catalog
+from schema_core.catalog.changes.json_format import (
+    catalog_changes_from_json as catalog_changes_from_json,
+)
+from schema_core.catalog.changes.json_format import (
+    catalog_changes_to_json as catalog_changes_to_json,
+)
+from schema_core.catalog.changes.json_format import from_json as from_json
+from schema_core.catalog.changes.json_format import to_json as to_json
 from schema_core.catalog.changes.normal_forms import normalized as normalized
 from schema_core.catalog.changes.table_changes import AddColumn as AddColumn
 from schema_core.catalog.changes.table_changes import AddDistribution as AddDistribution
@@ -44,23 +62,9 @@ from schema_core.catalog.changes.table_changes import describe as describe
 from schema_core.mappings.stores import RULE_SETS as RULE_SETS
 from schema_core.mappings.stores import RuleSet as RuleSet
 from schema_core.mappings.stores import TypeFinding as TypeFinding
-from schema_core.migration.catalog_changes import AddDatabase as AddDatabase
-from schema_core.migration.catalog_changes import AddObject as AddObject
-from schema_core.migration.catalog_changes import CatalogChange as CatalogChange
-from schema_core.migration.catalog_changes import CatalogContent as CatalogContent
-from schema_core.migration.catalog_changes import ModifyDatabase as ModifyDatabase
-from schema_core.migration.catalog_changes import ModifyObject as ModifyObject
-from schema_core.migration.catalog_changes import ModifyTable as ModifyTable
-from schema_core.migration.catalog_changes import RemoveDatabase as RemoveDatabase
-from schema_core.migration.catalog_changes import RemoveObject as RemoveObject
-from schema_core.migration.catalog_changes import RenameObject as RenameObject
-from schema_core.migration.catalog_changes import apply_to_catalog as apply_to_catalog
-from schema_core.migration.catalog_changes import diff_catalogs as diff_catalogs
-from schema_core.migration.catalog_changes import read_catalog as read_catalog
-from schema_core.migration.catalog_json import (
-    catalog_changes_from_json as catalog_changes_from_json,
-)
-from schema_core.migration.catalog_json import catalog_changes_to_json as catalog_changes_to_json
+from schema_core.migration.catalog_differences import CatalogContent as CatalogContent
+from schema_core.migration.catalog_differences import diff_catalogs as diff_catalogs
+from schema_core.migration.catalog_differences import read_catalog as read_catalog
 from schema_core.migration.compatibility import FINDINGS as FINDINGS
 from schema_core.migration.compatibility import Acceptance as Acceptance
 from schema_core.migration.compatibility import CompatibilityAspect as CompatibilityAspect
@@ -82,8 +86,6 @@ from schema_core.migration.files import MigrationFile as MigrationFile
 from schema_core.migration.generation import autogenerate as autogenerate
 from schema_core.migration.generation import import_definitions as import_definitions
 from schema_core.migration.generation import read_definitions as read_definitions
-from schema_core.migration.json_format import from_json as from_json
-from schema_core.migration.json_format import to_json as to_json
 from schema_core.migration.migrator import MigrationResult as MigrationResult
 from schema_core.migration.migrator import MigrationState as MigrationState
 from schema_core.migration.migrator import MigrationStatus as MigrationStatus

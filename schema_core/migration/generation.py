@@ -23,6 +23,17 @@ from schema_core.base.masking import mask_query
 from schema_core.base.paths import ObjectPath, join_names
 from schema_core.base.secrets import masked_value
 from schema_core.base.text import MAX_TEXT, escaped, quote_identifier, quote_string
+from schema_core.catalog.changes.catalog_changes import (
+    AddDatabase,
+    AddObject,
+    CatalogChange,
+    ModifyDatabase,
+    ModifyObject,
+    ModifyTable,
+    RemoveDatabase,
+    RemoveObject,
+    RenameObject,
+)
 from schema_core.catalog.changes.former_names import former_names_option
 from schema_core.catalog.changes.normal_forms import stale_change
 from schema_core.catalog.changes.table_changes import SetOption, TableChange
@@ -47,21 +58,7 @@ from schema_core.errors import (
 )
 from schema_core.mappings.dialects.api import to_ddl
 from schema_core.mappings.dialects.printer import block, comment_clause, with_clause
-from schema_core.migration.catalog_changes import (
-    AddDatabase,
-    AddObject,
-    CatalogChange,
-    CatalogContent,
-    ModifyDatabase,
-    ModifyObject,
-    ModifyTable,
-    RemoveDatabase,
-    RemoveObject,
-    RenameObject,
-    describe_catalog_change,
-    diff_catalogs,
-    read_catalog,
-)
+from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
 from schema_core.migration.differences import RenameHints, likely_renames, renames_by_path
 from schema_core.migration.files import IRREVERSIBLE, escaped_variables, filled, sections
 from schema_core.migration.migrator import Migrator
@@ -389,7 +386,7 @@ class _Writer:
                 return (*self._alter(path), *self._secrets(path, changes))
             case _:
                 raise UnsupportedError(
-                    f"a migration cannot {describe_catalog_change(change)}",
+                    f"a migration cannot {change.description()}",
                     code="migration-not-in-sql",
                     hint="alter it in the environment that refreshes it",
                 )

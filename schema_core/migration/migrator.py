@@ -21,6 +21,7 @@ from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import mask
 from schema_core.base.text import Span
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.changes.catalog_changes import CatalogChange
 from schema_core.catalog.migration_history import CatalogMigration, RecordedObject
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.own_options import without_own_options
@@ -35,12 +36,7 @@ from schema_core.errors import (
     similar,
     within,
 )
-from schema_core.migration.catalog_changes import (
-    CatalogChange,
-    CatalogContent,
-    diff_catalogs,
-    read_catalog,
-)
+from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs, read_catalog
 from schema_core.migration.files import MigrationDirectory, MigrationFile, closure_of, is_target
 from schema_core.properties.property_map import (
     EXPANDED,

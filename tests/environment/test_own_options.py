@@ -13,6 +13,17 @@ import pytest
 from schema_core import ModelDescriptor, Schema, TableDescriptor
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import own_options
+from schema_core.catalog.changes.catalog_changes import (
+    AddDatabase,
+    AddObject,
+    CatalogChange,
+    ModifyTable,
+    apply_to_catalog,
+)
+from schema_core.catalog.changes.json_format import (
+    catalog_changes_from_json,
+    catalog_changes_to_json,
+)
 from schema_core.catalog.changes.table_changes import SetOption
 from schema_core.catalog.managed import directory_of
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
@@ -31,14 +42,6 @@ from schema_core.environment.planner import BoundTable
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.migration.catalog_changes import (
-    AddDatabase,
-    AddObject,
-    CatalogChange,
-    ModifyTable,
-    apply_to_catalog,
-)
-from schema_core.migration.catalog_json import catalog_changes_from_json, catalog_changes_to_json
 from schema_core.properties import (
     decode_materialized_table,
     decode_model,

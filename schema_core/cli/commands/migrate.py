@@ -16,6 +16,8 @@ from rich.console import Console
 
 from schema_core.base.paths import ObjectPath, parse_path, split_names
 from schema_core.base.text import escaped
+from schema_core.catalog.changes.catalog_changes import CatalogChange, ModifyTable
+from schema_core.catalog.changes.json_format import catalog_changes_to_json
 from schema_core.catalog.changes.table_changes import describe
 from schema_core.catalog.objects import CatalogTable
 from schema_core.cli import UNREADABLE, WRONG, script
@@ -25,8 +27,6 @@ from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
-from schema_core.migration.catalog_changes import CatalogChange, ModifyTable
-from schema_core.migration.catalog_json import catalog_changes_to_json
 from schema_core.migration.data_rewrite import rewrite_table
 from schema_core.migration.files import SETUP, MigrationDirectory
 from schema_core.migration.generation import (

@@ -1,0 +1,224 @@
+"""The changes between two catalogs: databases, tables, views and materialized tables.
+
+Law: after ``apply_to_catalog(diff_catalogs(a, b), a)`` there is no difference between a and b.
+Functions, models, types and partitions are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectPath
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.changes.catalog_changes import (
+    AddDatabase,
+    AddObject,
+    CatalogChange,
+    ModifyDatabase,
+    ModifyObject,
+    ModifyTable,
+    RemoveDatabase,
+    RemoveObject,
+    RenameObject,
+    normal_object,
+)
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogTable,
+    TableKind,
+)
+from schema_core.catalog.own_options import without_own_options
+from schema_core.catalog.resolve import resolve_table
+from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.migration.differences import RenameHints, diff, rename_steps
+from schema_core.schema.resolve import SchemaResolver
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogContent:
+    """The databases of a catalog by name, and its tables and views by path."""
+
+    databases: Mapping[str, CatalogDatabase]
+    objects: Mapping[ObjectPath, CatalogBaseTable]
+
+
+def read_catalog(catalog: Catalog) -> CatalogContent:
+    """Return the content of a catalog, resolved where the catalog stores the types.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for anything but a catalog.
+    """
+    require_instance(catalog, Catalog, "the catalog")
+    databases = {name: catalog.get_database(name) for name in catalog.list_databases()}
+    paths = [ObjectPath(name, table) for name in databases for table in catalog.list_tables(name)]
+    if Capability.MATERIALIZED_TABLES in catalog.capabilities:
+        listed = {name: catalog.list_materialized_tables(name) for name in databases}
+        paths += [ObjectPath(name, one) for name, found in listed.items() for one in found]
+    views = [ObjectPath(name, view) for name in databases for view in catalog.list_views(name)]
+    objects = {
+        path: without_own_options(catalog.get_resolved_table(path) or catalog.get_table(path))
+        for path in dict.fromkeys([*paths, *views])
+    }
+    return CatalogContent(databases, objects)
+
+
+# --- comparison ----------------------------------------------------------------------------------
+
+#: What `diff_catalogs` compares.
+Content: TypeAlias = Catalog | CatalogContent
+
+#: The order in which objects are created: views may refer to all others.
+ORDER = (TableKind.TABLE, TableKind.MATERIALIZED_TABLE, TableKind.VIEW)
+
+
+def diff_catalogs(
+    old: Content,
+    new: Content,
+    *,
+    renames: Mapping[ObjectPath, str] | None = None,
+    column_renames: Mapping[ObjectPath, RenameHints] | None = None,
+) -> tuple[CatalogChange, ...]:
+    """Return the changes that lead from one catalog to another, in execution order.
+
+    Objects of the wrong kind and those whose names others take are dropped first. Then objects are
+    renamed, created (databases, tables, views) and altered; others are dropped at the end.
+
+    Args:
+        old: The current catalog, or its content.
+        new: The catalog to reach, or its content.
+        renames: Tables and views that are renamed: the old path to the new name.
+        column_renames: By path in the new catalog, the renames of columns as `diff` takes them.
+
+    Raises:
+        SchemaError: with code `unknown-object` for a rename of or to a name that does not exist, or
+            of columns of a table that is not in both; as `diff`.
+    """
+    before, after = _content(old), _content(new)
+    names = _renamed_paths(renames or {}, before, after)
+    hints = dict(require_instance(column_renames or {}, Mapping, "the renames of columns"))
+    stays, gone = _matched(before, after, names)
+    for path in hints.keys() - stays.values():
+        raise _unknown(path)
+    taken = {path for old_path, path in stays.items() if path != old_path}
+    early = [
+        path for path in gone if path in taken or (path in after.objects and path not in stays)
+    ]
+    found: list[CatalogChange] = [RemoveObject(path, before.objects[path]) for path in early]
+    found += _rename_changes(before, stays, set(early))
+    found += _additions(before, after, set(stays.values()))
+    for name, database in before.databases.items():
+        if name in after.databases and after.databases[name] != database:
+            found.append(ModifyDatabase(name, database, after.databases[name]))
+    for source, path in stays.items():
+        found += _modified(path, before.objects[source], after.objects[path], hints.get(path, {}))
+    late = [path for path in gone if path not in early]
+    found += [RemoveObject(path, before.objects[path]) for path in _ordered(before, late)[::-1]]
+    found += [
+        RemoveDatabase(name, database)
+        for name, database in before.databases.items()
+        if name not in after.databases
+    ]
+    return tuple(found)
+
+
+def _content(given: Content) -> CatalogContent:
+    return given if isinstance(given, CatalogContent) else read_catalog(given)
+
+
+def _unknown(path: object) -> SchemaError:
+    return SchemaError(
+        f"cannot rename {str(path)!r}: it is not in both catalogs",
+        code="unknown-object",
+        hint="pass an object of the old catalog and its name in the new one",
+    )
+
+
+def _renamed_paths(
+    renames: Mapping[ObjectPath, str], old: CatalogContent, new: CatalogContent
+) -> dict[ObjectPath, ObjectPath]:
+    """Return the old paths of renamed objects with their new ones."""
+    require_instance(renames, Mapping, "the renames")
+    found: dict[ObjectPath, ObjectPath] = {}
+    for path, name in renames.items():
+        require_instance(path, ObjectPath, "the path of a rename")
+        target = ObjectPath(path.database_name, require_instance(name, str, "the new name"))
+        if path not in old.objects or target not in new.objects or target in found.values():
+            raise _unknown(path)
+        found[path] = target
+    return found
+
+
+def _matched(
+    old: CatalogContent, new: CatalogContent, names: Mapping[ObjectPath, ObjectPath]
+) -> tuple[dict[ObjectPath, ObjectPath], list[ObjectPath]]:
+    """Return the objects that stay, by old path with the new one, and those that do not."""
+    taken = set(names.values())
+    stays: dict[ObjectPath, ObjectPath] = {}
+    for path, table in old.objects.items():
+        target = names.get(path, path)
+        other = new.objects.get(target)
+        if other is None or (path not in names and path in taken):
+            continue
+        if other.get_table_kind() is table.get_table_kind():
+            stays[path] = target
+        elif path in names:
+            raise _unknown(path)
+    return stays, [path for path in old.objects if path not in stays]
+
+
+def _rename_changes(
+    old: CatalogContent, stays: Mapping[ObjectPath, ObjectPath], gone: set[ObjectPath]
+) -> Iterator[CatalogChange]:
+    """Yield the renames, database by database, so that no two objects ever have one path."""
+    for database in old.databases:
+        pairs = {
+            path.object_name: target.object_name
+            for path, target in stays.items()
+            if path.database_name == database
+        }
+        present = {
+            path.object_name
+            for path in old.objects
+            if path.database_name == database and path not in gone
+        }
+        for name, new_name in rename_steps(pairs, present):
+            yield RenameObject(ObjectPath(database, name), new_name)
+
+
+def _ordered(content: CatalogContent, paths: Iterable[ObjectPath]) -> list[ObjectPath]:
+    return sorted(paths, key=lambda path: ORDER.index(content.objects[path].get_table_kind()))
+
+
+def _additions(
+    old: CatalogContent, new: CatalogContent, present: set[ObjectPath]
+) -> Iterator[CatalogChange]:
+    for name, database in new.databases.items():
+        if name not in old.databases:
+            yield AddDatabase(name, database)
+    for path in _ordered(new, [path for path in new.objects if path not in present]):
+        yield AddObject(path, new.objects[path])
+
+
+def _modified(
+    path: ObjectPath, old: CatalogBaseTable, new: CatalogBaseTable, hints: RenameHints
+) -> Iterator[CatalogChange]:
+    """Yield the change of an object, if it differs."""
+    with at(str(path)):
+        if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
+            if changes := diff(*_both_resolved(old, new), renames=hints):
+                yield ModifyTable(path, changes)
+        elif normal_object(old) != normal_object(new):
+            yield ModifyObject(path, old, new)
+
+
+def _both_resolved(old: CatalogTable, new: CatalogTable) -> tuple[CatalogTable, CatalogTable]:
+    """Return both tables resolved, or both as they are where one does not resolve by itself."""
+    resolver = SchemaResolver()
+    try:
+        return resolve_table(old, resolver), resolve_table(new, resolver)
+    except SchemaCoreError:
+        return old, new
