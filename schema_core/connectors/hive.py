@@ -30,8 +30,7 @@ from schema_core.spark.connector import (
     TableContext,
     WriteContext,
 )
-from schema_core.spark.session.api_mode import checkpointed, require_classic
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import checkpointed, java_class, require_classic
 from schema_core.spark.session.session import TemporaryNames
 from schema_core.types import (
     ArrayType,

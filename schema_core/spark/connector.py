@@ -7,9 +7,19 @@ casts of metadata, NOT NULL, lengths, the order of columns and ``OPTIONS`` hints
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    runtime_checkable,
+)
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.environment.connector import (
@@ -27,6 +37,7 @@ from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.filters import Filter, FilterResult
+from schema_core.spark.jobs import was_canceled
 from schema_core.spark.reading.transport_types import with_microseconds
 from schema_core.spark.session.api_mode import functions_of, is_connect
 
@@ -576,3 +587,40 @@ def for_spark(connector: Connector) -> SparkConnector:
             code="unsupported-engine",
         )
     return connector
+
+
+# --- the invalid record of a failed job ---------------------------------------------------------
+# Readers of Spark do not count lines. A connector that leaves parsing to them can read the files
+# again by itself once a job has failed, and report the file, line and column.
+
+
+#: A connector and what it read.
+Read: TypeAlias = tuple[SparkConnector, ReadContext]
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
+    """Replace the error of a job by a more exact one, if a connector of its sources has one.
+
+    Raises:
+        SchemaCoreError: as `SupportsDiagnosis.diagnose` returns.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not was_canceled(error):
+            for connector, context in reads:
+                if isinstance(connector, SupportsDiagnosis):
+                    found = connector.diagnose(context, error)
+                    if found is not None:
+                        raise found from error
+        raise
+
+
+def diagnosed_rows(rows: Iterator[T], reads: Sequence[Read]) -> Iterator[T]:
+    """Yield the rows of a query; errors are those of `diagnosing`."""
+    with diagnosing(reads):
+        yield from rows

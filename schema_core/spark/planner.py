@@ -71,6 +71,7 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node
 from schema_core.spark.connector import (
     MicroBatch,
+    Read,
     ReadContext,
     SparkConnector,
     SupportsChangelog,
@@ -80,11 +81,12 @@ from schema_core.spark.connector import (
     SupportsStreamingRead,
     SupportsWriteValidation,
     WriteContext,
+    diagnosed_rows,
+    diagnosing,
     for_spark,
     metadata_types,
     stages,
 )
-from schema_core.spark.diagnosis import Read, diagnosed_rows, diagnosing
 from schema_core.spark.explain import ExplainRecorder, explained, plan_of
 from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import SparkJob, jvm_errors, local_properties, spark_errors
@@ -93,11 +95,16 @@ from schema_core.spark.python.user_functions import UserCalls
 from schema_core.spark.reading.frame_cache import FrameCache, FrameKey
 from schema_core.spark.reading.inputs import InlineViews, rows_of
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
-from schema_core.spark.reading.raw_conditions import with_raw_conditions
-from schema_core.spark.reading.read_contexts import read_context
-from schema_core.spark.reading.scan_cache import ScanCache, ScanRequest, can_be_kept
-from schema_core.spark.reading.sources import Source, source_frame
-from schema_core.spark.session.jvm import analysed
+from schema_core.spark.reading.sources import (
+    ScanCache,
+    ScanRequest,
+    Source,
+    can_be_kept,
+    read_context,
+    source_frame,
+    with_raw_conditions,
+)
+from schema_core.spark.session.api_mode import analysed
 from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
 from schema_core.spark.streaming.changelogs import Changelog, require_updates
 from schema_core.spark.streaming.checkpoints import (
@@ -143,8 +150,7 @@ from schema_core.spark.writing.outputs import (
     python_rows,
     string_rows,
 )
-from schema_core.spark.writing.sink_losses import sink_losses
-from schema_core.spark.writing.sinks import Sink
+from schema_core.spark.writing.sinks import Sink, sink_losses
 from schema_core.types import (
     MAX_LENGTH,
     DataType,

@@ -22,9 +22,9 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
-from schema_core.spark.compiler.block import calls_of
 from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.functions.rules import RULES
+from schema_core.spark.compiler.query import calls_of
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.compiler.tree import Fact
 from schema_core.sql.parser import parse_expression

@@ -18,7 +18,7 @@ from schema_core.expressions import col
 from schema_core.mappings.arrow import to_schema
 from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.session.jvm import with_metadata
+from schema_core.spark.session.api_mode import with_metadata
 from schema_core.types import (
     ArrayType,
     DataType,

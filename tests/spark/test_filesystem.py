@@ -27,10 +27,10 @@ from schema_core.spark.connector import (
     RAW_PREFIX,
     ReadContext,
     WriteContext,
+    diagnosing,
     for_spark,
     metadata_types,
 )
-from schema_core.spark.diagnosis import diagnosing
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.reading.sources import source_frame
 from schema_core.types import DataTypes as T

@@ -15,7 +15,7 @@ from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.reading import scan_cache
+from schema_core.spark.reading import sources
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.spark.streaming import local_state
 from schema_core.spark.streaming.local_state import is_settled, state_of
@@ -224,7 +224,7 @@ def test_the_least_recently_used_view_is_dropped(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(scan_cache, "MAX_KEPT", 1)
+    monkeypatch.setattr(sources, "MAX_KEPT", 1)
     before = kept_views(environment)
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "one").write_text("2,y\n")

@@ -31,7 +31,7 @@ from schema_core.catalogs.hive.metastore import (
     HiveTable,
 )
 from schema_core.errors import ExternalError, NotFoundError
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,8 +22,7 @@ from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Literal, Node, call, fail, is_null, let
 from schema_core.spark.jobs import HINT
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.session.jvm import in_session
+from schema_core.spark.session.api_mode import in_session, is_connect
 from schema_core.spark.session.settings import MEANING
 from schema_core.types import (
     ArrayType,

@@ -22,7 +22,7 @@ from schema_core.spark.commit.file_systems import HadoopFiles
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
 from schema_core.spark.compiler.value_types import INTEGERS
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import java_class
 from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
 from schema_core.types import (
     CharType,

@@ -29,8 +29,7 @@ from schema_core.connectors.files.stored_names import (
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.spark.jobs import reason
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import is_connect, java_class
 from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
 
 if TYPE_CHECKING:

@@ -117,8 +117,7 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, is_fine, sql_type
 from schema_core.spark.connector import metadata_column, raw_column
 from schema_core.spark.jobs import HINT, causes, condition_of, spark_errors
-from schema_core.spark.session.api_mode import functions_of, is_connect
-from schema_core.spark.session.jvm import java_class, with_metadata
+from schema_core.spark.session.api_mode import functions_of, is_connect, java_class, with_metadata
 from schema_core.spark.streaming.local_state import State, is_settled, state_of
 from schema_core.types import (
     MAX_LENGTH,

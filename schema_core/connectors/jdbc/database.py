@@ -24,8 +24,7 @@ from schema_core.connectors.jdbc.connection import (
 from schema_core.connectors.jdbc.dialects import DatabaseColumn, JdbcDialect
 from schema_core.environment.jobs.run import interruptible
 from schema_core.errors import NotFoundError
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.session.jvm import has_class, java_class
+from schema_core.spark.session.api_mode import has_class, is_connect, java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

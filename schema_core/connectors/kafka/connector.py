@@ -46,8 +46,7 @@ from schema_core.spark.connector import (
     WriteContext,
     metadata_column,
 )
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.session.jvm import has_class
+from schema_core.spark.session.api_mode import has_class, is_connect
 from schema_core.spark.session.packages import package_of
 from schema_core.types import (
     MAX_LENGTH,

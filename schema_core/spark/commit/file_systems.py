@@ -21,8 +21,7 @@ from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session.api_mode import is_connect, not_over_connect
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import is_connect, java_class, not_over_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from schema_core.spark.compiler.lifting import Lifting, Projection
-from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.printer import Lifting, Projection, aliased, quote
 from schema_core.spark.compiler.tree import Column
 
 if TYPE_CHECKING:

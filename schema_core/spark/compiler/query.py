@@ -6,20 +6,32 @@ optimizer flattens it. What Spark would run with another meaning is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, assert_never, cast
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.errors import UnsupportedError
 from schema_core.expressions import typed
-from schema_core.expressions.typed import Constant
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
+from schema_core.expressions.typed import Select as Subquery
 from schema_core.query.correlation import (
+    Names,
     adds_elements,
     calls_in,
+    columns_of,
+    columns_read,
+    expressions_of,
+    is_aggregate,
+    is_own,
+    operands,
     outer_columns,
     rows_of,
+    subexpressions,
     subqueries_in,
+    subqueries_of_group,
 )
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
@@ -27,6 +39,7 @@ from schema_core.query.relation import (
     Columns,
     CommonScan,
     FunctionTable,
+    Grouping,
     Join,
     Match,
     Named,
@@ -45,9 +58,8 @@ from schema_core.query.relation import (
     result_columns,
     unique_names,
 )
+from schema_core.query.scope import OF_GROUPING
 from schema_core.spark.compiler import tree
-from schema_core.spark.compiler.block import SORT_KEY, Block, FromProjections, aliases_of
-from schema_core.spark.compiler.correlation import conditions_of, require_near_columns
 from schema_core.spark.compiler.decimal_bounds import Bounds
 from schema_core.spark.compiler.expression import (
     TranslationContext,
@@ -58,27 +70,46 @@ from schema_core.spark.compiler.expression import (
     to_physical,
     user_call,
 )
-from schema_core.spark.compiler.functions.aggregates import UNDEFINED, as_returned
+from schema_core.spark.compiler.functions.aggregates import (
+    UNDEFINED,
+    as_returned,
+    grouping,
+    set_number,
+)
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.temporal.datetimes import clock_millis
-from schema_core.spark.compiler.lifting import Lifting, Projection
-from schema_core.spark.compiler.printer import quote, to_sql
+from schema_core.spark.compiler.printer import (
+    AGGREGATED,
+    ALWAYS,
+    LIFTED,
+    REPEATED,
+    Lifting,
+    Projection,
+    aliased,
+    quote,
+    to_sql,
+)
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import TranslatedCall
 from schema_core.spark.compiler.tree import (
+    Aggregate,
+    Cast,
+    Fact,
     Field,
     Node,
     call,
+    children,
     is_simple,
     unsupported,
 )
-from schema_core.spark.compiler.value_types import is_fine, require_orderable
+from schema_core.spark.compiler.value_types import is_fine, require_orderable, sql_type
 from schema_core.spark.compiler.windows import (
     BOUNDS,
     END,
     START,
     bound_of,
     lengths_of,
+    session_key,
     spark_window,
     windows_of,
 )
@@ -89,10 +120,12 @@ from schema_core.types import (
     MapType,
     MultisetType,
     RowType,
+    VariantType,
 )
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
+    from schema_core.query.relation import Relation, Select
 
 #: Compiles a call of a user's function over its arguments.
 UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
@@ -717,3 +750,592 @@ class QueryCompiler:
         window = f"named_struct('{START}', {start}, '{END}', {end})"
         dropped = f"{TIME}, {BEGINS}, {NUMBER}"
         return f"SELECT * EXCEPT ({dropped}), {window} AS {quote(ELEMENT)} FROM ({rows})"
+
+
+# --- correlated subqueries ----------------------------------------------------------------------
+# Flink's validator does not look into subqueries: one that reads a column that is not grouped is
+# valid, and fails when it is planned.
+
+
+def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:
+    """Refuse columns of enclosing queries where Spark cannot read them.
+
+    Spark reads a column only from the block directly around a subquery, and in a grouped block
+    only outside of its keys, items and aggregates.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    own = columns_of(block.source)
+    expressions = (*expressions_of(block), *hidden)
+    inner = [rows_of(query) for expression in expressions for query in subqueries_in(expression)]
+    for query in (*inner, *_lateral(block.source)):
+        for column in _foreign(outer_columns(query), own):
+            raise _unsupported_column(
+                column,
+                f"a subquery reads the column {column.name!r} of a query two levels above it",
+                "join the inner tables in a derived table, or select the column in between",
+            )
+    for expression in _grouped_parts(block, hidden):
+        for column in _foreign(columns_read(expression), own):
+            raise _unsupported_column(
+                column,
+                f"a subquery with groups or windows reads the column {column.name!r} of the"
+                " enclosing query outside of WHERE",
+                "use groups and windows in a derived table without the column",
+            )
+
+
+def _foreign(columns: Iterable[Ref], own: Names) -> Iterator[Ref]:
+    return (column for column in columns if not is_own(column, own))
+
+
+def _grouped_parts(block: Select, hidden: Sequence[Typed]) -> Iterator[Typed]:
+    """The expressions of a block in which Spark reads only columns of its own sources."""
+    items = [*(item.expression for item in block.items), *hidden]
+    conditions = [one for one in (block.having, block.qualify) if one is not None]
+    if block.grouping is not None:
+        yield from (*items, *block.grouping.keys)
+    for one in (*items, *conditions):
+        yield from (part for part in subexpressions(one) if is_aggregate(part) or is_windowed(part))
+
+
+def _lateral(source: Relation | None) -> Iterator[Relation]:
+    """The lateral sources of the joins of a block."""
+    rest = [source.left, source.right] if isinstance(source, Join) else []
+    while rest:
+        match rest.pop():
+            case Join(left=left, right=right):
+                rest += [left, right]
+            case Named(input=below, lateral=True):
+                yield below
+            case _:
+                continue
+
+
+def conditions_of(filters: Sequence[Typed], values: Sequence[Typed]) -> frozenset[int]:
+    """Return the identities of the calls whose NULL has the effect of FALSE.
+
+    They are the conditions of clauses and of CASE, and the operands of AND, OR and NOT in these.
+    """
+    rest = list(filters)
+    for one in (*filters, *values):
+        for part in subexpressions(one):
+            if isinstance(part, FunctionCall) and part.function.name == "CASE":
+                rest.extend(part.arguments[:-1:2])
+    found = set()
+    while rest:
+        one = rest.pop()
+        found.add(id(one))
+        if isinstance(one, FunctionCall) and one.function.name in ("AND", "OR", "NOT"):
+            rest.extend(one.arguments)
+    return frozenset(found)
+
+
+def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]:
+    """Return the identities of the subqueries that are computed from any row of a group.
+
+    Their value is the same for all rows of a group: they read the keys only. Spark computes such a
+    subquery over groups only if it reads no more than columns that are keys, and is not a value.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a subquery that reads a column which is
+            neither grouped nor aggregated, or that Spark does not run for another reason.
+    """
+    grouping = block.grouping
+    if grouping is None:
+        return frozenset()
+    own, keys = columns_of(block.source), frozenset(grouping.keys)
+    plain = frozenset(key for key in keys if isinstance(key, Ref))
+    found = set()
+    over_groups = [item.expression for item in block.items]
+    over_groups += [*hidden, *([block.having] if block.having is not None else [])]
+    for expression in over_groups:
+        for query, is_value in subqueries_of_group(expression, keys):
+            if not _reads(query, own):
+                continue
+            if grouping.sets is not None:
+                raise unsupported(
+                    "a correlated subquery over several grouping sets is not supported on Spark",
+                    hint="group in a derived table, and use the subquery over that",
+                )
+            _require_grouped(query, own, keys)
+            if is_value:
+                found.add(id(query))
+            elif _reads(query, own, plain):
+                raise unsupported(
+                    "a subquery over groups reads an expression of GROUP BY that is not a column",
+                    hint="group in a derived table, and use the subquery over that",
+                )
+    if block.qualify is not None:
+        for query, _ in subqueries_of_group(block.qualify, keys):
+            if _reads(query, own):
+                problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
+                raise unsupported(problem, hint="use QUALIFY over a derived table")
+    return frozenset(found)
+
+
+def _reads(query: Subquery, own: Names, keys: Collection[Typed] = ()) -> list[Ref]:
+    """The columns of a block that a subquery reads, outside of `keys`."""
+    return [one for one in columns_read(query, keys) if is_own(one, own)]
+
+
+def _require_grouped(query: Subquery, own: Names, keys: Collection[Typed]) -> None:
+    for column in _reads(query, own, keys):
+        raise _unsupported_column(
+            column,
+            f"a subquery over groups reads the column {column.name!r}, which is neither grouped"
+            " nor aggregated",
+            "add the column to GROUP BY",
+        )
+
+
+def _unsupported_column(column: Ref, problem: str, hint: str) -> UnsupportedError:
+    error = unsupported(problem, hint=hint)
+    error.span = column.span
+    return error
+
+
+# --- SELECT -------------------------------------------------------------------------------------
+# A block is one query, with the values of `Let` in lateral projections of its FROM clause; or
+# several, one below the other: a value that may fail is computed after WHERE, a value over
+# aggregates after GROUP BY or OVER.
+
+
+#: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
+SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
+#: Group windows that Spark computes, by the names of their functions.
+GROUP_WINDOWS = {"$TUMBLE": "TUMBLE", "$HOP": "HOP", "$SESSION": "SESSION"}
+#: The column of Spark's sessions.
+SESSION = "session_window"
+#: The name of the results of functions over windows, which a query below computes.
+WINDOWED = "the_window_"
+
+
+def aliases_of(source: Relation | None) -> tuple[str, ...]:
+    """Return the aliases of a FROM clause, in order."""
+    match source:
+        case Join(left=left, right=right):
+            return (*aliases_of(left), *aliases_of(right))
+        case Named(alias=alias):
+            return (alias,)
+        case _:
+            return ()
+
+
+class FromProjections:
+    """The projections of one FROM clause, whose columns have different names."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.names: count[int] = count(1)
+        #: Those of an enclosing query have another prefix.
+        self.prefix: str = f"{LIFTED}{depth}_" if depth else LIFTED
+        self.projections: list[Projection] = []
+
+    def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
+        """Return a new projection of values that read some aliases."""
+        self.projections.append(Projection(relations, self.names, self.prefix))
+        return self.projections[-1]
+
+    def lifted(self) -> list[str]:
+        """Return the columns of all projections, quoted."""
+        return [name for projection in self.projections for name in projection.quoted()]
+
+
+class Block:
+    """One SELECT block while it is written; `hidden` are columns by which its rows are sorted."""
+
+    def __init__(
+        self, query_compiler: QueryCompiler, block: Select, hidden: Sequence[Typed], hints: str
+    ) -> None:
+        self.query_compiler: QueryCompiler = query_compiler
+        self.block: Select = block
+        self.hidden: Sequence[Typed] = hidden
+        self.hints: str = hints
+        self.scope: FromProjections = FromProjections(query_compiler.depth)
+        self.aliases: tuple[str, ...] = aliases_of(block.source)
+        self.source: str = (
+            "" if block.source is None else query_compiler.source_of(block.source, self.scope)
+        )
+        own = frozenset(alias for alias, _ in columns_of(block.source))
+        self.relations: frozenset[str | None] | None = (
+            frozenset({None, *own}) if query_compiler.correlated else None
+        )
+        self.rows: Projection = self.scope.projection(self.relations)
+        self.rows.offered = own
+        self.has_subqueries: bool = False
+        self.lifting: Lifting = Lifting(
+            ALWAYS, ALWAYS, (self.rows,), query_compiler.around, hiding=own
+        )
+        self.where: str = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
+        self.start()
+
+    def start(self) -> None:
+        """Count the values that are lifted from here on apart: they are computed after WHERE."""
+        self.mark: int = len(self.rows.columns)
+        self.rows.raises = False
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def compiler(
+        self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
+    ) -> Callable[[Typed], Node]:
+        """Return a function that compiles; subqueries can use some projections of the block."""
+        block = self.block
+        conditions = conditions_of(
+            [one for one in (block.where, block.having, block.qualify) if one is not None],
+            [*(item.expression for item in block.items), *self.hidden],
+        )
+        query_compiler = replace(
+            self.query_compiler,
+            around=around,
+            computed=computed or {},
+            conditions=conditions,
+            bounds=self.query_compiler.bounds.over(block.source),
+        )
+        if self.block.grouping is not None:
+            found = grouped_subqueries(self.block, self.hidden)
+            query_compiler = replace(query_compiler, in_group=query_compiler.in_group | found)
+        return query_compiler.compile
+
+    def condition(
+        self, condition: Typed | None, compiled: Callable[[Typed], Node], lifting: Lifting
+    ) -> str:
+        """Write a condition, an empty string if there is none."""
+        if condition is None:
+            return ""
+        node = compiled(condition)
+        self.has_subqueries |= bool(node.facts & Fact.SUBQUERY)
+        return to_sql(node, lifting)
+
+    def columns(self, compiled: Callable[[Typed], Node]) -> list[tuple[Node, str]]:
+        """Return the items and the hidden columns with their names."""
+        items = [(compiled(item.expression), item.name) for item in self.block.items]
+        keys = enumerate(self.hidden)
+        return [*items, *((compiled(key), f"{SORT_KEY}{index}") for index, key in keys)]
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def write(self) -> str:
+        """Return the block as a query.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for values that Spark does not compare.
+        """
+        if self.block.distinct:
+            for item in self.block.items:
+                require_orderable(item.expression.type, "SELECT DISTINCT")
+        return self.ungrouped() if self.block.grouping is None else self.grouped()
+
+    def query(self, columns: Sequence[str], rows: str, tail: str = "", hints: str = "") -> str:
+        """Return a query; the outermost one removes duplicates."""
+        distinct = "DISTINCT " if self.block.distinct else ""
+        start = f"SELECT {hints}{distinct}{', '.join(columns)}"
+        return f"{start}{rows and ' FROM ' + rows}{tail}"
+
+    def from_rows(self) -> tuple[str, str, str]:
+        """Return the FROM and WHERE clauses of the rows, and the hints to write before the items.
+
+        Values that may fail are computed in a projection of the rows that WHERE keeps.
+        """
+        where = f" WHERE {self.where}" if self.where else ""
+        source = self.source or ("(SELECT 1)" if self.rows.columns else "")
+        if not (where and self.rows.raises):
+            return f"{source}{self.rows.laterals()}", where, self.hints
+        lifted = [one for one in self.scope.lifted() if one not in self.rows.quoted(self.mark)]
+        rows = f"{source}{self.rows.laterals(0, self.mark)}{where}"
+        below = self.nested(rows, self.hints, lifted)
+        return f"{below}{self.rows.laterals(self.mark)}", "", ""
+
+    def nested(self, rows: str, hints: str, lifted: Sequence[str], more: Sequence[str] = ()) -> str:
+        """Return rows as a query in FROM, in which the aliases of the block stay in scope.
+
+        With several aliases each becomes a column of rows, so ``alias.name`` is a field of it;
+        columns that were `lifted` are passed on.
+        """
+        if len(self.aliases) < 2:
+            alias = "".join(f" AS {quote(alias)}" for alias in self.aliases)
+            return f"(SELECT {', '.join([f'{hints}*', *more])} FROM {rows}){alias}"
+        aliases = map(quote, self.aliases)
+        structs = [f"struct({alias}.*) AS {alias}" for alias in aliases]
+        return f"(SELECT {hints}{', '.join([*structs, *lifted, *more])} FROM {rows})"
+
+    def ungrouped(self) -> str:
+        """Return a block without aggregation."""
+        compiled = self.compiler((self.rows,))
+        columns = self.columns(compiled)
+        self.start()
+        items = [aliased(node, name, self.lifting) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, self.lifting)
+        if self.lifting.missed:
+            return self.over_windows(columns, compiled)
+        rows, where, hints = self.from_rows()
+        return self.query(items, rows, f"{where}{qualify and ' QUALIFY ' + qualify}", hints)
+
+    def over_windows(
+        self, columns: Sequence[tuple[Node, str]], compiled: Callable[[Typed], Node]
+    ) -> str:
+        """Return a block whose items use the results of functions over windows more than once."""
+        self.rows.forget(self.mark)
+        windows, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
+        lifting = Lifting(
+            ALWAYS, ALWAYS, (above,), aggregates=windows, windows=True, below=self.lifting
+        )
+        items = [aliased(node, name, lifting) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, lifting)
+        rows, where, hints = self.from_rows()
+        rows = self.nested(f"{rows}{where}", hints, self.scope.lifted(), _aliases(windows))
+        return self.after(items, rows, above, qualify)
+
+    def after(self, items: Sequence[str], rows: str, above: Projection, condition: str) -> str:
+        """Return the items over rows, and over those values above them that satisfy a condition."""
+        where = f" WHERE {condition}" if condition else ""
+        return self.query(items, f"{rows}{above.laterals()}", where)
+
+    # --- groups --------------------------------------------------------------------------------
+
+    def grouped(self) -> str:
+        """Return a block with aggregates or GROUP BY."""
+        for key in self.block.grouping.keys if self.block.grouping else ():
+            if any(isinstance(part, VariantType) for part in key.type.walk()):
+                require_orderable(key.type, "GROUP BY")  # Spark groups by maps
+        keys, computed = self.keys(self.compiler(()))
+        self.start()
+        compiled = self.compiler((), computed)
+        columns = self.columns(compiled)
+        lifting = replace(self.lifting, mode=REPEATED)
+        self.has_subqueries = any(node.facts & Fact.SUBQUERY for node, _ in columns)
+        items = [aliased(node, name, lifting) for node, name in columns]
+        having = self.condition(self.block.having, compiled, lifting)
+        qualify = self.condition(self.block.qualify, compiled, lifting)
+        if (lifting.missed or self.filters_sets()) and not self.has_subqueries:
+            return self.over_groups(keys, computed)
+        rows, where, hints = self.from_rows()
+        tail = [
+            f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
+        ]
+        is_aggregate = bool(having) or any(map(_is_aggregate, (node for node, _ in columns)))
+        groups = self.group_by(keys, is_aggregate=is_aggregate)
+        return self.query(items, rows, f"{where}{groups}{''.join(tail)}", hints)
+
+    def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
+        """Return the keys of GROUP BY, and the columns to which some of them are lifted.
+
+        Spark would take a plain number for a position of the list. Calls of GROUPING become ones of
+        the keys as they are grouped by.
+        """
+        keys: list[str] = []
+        nodes: dict[Typed, Node] = {}
+        computed: dict[Typed, Node] = {}
+        for key in self.block.grouping.keys if self.block.grouping else ():
+            if _is_group_window(key):
+                text, window = self.window(key, compiled)
+                computed |= self.bounds(key, window)
+                keys.append(text)
+                continue
+            node = compiled(key)
+            if isinstance(key, Constant):
+                node = Cast(node, sql_type(key.type))
+            probe = Lifting(REPEATED, REPEATED, (), ())
+            text = to_sql(node, probe)
+            if probe.missed and not node.facts & Fact.RANDOM:
+                text = to_sql(node, self.lifting)
+                name = self.rows.column(text, raises=bool(node.facts & Fact.RAISES))
+                node, text = tree.Column(name), quote(name)
+                computed |= dict.fromkeys(self.seen(key), node)
+            nodes |= dict.fromkeys(self.seen(key), node)
+            keys.append(text)
+        return keys, {**computed, **self.groupings(nodes)}
+
+    def window(
+        self, key: FunctionCall, compiled: Callable[[Typed], Node]
+    ) -> tuple[str, tree.Column]:
+        """Return a window such as TUMBLE as a key of GROUP BY, and as the column that it becomes.
+
+        A row is repeated for each of its windows; sessions are found by Spark as it groups.
+        """
+        time, *sizes = key.arguments
+        name, zone = GROUP_WINDOWS[key.function.name], self.query_compiler.zone
+        lengths, datetime = lengths_of(name, sizes), compiled(time)
+        if name == "SESSION":
+            self.require_one_session()
+            millis = to_sql(clock_millis(datetime, time.type, zone), self.lifting)
+            millis = self.rows.column(millis, raises=bool(datetime.facts & Fact.RAISES))
+            return to_sql(session_key(tree.Column(millis), *lengths)), tree.Column(SESSION)
+        windows = to_sql(windows_of(name, datetime, time.type, lengths, zone))
+        column = self.rows.column(f"explode({windows})")
+        return quote(column), tree.Column(column)
+
+    def require_one_session(self) -> None:
+        """Refuse sessions beside other windows, or within grouping sets."""
+        grouping = cast("Grouping", self.block.grouping)  # sessions are its keys
+        if grouping.sets is not None or sum(map(_is_group_window, grouping.keys)) > 1:
+            raise unsupported(
+                "SESSION beside another window, or within grouping sets, is not supported on Spark"
+            )
+
+    def bounds(self, key: FunctionCall, window: tree.Column) -> dict[Typed, Node]:
+        """Return the bounds of a group's window for the functions that ask for them."""
+        name = GROUP_WINDOWS[key.function.name]
+        return {
+            one: bound_of(part, window, key.type, self.query_compiler.zone)
+            for one in calls_of((*expressions_of(self.block), *self.hidden))
+            if one.arguments == key.arguments
+            for part in BOUNDS
+            if one.function.name == f"{name}_{part}"
+        }
+
+    def seen(self, key: Typed) -> tuple[Typed, ...]:
+        """Return a key, and the key as items see it if some grouping set lacks it: nullable."""
+        if self.block.grouping is None or self.block.grouping.sets is None:
+            return (key,)
+        return key, replace(key, type=key.type.with_nullability(True))
+
+    def filters_sets(self) -> bool:
+        """Return whether HAVING or QUALIFY follows grouping sets.
+
+        There Spark resolves neither the grouping set nor keys that are named by their tables.
+        """
+        sets = self.block.grouping.sets if self.block.grouping else None
+        conditions = (self.block.having, self.block.qualify)
+        return sets is not None and any(condition is not None for condition in conditions)
+
+    def groupings(self, keys: Mapping[Typed, Node]) -> dict[Typed, Node]:
+        """Return the values of GROUPING, GROUPING_ID and GROUP_ID, 0 without grouping sets."""
+        found: dict[Typed, Node] = {}
+        sets = self.block.grouping.sets if self.block.grouping else None
+        for one in groupings_of((*expressions_of(self.block), *self.hidden)):
+            if one.function.name == "GROUP_ID":
+                found[one] = set_number(_marks(max(_repetitions(sets or ()), default=0)))
+                continue
+            nodes = [keys[key] for key in one.arguments if key in keys]
+            found[one] = grouping(nodes if sets is not None else ())
+        return found
+
+    def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
+        """Return the GROUP BY clause: the keys, or the sets of them.
+
+        Without keys Spark returns one row only if the query has an aggregate or HAVING.
+        """
+        sets = self.block.grouping.sets if self.block.grouping else None
+        if not keys and len(sets or ()) < 2:
+            return "" if is_aggregate else " HAVING TRUE"
+        if sets is None:
+            return f" GROUP BY {', '.join(keys)}"
+        listed = []
+        numbers = _repetitions(sets) if self.has_set_numbers() else [0] * len(sets)
+        for one, number in zip(sets, numbers, strict=True):
+            marks = [
+                to_sql(mark) for place, mark in enumerate(_marks(number)) if number >> place & 1
+            ]
+            listed.append(f"({', '.join([*(keys[position] for position in one), *marks])})")
+        return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
+
+    def has_set_numbers(self) -> bool:
+        """Return whether a block reads GROUP_ID, the number of a set among those equal to it."""
+        calls = groupings_of((*expressions_of(self.block), *self.hidden))
+        return any(call.function.name == "GROUP_ID" for call in calls)
+
+    def over_groups(self, keys: Sequence[str], groupings: Mapping[Typed, Node]) -> str:
+        """Return a block whose items use values of aggregates more than once.
+
+        A query below computes keys and aggregates; HAVING is a WHERE over it.
+        """
+        self.rows.forget(self.mark)
+        grouped = cast("Grouping", self.block.grouping).keys  # the caller has looked
+        names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
+        computed = {
+            **groupings,
+            **{
+                seen: tree.Column(name)
+                for key, name in zip(grouped, names, strict=True)
+                for seen in self.seen(key)
+                if not isinstance(key, Constant)
+            },
+        }
+        for key, name in zip(grouped, names, strict=True):
+            if _is_group_window(key):
+                computed |= self.bounds(key, tree.Column(name))
+        compiled = self.compiler((), computed)
+        columns = self.columns(compiled)
+        groups, above = Projection(prefix=AGGREGATED), Projection(names=self.scope.names)
+        lifting = Lifting(ALWAYS, ALWAYS, (above,), aggregates=groups, below=self.lifting)
+        having = self.condition(self.block.having, compiled, lifting)
+        mark, above.raises = len(above.columns), False
+        top, windows, last = lifting, Projection(prefix=WINDOWED), above
+        if self.block.qualify is not None or any(_is_windowed(node) for node, _ in columns):
+            last = Projection(names=self.scope.names)
+            top = Lifting(ALWAYS, ALWAYS, (last,), aggregates=windows, windows=True, below=lifting)
+        items = [aliased(node, name, top) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, top)
+        rows, where, hints = self.from_rows()
+        shown = [f"{key} AS {quote(name)}" for key, name in zip(keys, names, strict=True)]
+        shown = [*shown, *_aliases(groups)] or ["1"]
+        by = self.group_by(keys, is_aggregate=bool(groups.columns))
+        rows = f"(SELECT {hints}{', '.join(shown)} FROM {rows}{where}{by})"
+        where = f" WHERE {having}" if having else ""
+        if last is above and not (where and above.raises):
+            return self.after(items, rows, above, having)
+        rows = f"(SELECT * FROM {rows}{above.laterals(0, mark)}{where}){above.laterals(mark)}"
+        if last is not above:
+            rows = f"(SELECT {', '.join(['*', *_aliases(windows)])} FROM {rows}){last.laterals()}"
+        return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
+
+
+def _repetitions(sets: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return how many grouping sets that are equal to it come before each."""
+    keys = [frozenset(set_) for set_ in sets]
+    return [keys[:place].count(one) for place, one in enumerate(keys)]
+
+
+def _marks(most: int) -> list[Node]:
+    """Return the constants that number equal grouping sets; a set has those of its number's bits.
+
+    Args:
+        most: The largest number.
+    """
+    return [call("array", place) for place in range(most.bit_length())]
+
+
+def _is_group_window(key: Typed) -> TypeGuard[FunctionCall]:
+    return isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS
+
+
+def groupings_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    """Yield the calls of functions that describe the grouping set of a group."""
+    return (one for one in calls_of(expressions) if one.function.name in OF_GROUPING)
+
+
+def calls_of(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    """Yield the function calls in expressions."""
+    rest = list(expressions)
+    while rest:
+        one = rest.pop()
+        if isinstance(one, FunctionCall):
+            yield one
+        rest += operands(one)
+
+
+def _aliases(projection: Projection) -> list[str]:
+    return [f"{value} AS {quote(name)}" for value, name in projection.columns.items()]
+
+
+def _is_windowed(node: Node) -> bool:
+    """Return whether an expression has a function over a window."""
+    return any(aggregate.window is not None for aggregate in _aggregates(node))
+
+
+def _is_aggregate(node: Node) -> bool:
+    """Return whether an expression has an aggregate of the groups."""
+    return any(aggregate.window is None for aggregate in _aggregates(node))
+
+
+def _aggregates(node: Node) -> Iterator[Aggregate]:
+    """Yield the aggregates within an expression, with and without a window."""
+    rest = [node]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Aggregate):
+            yield one
+        if one.facts & Fact.AGGREGATE:
+            rest += children(one)

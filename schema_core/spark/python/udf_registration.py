@@ -16,8 +16,7 @@ from schema_core.mappings.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.registry import UDFS, Udf
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.session.api_mode import is_connect, java_class
 
 if TYPE_CHECKING:
     import pyarrow as pa

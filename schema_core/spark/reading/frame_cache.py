@@ -12,8 +12,8 @@ import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.reading.scan_cache import is_deterministic
-from schema_core.spark.session.jvm import java_class
+from schema_core.spark.reading.sources import is_deterministic
+from schema_core.spark.session.api_mode import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

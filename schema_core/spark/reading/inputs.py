@@ -45,8 +45,13 @@ from schema_core.spark.reading.transport_types import (
     of_months,
     with_microseconds,
 )
-from schema_core.spark.session.api_mode import is_connect, is_running, not_over_connect
-from schema_core.spark.session.jvm import in_session, java_class
+from schema_core.spark.session.api_mode import (
+    in_session,
+    is_connect,
+    is_running,
+    java_class,
+    not_over_connect,
+)
 from schema_core.spark.session.session import TemporaryNames, create_view, drop_view
 from schema_core.spark.writing.row_checks import of_exact_type
 from schema_core.types import DataType

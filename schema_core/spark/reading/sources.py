@@ -7,13 +7,20 @@ its columns, NOT NULL is checked, and computed columns are computed.
 
 from __future__ import annotations
 
+import datetime as dt
+import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.environment.connector import Ability
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
+from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
-from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
+from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -28,19 +35,28 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ReadContext,
     SparkConnector,
+    SupportsFilterPushDown,
+    SupportsReuse,
     SupportsStatisticReport,
     SupportsStreamingRead,
     metadata_column,
     raw_column,
 )
-from schema_core.spark.reading.read_contexts import columns_used
-from schema_core.spark.session.api_mode import is_same_session
+from schema_core.spark.filters import Comparison, Filter, FilterResult
+from schema_core.spark.reading.pushdown import ScanDemand
+from schema_core.spark.session.api_mode import is_connect, is_same_session
+from schema_core.spark.session.session import create_view, drop_view
 from schema_core.spark.writing.row_checks import required
-from schema_core.types import DataType
+from schema_core.types import DataType, TimestampType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
+
+    from schema_core.base.paths import ObjectIdentifier
+    from schema_core.environment.planner import BoundTable
+    from schema_core.spark.connector import ReadContext, SparkConnector
+    from schema_core.spark.reading.pushdown import ScanDemand
 
 
 class Source(NamedTuple):
@@ -242,3 +258,326 @@ def comparable(type_: SparkType) -> object:
             return types.StringType().simpleString()
         case _:
             return type_.simpleString()
+
+
+# --- what is requested of a connector -----------------------------------------------------------
+# Only what a connector declares that it can push down is offered to it.
+
+
+def read_context(
+    connector: SparkConnector, context: ReadContext, demand: ScanDemand
+) -> ReadContext:
+    """Return the context of a scan with the columns, filters and limit that the connector can use.
+
+    Metadata that the query does not read is not requested from any connector. A limit is only
+    passed on if the connector applies all filters exactly, as the query would.
+
+    Raises:
+        ExternalError: with code `invalid-connector-result`.
+    """
+    used = columns_used(context, demand.columns)
+    schema = context.table.resolved_schema
+    keys = {
+        column.key
+        for column in schema.columns
+        if isinstance(column, MetadataColumn)
+        if column.name in used
+    }
+    metadata = {key: type_ for key, type_ in context.metadata.items() if key in keys}
+    context = replace(context, metadata=metadata)
+    if Ability.PROJECTION_PUSH_DOWN in connector.abilities:
+        names = tuple(name for name in context.physical_columns if name in used)
+        if not names and not metadata:  # rows of no columns cannot be represented everywhere
+            names = tuple(context.physical_columns)[:1]
+        context = replace(context, projection=names)
+    filters = tuple(Filter(filter_, context.zone) for filter_ in demand.filters)
+    remaining = filters
+    accepts = Ability.FILTER_PUSH_DOWN in connector.abilities
+    if filters and accepts and isinstance(connector, SupportsFilterPushDown):
+        result = _checked_result(connector.apply_filters(filters, context), filters, connector)
+        context, remaining = replace(context, filters=result.accepted), result.remaining
+    is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
+    if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
+        context = replace(context, limit=demand.limit)
+    return context
+
+
+def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]:
+    """Return these columns and those that the computed ones among them read."""
+    computed = {
+        column.name: column.expression.typed
+        for column in context.table.resolved_schema.columns
+        if isinstance(column, ComputedColumn)
+    }
+    used: set[str] = set()
+    rest = list(names)
+    while rest:
+        name = rest.pop()
+        if name in used:
+            continue
+        used.add(name)
+        if name in computed:
+            rest += (node.name for node in walk(computed[name]) if isinstance(node, Ref))
+    return frozenset(used)
+
+
+def _checked_result(
+    given: object, filters: Sequence[Filter], connector: SparkConnector
+) -> FilterResult:
+    """Return what `apply_filters` returned, if each filter is accepted or remains.
+
+    Raises:
+        ExternalError: with code `invalid-connector-result`.
+    """
+    if isinstance(given, FilterResult):
+        named = [*given.accepted, *given.remaining]
+        if all(filter_ in named for filter_ in filters) and all(one in filters for one in named):
+            return given
+    raise ExternalError(
+        f"connector {connector.identifier!r} returned a wrong result from apply_filters",
+        code="invalid-connector-result",
+        hint="return FilterResult.split(filters, ...), in which each filter is accepted or remains",
+    )
+
+
+# --- conditions on raw values -------------------------------------------------------------------
+# TIMESTAMP(3) is read from a file with microseconds by truncating each value: a reader of files has
+# no use for a filter on the result. `t < TIMESTAMP '...12.345'` holds exactly where the value in
+# the file is before the first millisecond that is not before 12.345: a reader can skip rows by it.
+# A frame of a connector has such values in further columns, named by `raw_column`.
+
+
+def with_raw_conditions(
+    view: str, schema: ResolvedSchema, raw: Collection[str], filters: Iterable[Filter]
+) -> str:
+    """Return the rows of a view that filters may select, without its raw columns, as SQL.
+
+    Args:
+        view: The name of the view, as SQL.
+        schema: The columns of the table; the view has them and the raw columns.
+        raw: The columns that have a raw column.
+        filters: Filters that the query evaluates itself as well.
+    """
+    if not raw:
+        return view
+    types = {column.name: column.data_type for column in schema.columns if column.name in raw}
+    conditions = sorted(
+        {condition for each in filters for condition in _conditions(each.comparison, types)}
+    )
+    names = ", ".join(quote(column.name) for column in schema.columns)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"(SELECT {names} FROM {view}{where})"
+
+
+def _conditions(comparison: Comparison | None, types: dict[str, DataType]) -> Iterator[str]:
+    """Yield what holds for a raw value wherever a comparison is TRUE, or a check of NULL fails."""
+    if comparison is None or not isinstance(type_ := types.get(comparison.column), TimestampType):
+        return
+    name = quote(raw_column(comparison.column))
+    for condition in _bounds(comparison, 10 ** (6 - type_.precision)):
+        null = "" if type_.is_nullable else f" OR {name} IS NULL"
+        yield f"({name} {condition}{null})"
+
+
+def _bounds(comparison: Comparison, unit: int) -> Iterator[str]:
+    """Yield bounds of a raw value in microseconds, for a value truncated to units of it."""
+    for operator, value in _comparisons(comparison):
+        if first := _first(value, unit, after=operator in (">", "<=")):
+            yield f"{'<' if operator in ('<', '<=') else '>='} {first}"
+
+
+def _comparisons(comparison: Comparison) -> Iterator[tuple[str, dt.datetime]]:
+    """Yield the orders that follow from a comparison."""
+    operator, value = comparison.operator, comparison.value
+    match operator:
+        case "<" | "<=" | ">" | ">=":
+            yield operator, value
+        case "=":
+            yield from ((">=", value), ("<=", value))
+        case "BETWEEN":
+            yield from ((">=", value[0]), ("<=", value[1]))
+        case "IN":
+            yield from ((">=", min(value)), ("<=", max(value)))
+        case _:
+            return
+
+
+def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
+    """Return the first whole unit after a time, or not before it; None beyond year 9999."""
+    rest = value.microsecond % unit
+    start = value - dt.timedelta(microseconds=rest)
+    try:
+        found = start + dt.timedelta(microseconds=unit) if rest or after else start
+    except OverflowError:
+        return None
+    return f"TIMESTAMP_NTZ '{found.isoformat(' ')}'"
+
+
+# --- views that are kept ------------------------------------------------------------------------
+# Reading a table again would list and check the same files, and analyse the same frame. A view is
+# used again if the definition of the table, the configuration and the time zone are equal, and if
+# the connector finds its data unchanged (`SupportsReuse`). See decision 22.
+
+
+#: How many views an environment keeps. Each holds the list of its files in the JVM.
+MAX_KEPT: Final = 64
+
+#: Abilities by which a frame depends on the query that reads it.
+_OF_QUERY: Final = frozenset(
+    {Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """All that a scan depends on besides the data; `derived` are the other columns that it reads.
+
+    Physical columns do not matter: Spark reads those of a view that a query uses.
+    """
+
+    identifier: ObjectIdentifier
+    is_temporary: bool
+    zone: str
+    derived: frozenset[str]
+    database: str | None
+    configuration: Mapping[str, str]
+    bound: BoundTable
+
+    @classmethod
+    def of(
+        cls,
+        bound: BoundTable,
+        demand: ScanDemand | None,
+        configuration: Mapping[str, str],
+        zone: str,
+        database: str | None,
+    ) -> ScanRequest:
+        """Return the request of a query that needs something of a table."""
+        columns = bound.table.resolved_schema.columns
+        derived = frozenset(
+            column.name for column in columns if not isinstance(column, PhysicalColumn)
+        )
+        if demand is not None:
+            derived &= demand.columns
+        settings = dict(configuration)
+        return cls(bound.identifier, bound.is_temporary, zone, derived, database, settings, bound)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of the view: those derived that the query reads, and all physical ones."""
+        columns = self.bound.table.resolved_schema.columns
+        return self.derived.union(
+            column.name for column in columns if isinstance(column, PhysicalColumn)
+        )
+
+
+@dataclass(slots=True, eq=False)
+class KeptScan:
+    """A view, and the connector that read its frame; `users` are queries that are compiled."""
+
+    request: ScanRequest
+    connector: SparkConnector
+    context: ReadContext
+    name: str
+    raw: tuple[str, ...]
+    users: int = 0
+    is_kept: bool = True
+
+
+def can_be_kept(connector: SparkConnector) -> bool:
+    """Return whether the frames of a connector are the same for every query."""
+    return isinstance(connector, SupportsReuse) and not connector.abilities & _OF_QUERY
+
+
+def _is_unchanged(connector: SparkConnector) -> bool:
+    return isinstance(connector, SupportsReuse) and connector.unchanged()
+
+
+class ScanCache:
+    """The views of one environment, in one session at a time; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+        #: from the least to the most recently used
+        self._kept: list[KeptScan] = []
+
+    def find(self, session: SparkSession, request: ScanRequest) -> KeptScan | None:
+        """Return the view of a scan whose data is unchanged; the caller must release it."""
+        with self._lock:
+            self._enter(session)
+            found = next((one for one in self._kept if one.request == request), None)
+            if found is None:
+                return None
+            self._kept.remove(found)
+            self._kept.append(found)
+            found.users += 1
+        try:
+            is_unchanged = _is_unchanged(found.connector)
+        except BaseException:
+            self.release(found)
+            raise
+        if is_unchanged:
+            return found
+        with self._lock:
+            self._forget(found)
+        self.release(found)
+        return None
+
+    def add(
+        self,
+        request: ScanRequest,
+        connector: SparkConnector,
+        context: ReadContext,
+        source: Source,
+    ) -> KeptScan | None:
+        """Keep the frame of a scan as a view, unless it may differ from one query to the next.
+
+        The caller must release what is returned.
+        """
+        is_kept = can_be_kept(connector) and _is_unchanged(connector)
+        if not is_kept or not is_deterministic(source.frame):
+            return None
+        view = create_view(source.frame)
+        kept = KeptScan(request, connector, context, view, source.raw, users=1)
+        with self._lock:
+            self._enter(context.session)
+            for old in [one for one in self._kept if one.request == request]:
+                self._forget(old)
+            self._kept.append(kept)
+            if len(self._kept) > MAX_KEPT:
+                self._forget(self._kept[0])
+        return kept
+
+    def release(self, kept: KeptScan) -> None:
+        """End the use of a view, which is dropped if it is not kept any more."""
+        with self._lock:
+            kept.users -= 1
+            self._drop_unused(kept)
+
+    def _enter(self, session: SparkSession) -> None:
+        """Forget the views of another session: its SparkContext was stopped."""
+        if self._session is not session:
+            for one in self._kept:
+                one.is_kept = False
+            self._session, self._kept = session, []
+
+    def _forget(self, kept: KeptScan) -> None:
+        if kept.is_kept:
+            kept.is_kept = False
+            self._kept.remove(kept)
+            self._drop_unused(kept)
+
+    def _drop_unused(self, kept: KeptScan) -> None:
+        if not kept.is_kept and not kept.users and kept.context.session is self._session:
+            drop_view(kept.context.session, kept.name)
+
+
+def is_deterministic(frame: DataFrame) -> bool:
+    """Return whether a plan gives the same rows each time: ``rand()`` has its seed in the plan.
+
+    Plans of Spark Connect are not known here.
+    """
+    if is_connect(frame):
+        return False
+    return bool(frame._jdf.queryExecution().analyzed().deterministic())  # noqa: SLF001

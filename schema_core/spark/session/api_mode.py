@@ -6,14 +6,21 @@ one of them is refused before a job by `require_classic`, with one code for all 
 
 from __future__ import annotations
 
+import atexit
+import json
 import sys
+import uuid
 import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
+from weakref import finalize
 
 from schema_core.base.lazy_regex import regex
 from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.translation import PREFIX
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -177,3 +184,150 @@ def checkpointed(frame: DataFrame, *, when: bool = True) -> Iterator[DataFrame]:
         # PySpark deletes the rows when the object ends, and waits for a server that has ended
         kept.__del__()
         kept._relation_id = None  # noqa: SLF001
+
+
+# --- frames in other sessions -------------------------------------------------------------------
+# A DataFrame of Spark Connect is a plan that is analysed by every action, with the settings and the
+# temporary names of its session. A global temporary view keeps the analysed plan, which any session
+# of the server can read. The views are dropped after the frames that read them have ended.
+
+
+#: The database of global temporary views.
+DATABASE: Final = "global_temp"
+
+
+class SharedFrames:
+    """The global temporary views of this process; threads may share it."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, tuple[SparkSession, ...]] = {}
+        self._ended: deque[str] = deque()
+
+    def share(self, frame: DataFrame, session: SparkSession) -> DataFrame:
+        """Return a frame in another session of its server.
+
+        Raises:
+            ExternalError: with code `spark-session-stopped` for a session of another server.
+        """
+        from pyspark.errors import AnalysisException
+
+        if not self._sessions:
+            atexit.unregister(self._drop_all)
+            atexit.register(self._drop_all)  # before the clients of both sessions are closed
+        self._drop_ended()
+        name = f"{PREFIX}shared_{uuid.uuid4().hex}"
+        frame.createGlobalTempView(name)
+        self._sessions[name] = frame.sparkSession, session
+        made = session.table(f"{DATABASE}.{name}")
+        try:
+            made.schema  # noqa: B018 - it is analysed
+        except AnalysisException:
+            self._drop(name)
+            raise ExternalError(
+                "the DataFrame belongs to another server of Spark Connect than the jobs of the "
+                "environment",
+                code="spark-session-stopped",
+                hint="create the DataFrame in a session of that server",
+            ) from None
+        plan: Any = made
+        # frames refer to the plans of the frames that they are derived from
+        finalize(plan._plan, self._ended.append, name).atexit = False  # noqa: SLF001
+        return made
+
+    def _drop_ended(self) -> None:
+        while self._ended:
+            with suppress(IndexError):  # another thread may have taken the last one
+                self._drop(self._ended.popleft())
+
+    def _drop(self, name: str) -> None:
+        for session in filter(is_running, self._sessions.pop(name, ())):
+            session.catalog.dropGlobalTempView(name)
+            return
+
+    def _drop_all(self) -> None:
+        """Drop all views at the end of the process, in a single attempt for each session."""
+        for name, sessions in [*self._sessions.items()]:
+            with suppress(Exception):
+                for session in sessions:
+                    connect: Any = session
+                    connect.client.set_retry_policies([])
+                self._drop(name)
+
+
+#: Those of this process.
+SHARED: Final = SharedFrames()
+
+
+# --- the JVM ------------------------------------------------------------------------------------
+# py4j makes a round trip for each package of a name; these functions make few. Operations that have
+# a counterpart in the public API of PySpark use that for sessions of Spark Connect.
+
+
+def java_class(session: SparkSession, name: str) -> Any:
+    """Return a Java class by its full name, to be called as constructor or for static methods.
+
+    A name that does not exist is an error of the first call only.
+    """
+    gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
+    py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
+    return py4j.JavaClass(name, gateway._gateway_client)  # noqa: SLF001
+
+
+def has_class(session: SparkSession, name: str) -> bool:
+    """Return whether a Java class is on the class path of Spark."""
+    loader = java_class(session, "org.apache.spark.util.Utils").getContextOrSparkClassLoader()
+    try:
+        java_class(session, "java.lang.Class").forName(name, False, loader)
+    except Exception as error:
+        if getattr(error, "java_exception", None) is None:
+            raise  # the connection to the JVM
+        return False
+    return True
+
+
+def analysed(session: SparkSession, text: str) -> DataFrame:
+    """Return the frame of a query, as ``session.sql``, which makes four more round trips."""
+    if is_connect(session):
+        return session.sql(text)
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    return DataFrame(session._jsparkSession.sql(text), session)  # noqa: SLF001
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """Return a DataFrame with the same analysed plan in another session of its SparkContext.
+
+    Raises:
+        ExternalError: with code `spark-session-stopped` for a session of another server.
+    """
+    if is_connect(frame):
+        return frame if is_same_session(frame, session) else SHARED.share(frame, session)
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
+    return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
+
+
+def with_metadata(frame: DataFrame, metadata: Mapping[str, Mapping[str, Any]]) -> DataFrame:
+    """Return these columns of a frame, with this metadata.
+
+    As ``frame.select`` of columns with ``alias(name, metadata=...)``, which makes seven round trips
+    for each column instead of three. Names are resolved by the settings of the session.
+    """
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    session = frame.sparkSession
+    if is_connect(session):
+        from pyspark.sql.connect.functions import col
+
+        named = (col(quote(name)).alias(name, metadata=one) for name, one in metadata.items())
+        return frame.select(*named)
+    functions = java_class(session, "org.apache.spark.sql.functions")
+    parse = java_class(session, "org.apache.spark.sql.types.Metadata").fromJson
+    parsed = {text: parse(text) for text in {json.dumps(one) for one in metadata.values()}}
+    columns = [
+        getattr(functions.col(quote(name)), "as")(name, parsed[json.dumps(one)])
+        for name, one in metadata.items()
+    ]
+    return DataFrame(frame._jdf.select(frame._jseq(columns)), session)  # noqa: SLF001

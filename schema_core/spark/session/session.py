@@ -37,11 +37,11 @@ from schema_core.spark.session.api_mode import (
     is_alive,
     is_connect,
     is_running,
+    java_class,
     not_over_connect,
     stopped,
 )
 from schema_core.spark.session.java import find_java
-from schema_core.spark.session.jvm import java_class
 from schema_core.spark.session.settings import MEANING, ORPHANS, SECRECY, START, TUNING
 from schema_core.spark.session.worker_package import send_package
 

@@ -49,7 +49,7 @@ from schema_core.query.relation import (
     With,
 )
 from schema_core.query.substitution import substituted, without_common_tables
-from schema_core.spark.compiler.block import GROUP_WINDOWS
+from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.spark.streaming.interval_joins import (
     INNER,

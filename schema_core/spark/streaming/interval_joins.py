@@ -27,8 +27,8 @@ from schema_core.query.relation import (
 )
 from schema_core.query.substitution import substituted
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.block import aliases_of
 from schema_core.spark.compiler.functions.literals import interval
+from schema_core.spark.compiler.query import aliases_of
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.sql.syntax import Interval, JoinKind

@@ -27,8 +27,7 @@ from schema_core.spark.connector import (
     stages,
 )
 from schema_core.spark.jobs import inherit, reason, spark_errors
-from schema_core.spark.session.api_mode import functions_of, is_connect
-from schema_core.spark.session.jvm import in_session, java_class
+from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
 from schema_core.spark.streaming.checkpoints import Checkpoint
 from schema_core.spark.streaming.connect_batches import batch_directory
 from schema_core.spark.streaming.stream_stages import StreamedQuery

@@ -25,7 +25,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.tree import Column, Literal, Node, call, fail, operator
 from schema_core.spark.compiler.value_types import sql_type
-from schema_core.spark.session.jvm import with_metadata
+from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.streaming.interval_joins import TIME
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.spark.compiler.lifting import ALWAYS, IF_TOTAL, NEVER, Lifting, Projection
-from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, same, to_sql
+from schema_core.spark.compiler.printer import (
+    ALWAYS,
+    IF_TOTAL,
+    MAX_SQL_LENGTH,
+    NEVER,
+    Lifting,
+    Projection,
+    same,
+    to_sql,
+)
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.tree import (
     Aggregate,
