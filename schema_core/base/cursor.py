@@ -134,7 +134,7 @@ class Cursor:
             parts.append(self.advance().value)
         return "".join(parts)
 
-    def missing(self, key: str) -> ParseError:
+    def missing(self, key: str) -> SchemaError:
         """Return the error for a token other than the expected one."""
         shown = key if key[:1].isalpha() else repr(key)
         return self.fail(f"expected {shown}, found {self.found}")

@@ -73,19 +73,25 @@ class DataType(_Serialized):
 
     def _fill(self, nullable: bool, **values: object) -> None:
         """Set and validate the fields of a new value; every constructor ends with this call."""
-        if not hasattr(self, "keyword"):
+        try:
+            keyword = self.keyword
+        except AttributeError:
             kind = type(self).__name__
-            raise SchemaError(f"{kind} is a class of types, not a type", code="not-a-type")
+            raise SchemaError(
+                f"{kind} is a class of types, not a type", code="not-a-type"
+            ) from None
         if nullable is not True:
             _require_bool(nullable)
         assign, limits = object.__setattr__, self.limits
         assign(self, "is_nullable", nullable)
         for name, value in values.items():
             assign(self, name, value)
-            allowed = limits.get(name)
-            if allowed is not None and (type(value) is not int or value not in allowed):
+            if name not in limits:
+                continue
+            allowed = limits[name]
+            if type(value) is not int or value not in allowed:
                 raise SchemaError(
-                    f"{self.keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
+                    f"{keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
                     code="invalid-type-parameter",
                 )
         self._measure()
@@ -109,11 +115,12 @@ class DataType(_Serialized):
         """Return the type with this nullability at its top level."""
         if _require_bool(nullable) is self.is_nullable:
             return self
-        twin = object.__new__(type(self))
         kind: Any = type(self)
-        for name in _field_names(kind):
-            object.__setattr__(twin, name, getattr(self, name))
-        object.__setattr__(twin, "is_nullable", nullable)
+        twin: Self = object.__new__(kind)
+        assign = object.__setattr__
+        assign(twin, "is_nullable", nullable)
+        for name in _other_fields(kind):
+            assign(twin, name, getattr(self, name))
         return twin
 
     def not_null(self) -> Self:
@@ -297,8 +304,9 @@ def unaccepted(type_: DataType, value: object) -> Rejection:
 
 
 @cache
-def _field_names(kind: type[DataType]) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+def _other_fields(kind: type[DataType]) -> tuple[str, ...]:
+    """Return the names of all fields except `is_nullable`."""
+    return tuple(field.name for field in fields(kind) if field.name != "is_nullable")
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

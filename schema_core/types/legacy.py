@@ -20,6 +20,7 @@ from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.type_strings import TypeGrammar
 from schema_core.types.user_defined import LegacyType, RawType, is_class_name
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ STRINGS = ("[Ljava.lang.String;", STRING_ARRAY)
 _TOKEN = regex(
     r"""
       (?P<space>   \s+ )
-    | (?P<opening> [<(] )
-    | (?P<closing> [>)] )
-    | (?P<comma>   , )
+    | (?P<symbol>  [<>(),] )
     | (?P<word>    (?: `(?:[^`]|``)*(?:`|\Z) | [^<>(),\s`] )+ )
     """,
     re.VERBOSE,
 )
+#: Brackets of both kinds have the same meaning.
+_ANGLE_BRACKETS = {"(": "<", ")": ">"}
 _QUOTED = regex(r"`((?:[^`]|``)*)(?:`|\Z)")
 _PLAIN = regex(r"[^<>(),\s`]+")
 _ARRAY_CLASS = regex(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
@@ -143,116 +144,119 @@ def read_information(text: str) -> Information:
         ...
     schema_core.errors.SchemaError: unexpected '(' in type information VARCHAR(10)
     """
-    cursor = Cursor(text, list(_tokens(text)))
-    found = _information(cursor)
+    cursor = _LegacyCursor(text, list(_tokens(text)))
+    information = _LegacyTypes().type_(cursor)
     if cursor.token.kind != "end":
-        raise _unexpected(cursor)
-    return found
+        raise cursor.missing("end")
+    return information
 
 
 def _tokens(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         kind, value = match.lastgroup or "", match.group()
-        if kind != "space":
-            yield Token(kind, kind, _unquoted(value), *match.span())
+        if kind == "symbol":
+            yield Token(kind, _ANGLE_BRACKETS.get(value, value), value, *match.span())
+        elif kind == "word":  # backticks may occur anywhere in it
+            word = _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), value)
+            keyword = SYNONYMS.get(word, word)
+            yield Token(kind, keyword if keyword in _LegacyTypes.names else "", word, *match.span())
     yield Token("end", "", "", len(text), len(text))
 
 
-def _unquoted(word: str) -> str:
-    """Remove backticks, which may occur anywhere in a word."""
-    return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), word)
+class _LegacyCursor(Cursor):
+    """A cursor whose errors show the type information."""
+
+    __slots__ = ()
+
+    def missing(self, key: str) -> SchemaError:
+        """Return the error for an unexpected token, whatever was expected."""
+        unexpected = repr(self.token.value) if self.token.value else "the end"
+        return SchemaError(
+            f"unexpected {unexpected} in type information {self.text}", code="invalid-legacy-type"
+        )
 
 
-def _unexpected(cursor: Cursor) -> SchemaError:
-    found = repr(cursor.token.value) if cursor.token.value else "the end"
-    return SchemaError(
-        f"unexpected {found} in type information {cursor.text}", code="invalid-legacy-type"
-    )
+def _atomic(keyword: str) -> Callable[[object, Cursor], Information]:
+    return lambda types, cursor: Information(keyword, ATOMIC[keyword][0])
 
 
-def _take(cursor: Cursor, kind: str) -> str:
-    if cursor.token.kind != kind:
-        raise _unexpected(cursor)
-    return cursor.advance().value
+def _map(keyword: str, *arguments: Information) -> Information:
+    return Information(keyword, "java.util.Map", arguments)
 
 
-def _information(cursor: Cursor) -> Information:
-    with cursor.nested():
+class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
+    """The grammar of type information."""
+
+    def other_type(self, cursor: Cursor) -> Information:
+        """Refuse an unknown keyword."""
+        raise cursor.missing("a type")
+
+    def name(self, cursor: Cursor) -> str:
+        """Parse a word."""
         if cursor.token.kind != "word":
-            raise _unexpected(cursor)
-        word = SYNONYMS.get(cursor.token.value, cursor.token.value)
-        if word in ATOMIC:
-            cursor.advance()
-            return Information(word, ATOMIC[word][0])
-        reader = COMPOSED.get(word)
-        if reader is None:
-            raise _unexpected(cursor)
-        cursor.advance()
-        _take(cursor, "opening")
-        found = reader(cursor)
-        _take(cursor, "closing")
-        return found
+            raise cursor.missing("a word")
+        return cursor.advance().value
 
+    def primitive_array(self, cursor: Cursor) -> Information:
+        """Parse the primitive type of the elements."""
+        element = self.element(cursor)
+        if element.keyword not in PRIMITIVE:
+            raise SchemaError(
+                f"{element} is not an element type of primitive arrays", code="invalid-legacy-type"
+            )
+        return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
 
-def _map(cursor: Cursor) -> Information:
-    key = _information(cursor)
-    _take(cursor, "comma")
-    return Information("MAP", "java.util.Map", (key, _information(cursor)))
+    def object_array(self, cursor: Cursor) -> Information:
+        """Parse the class of the elements; an array of strings is a serialized object."""
+        element = self.element(cursor)
+        inner = element.class_name
+        class_name = f"[{inner}" if inner.startswith("[") else f"[L{inner};"
+        if element.keyword == "VARCHAR":
+            return Information("ANY", class_name, strings=STRINGS)
+        return Information("OBJECT_ARRAY", class_name, (element,))
 
+    def row_information(self, cursor: Cursor) -> Information:
+        """Parse fields with names, or types only: two adjacent words decide it for all fields."""
+        cursor.expect("<")
+        has_names = cursor.token.kind == "word" and cursor.peek().kind == "word"
+        names: list[str] = []
+        types: list[Information] = []
+        while not names or cursor.accept(","):
+            names.append(self.name(cursor) if has_names else f"f{len(names)}")
+            types.append(self.type_(cursor))
+        if len(set(names)) < len(names):
+            raise SchemaError(f"duplicate field name: {cursor.text}", code="invalid-legacy-type")
+        cursor.expect(">")
+        return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
 
-def _multiset(cursor: Cursor) -> Information:
-    return Information("MULTISET", "java.util.Map", (_information(cursor),))
+    def class_information(self, cursor: Cursor) -> Information:
+        """Parse a class and an optional serialized Java object, whose header is validated."""
+        cursor.expect("<")
+        class_name = self.name(cursor)
+        if not _could_be_loaded(class_name):
+            raise SchemaError(
+                f"{class_name!r} is not a class name with a package", code="invalid-legacy-type"
+            )
+        strings: tuple[str, ...] = (class_name,)
+        if cursor.accept(","):
+            strings = (class_name, self.name(cursor))
+            if not _is_stream(strings[1]):
+                raise SchemaError(
+                    "invalid serialized object of a class", code="invalid-legacy-type"
+                )
+        cursor.expect(">")
+        return Information("ANY", class_name, strings=strings)
 
-
-def _primitive_array(cursor: Cursor) -> Information:
-    element = _information(cursor)
-    if element.keyword not in PRIMITIVE:
-        raise SchemaError(
-            f"{element} is not an element type of primitive arrays", code="invalid-legacy-type"
-        )
-    return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
-
-
-def _object_array(cursor: Cursor) -> Information:
-    """Parse an object array; Flink writes an array of strings as a serialized object."""
-    element = _information(cursor)
-    inner = element.class_name
-    class_name = f"[{inner}" if inner.startswith("[") else f"[L{inner};"
-    if element.keyword == "VARCHAR":
-        return Information("ANY", class_name, strings=STRINGS)
-    return Information("OBJECT_ARRAY", class_name, (element,))
-
-
-def _row(cursor: Cursor) -> Information:
-    """Parse fields with names, or types only: two adjacent words decide it for all fields."""
-    named = cursor.token.kind == "word" and cursor.peek().kind == "word"
-    names: list[str] = []
-    types: list[Information] = []
-    while True:
-        names.append(_take(cursor, "word") if named else f"f{len(names)}")
-        types.append(_information(cursor))
-        if cursor.token.kind != "comma":
-            break
-        cursor.advance()
-    if len(set(names)) < len(names):
-        raise SchemaError(f"duplicate field name: {cursor.text}", code="invalid-legacy-type")
-    return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
-
-
-def _any(cursor: Cursor) -> Information:
-    """Parse a class and an optional serialized Java object, of which the header is validated."""
-    class_name = _take(cursor, "word")
-    if not _could_be_loaded(class_name):
-        raise SchemaError(
-            f"{class_name!r} is not a class name with a package", code="invalid-legacy-type"
-        )
-    if cursor.token.kind != "comma":
-        return Information("ANY", class_name, strings=(class_name,))
-    cursor.advance()
-    text = _take(cursor, "word")
-    if not _is_stream(text):
-        raise SchemaError("invalid serialized object of a class", code="invalid-legacy-type")
-    return Information("ANY", class_name, strings=(class_name, text))
+    #: POJO is missing: it would require the class.
+    names = {
+        **{keyword: _atomic(keyword) for keyword in ATOMIC},
+        "ROW":             row_information,
+        "MAP":             lambda types, cursor: _map("MAP", *types.entry(cursor)),
+        "MULTISET":        lambda types, cursor: _map("MULTISET", types.element(cursor)),
+        "PRIMITIVE_ARRAY": primitive_array,
+        "OBJECT_ARRAY":    object_array,
+        "ANY":             class_information,
+    }  # fmt: skip
 
 
 def _could_be_loaded(name: str) -> bool:
@@ -270,17 +274,6 @@ def _is_stream(text: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return content.startswith(STREAM) and len(content) > len(STREAM) + 1
-
-
-#: Keyword -> parser of its arguments. POJO is missing: it would require the class.
-COMPOSED: dict[str, Callable[[Cursor], Information]] = {
-    "ROW":             _row,
-    "MAP":             _map,
-    "MULTISET":        _multiset,
-    "PRIMITIVE_ARRAY": _primitive_array,
-    "OBJECT_ARRAY":    _object_array,
-    "ANY":             _any,
-}  # fmt: skip
 
 
 # --- conversion to SQL types ---------------------------------------------------------------------

@@ -190,18 +190,20 @@ class RowField:
 
 def require_fields(given: object) -> tuple[RowField, ...]:
     """Return the validated fields, or refuse any other value."""
-    if not isinstance(given, Iterable):
+    if not isinstance(given, list) and not isinstance(given, Iterable):
         raise SchemaError(f"expected a list of fields, got {show(given)}", code="not-a-field")
     fields = tuple(given)
-    for one in fields:
-        if not isinstance(one, RowField):
+    for row_field in fields:
+        if not isinstance(row_field, RowField):
             raise SchemaError(
-                f"expected a field, got {show(one)}", code="not-a-field", hint=FIELD_HINT
+                f"expected a field, got {show(row_field)}", code="not-a-field", hint=FIELD_HINT
             )
-        require_text(one.name, "the name of a field")
-        require_type(one.data_type, f"field {one.name!r}")
-        if one.description is not None:
-            require_text(one.description, f"the comment of field {one.name!r}")
+        name: object = require_text(row_field.name, "the name of a field")
+        type_: object = row_field.data_type
+        if not isinstance(type_, DataType):
+            require_type(type_, f"field {name!r}")
+        if row_field.description is not None:
+            require_text(row_field.description, f"the comment of field {name!r}")
     return fields
 
 
@@ -221,14 +223,14 @@ class RowType(ComposedType):
     def __init__(self, fields: Iterable[RowField] | None = None, nullable: bool = True) -> None:
         self._fill(nullable, fields=require_fields(() if fields is None else fields))
         seen: set[str] = set()
-        for one in self.fields:
-            if is_blank(one.name):
+        for name in self.field_names():
+            if not name.isidentifier() and is_blank(name):
                 raise SchemaError(
                     "the name of a field must not be blank", code="invalid-field-name"
                 )
-            if one.name in seen:
-                raise SchemaError(f"duplicate field name {one.name!r}", code="invalid-field-name")
-            seen.add(one.name)
+            if name in seen:
+                raise SchemaError(f"duplicate field name {name!r}", code="invalid-field-name")
+            seen.add(name)
 
     def children(self) -> tuple[DataType, ...]:
         """The types of the fields."""

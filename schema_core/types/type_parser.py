@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from schema_core.base.caching import cached
 from schema_core.base.cursor import Cursor, check_digits, check_size
@@ -33,6 +32,7 @@ from schema_core.types.nested import (
     require_text,
 )
 from schema_core.types.temporal import (
+    AnyTimestampType,
     DayTimeIntervalType,
     DayTimeResolution,
     LocalZonedTimestampType,
@@ -42,13 +42,8 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.type_strings import BRACKETS, POSTFIX, TypeGrammar
 from schema_core.types.user_defined import LegacyType, RawType, StructuredType, UnresolvedType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
-
-    Reader: TypeAlias = Callable[["TypeStringCursor"], DataType]
 
 #: Flink's keyword -> the keywords of other engines for the same type.
 WORDS = {
@@ -89,7 +84,6 @@ SLIPS = {
     "MAX": "write STRING or BYTES",
     "PRIMARY": "declare the key in the schema, not in the type",
 }
-CLOSING = {"(": ")", "<": ">"}
 
 
 def foreign(word: str) -> str | None:
@@ -103,20 +97,20 @@ def foreign(word: str) -> str | None:
     return f"Flink's type for it is {ours}" if ours else None
 
 
-def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> str | None:
+def hint_at(tokens: Sequence[Token], start: int) -> str | None:
     """Return a hint for the unexpected token at an offset."""
     index = next((i for i, token in enumerate(tokens) if token.stop > start), len(tokens) - 1)
     found, before = tokens[index], tokens[max(index - 1, 0)]
     if found.kind == "end":
         return _unclosed(tokens)
-    if before.key == "," and found.key in CLOSING.values():
+    if before.key == "," and found.key in BRACKETS.values():
         return "remove the comma before it"
     if found.key == ",":
-        is_last = tokens[index + 1].key in CLOSING.values()
+        is_last = tokens[index + 1].key in BRACKETS.values()
         return "remove the comma" if is_last or before.key == "," else _unclosed(tokens)
-    if found.key in CLOSING and index:
+    if found.key in BRACKETS and index:
         return foreign(before.value) or _brackets(found.key, before.key)
-    if found.kind == "number" and before.key in keywords:
+    if found.kind == "number" and before.key in KEYWORDS:
         return f"write the number in parentheses: {before.key}({found.value})"
     if found.key == "." and before.kind == "number":
         return "separate the numbers by a comma: DECIMAL(10, 2)"
@@ -127,7 +121,7 @@ def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> st
     if found.value.startswith("-"):
         return "lengths and precisions cannot be negative"
     word = found.value.upper()
-    meant = close_matches(word, sorted(keywords), 0.7, count=1)
+    meant = close_matches(word, sorted(KEYWORDS), 0.7, count=1)
     return SLIPS.get(word) or foreign(word) or (f"did you mean {meant[0]!r}?" if meant else None)
 
 
@@ -144,9 +138,9 @@ def _unclosed(tokens: Sequence[Token]) -> str | None:
     """Return a hint for an unclosed bracket."""
     open_: list[Token] = []
     for token in tokens:
-        if token.key in CLOSING:
+        if token.key in BRACKETS:
             open_.append(token)
-        elif open_ and token.key == CLOSING[open_[-1].key]:
+        elif open_ and token.key == BRACKETS[open_[-1].key]:
             open_.pop()
     if not open_:
         return None
@@ -175,8 +169,8 @@ PLAIN: tuple[type[DataType], ...] = (
     atomic.VariantType, atomic.BitmapType,
 )  # fmt: skip
 
-YEAR_MONTH = frozenset(one.value for one in YearMonthResolution)
-DAY_TIME = frozenset(one.value for one in DayTimeResolution)
+YEAR_MONTH = frozenset(resolution.value for resolution in YearMonthResolution)
+DAY_TIME = frozenset(resolution.value for resolution in DayTimeResolution)
 
 #: A token: a symbol, a string, a quoted name, a number or a word. An unclosed literal extends to
 #: the end, as in Flink.
@@ -186,7 +180,7 @@ _TOKEN = regex(
 )
 SYMBOLS = frozenset("<>(),.")
 QUOTES = {"'": "string", "`": "name"}
-DIGITS = frozenset("0123456789")
+DIGITS = "0123456789"
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -214,66 +208,54 @@ def _unquoted(word: str) -> str:
     return (word[1:-1] if closed else word[1:]).replace(quote * 2, quote)
 
 
-class TypeStringCursor:
-    """The words of a type string, and a position in them.
+class TypeStringCursor(Cursor):
+    """A cursor over the words of a type string.
 
-    Most types are valid: the tokens, which know where they are, are made for an error only. The
-    last word is empty.
+    Most types are valid: the tokens, which have positions, are made for an error only.
     """
 
-    __slots__ = ("depth", "index", "speculative", "text", "words")
+    __slots__ = ("keys", "words")
 
     def __init__(self, text: str, speculative: Sequence[Token] | None = None) -> None:
         self.text = text
-        #: the tokens of a speculative parse, if they are not those of the text
-        self.speculative = speculative
-        self.words: list[str]
+        self.index = self.depth = 0
+        words: list[str]
         if speculative is None:
-            self.words = _TOKEN.findall(text)
+            words = _TOKEN.findall(text)
         else:
-            self.words = [text[one.start : one.stop] or one.key for one in speculative[:-1]]
-        self.words.append("")
-        self.index = 0
-        self.depth = 0
+            self.tokens = speculative
+            words = [text[token.start : token.stop] or token.key for token in speculative[:-1]]
+        words.append("")
+        self.words = words
+        self.keys = words if text == text.upper() else [word.upper() for word in words]
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the tokens when they are first needed."""
+        if name != "tokens":
+            raise AttributeError(name)
+        self.tokens = list(tokens(self.text))
+        return self.tokens
 
     @property
-    def word(self) -> str:
-        return self.words[self.index]
+    def key(self) -> str:
+        return self.keys[self.index]
 
-    def accept(self, expected: str) -> bool:
-        """Consume this keyword or symbol if it follows."""
-        word = self.words[self.index]
-        if word == expected or word.upper() == expected:
-            self.index += 1
-            return True
-        return False
+    def accept(self, key: str, *further: str) -> bool:
+        """Consume the words if all of them follow, in order."""
+        if self.keys[self.index] != key:
+            return False
+        if further:
+            return super().accept(key, *further)
+        self.index += 1
+        return True
 
-    def expect(self, *expected: str) -> None:
-        """Consume these keywords or symbols, or raise an error."""
-        for one in expected:
-            if not self.accept(one):
-                raise self.cursor().missing(one)
-
-    def cursor(self) -> Cursor:
-        """Return the same position in tokens."""
-        cursor = Cursor(self.text, self.speculative or list(tokens(self.text)))
-        cursor.index = self.index
-        return cursor
-
-    def fail(self, problem: str, *, hint: str | None = None) -> ParseError:
-        """Return an error at the current word, for the caller to raise."""
-        return self.cursor().fail(problem, hint=hint)
-
-    def fail_too_deep(self) -> None:
-        """Raise the error for too many levels."""
-        cursor = self.cursor()
-        cursor.depth = MAX_DEPTH
-        cursor.descend()
-
-    @property
-    def found(self) -> str:
-        """The current word as messages show it."""
-        return self.cursor().token.display
+    def expect(self, key: str, *further: str) -> Any:
+        """Consume the words, or raise an error; return None instead of a token."""
+        if self.keys[self.index] != key:
+            raise self.missing(key)
+        self.index += 1
+        if further:
+            self.expect(*further)
 
 
 def parse_type(text: str) -> DataType:
@@ -306,24 +288,26 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
 @cached()
 def parse(text: str) -> DataType:
     """Parse a type string; results are cached."""
-    check_size(require_text(text, "the type string"))
-    words = TypeStringCursor(text)
+    require_text(text, "the type string")
+    is_long = len(text) > MAX_DIGITS
+    if is_long:
+        check_size(text)
+    cursor = TypeStringCursor(text)
     try:
-        if len(text) > MAX_DIGITS and max(map(len, words.words)) > MAX_DIGITS:
-            words.cursor()  # checks the digits of all numbers
-        return _whole_type(words)
+        if is_long and max(map(len, cursor.words)) > MAX_DIGITS:
+            cursor.tokens  # noqa: B018 - checks the digits of all numbers
+        return _parse_all(cursor)
     except ParseError as error:
         if error.hint is None and error.span is not None:
-            cursor = words.cursor()
             comma = _missing_comma(cursor) if error.code == ParseError.default_code else None
-            error.hint = comma or hint_at(cursor.tokens, error.span.start, KEYWORDS)
+            error.hint = comma or hint_at(cursor.tokens, error.span.start)
         raise
 
 
-def _whole_type(words: TypeStringCursor) -> DataType:
-    type_ = _type(words)
-    if words.word:
-        raise words.fail(f"unexpected {words.found} after the type")
+def _parse_all(cursor: TypeStringCursor) -> DataType:
+    type_ = _FLINK.type_(cursor)
+    if cursor.keys[cursor.index]:
+        raise cursor.fail(f"unexpected {cursor.found} after the type")
     return type_
 
 
@@ -333,7 +317,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
     def failure(speculative: Sequence[Token]) -> int | None:
         inner = TypeStringCursor(cursor.text, speculative)
         try:
-            _whole_type(inner)
+            _parse_all(inner)
         except ParseError as error:
             return inner.index if error.code == ParseError.default_code else None
         return None
@@ -350,277 +334,215 @@ def _missing_comma(cursor: Cursor) -> str | None:
 _ENDS = frozenset({"", ",", ">", ")"})
 
 
-def _type(words: TypeStringCursor) -> DataType:
-    """Parse a type, its nullability and at most one ARRAY or MULTISET suffix."""
-    words.depth += 1
-    if words.depth > MAX_DEPTH:
-        words.fail_too_deep()
-    type_ = _base(words)
-    if words.words[words.index] not in _ENDS:
-        type_ = _nullability(words, type_)
-        if (collection := POSTFIX.get(words.words[words.index].upper())) is not None:
-            words.index += 1
-            type_ = _nullability(words, collection(type_))
-    words.depth -= 1
-    return type_
-
-
-#: Collections that may follow their element type.
-POSTFIX: dict[str, type[ArrayType | MultisetType]] = {"ARRAY": ArrayType, "MULTISET": MultisetType}
-
-
-def _nullability(words: TypeStringCursor, type_: DataType) -> DataType:
-    start = words.index
-    if not words.accept("NOT"):
-        words.accept("NULL")
-        return type_
-    words.expect("NULL")
-    try:
-        return type_.not_null()
-    except SchemaError as error:
-        raise _located(words, start, error) from None
-
-
-def _base(words: TypeStringCursor) -> DataType:
-    start = words.index
-    word = words.words[start]
-    reader = GRAMMAR.get(word) or GRAMMAR.get(word.upper())
-    if reader is None:
-        if _is_name(word):
-            return _user_defined(words)
-        raise words.fail(f"expected a type, found {words.found}")
-    words.index = start + 1
-    try:
-        return reader(words)
-    except ParseError:
-        raise
-    except SchemaError as error:
-        raise _located(words, start, error) from None
-
-
-def _located(words: TypeStringCursor, start: int, error: SchemaError) -> ParseError:
+def _located(cursor: Cursor, start: int, error: SchemaError) -> ParseError:
     """Return an error of a type, with the position of its string."""
-    cursor = words.cursor()
     span = cursor.span_from(cursor.tokens[start].start)
-    return ParseError(error.problem, code=error.code, span=span, text=words.text)
+    return ParseError(error.problem, code=error.code, span=span, text=cursor.text)
 
 
-def _user_defined(words: TypeStringCursor) -> DataType:
-    parts = [_name(words)]
-    while words.accept("."):
-        if len(parts) == 3:
-            raise words.fail("the name of a type has at most three parts")
-        parts.append(_name(words))
-    return UnresolvedType(tuple(parts))
-
-
-def _is_name(word: str) -> bool:
-    """Return whether a word can be a name: it is quoted, or not reserved."""
+def _is_name(cursor: TypeStringCursor) -> bool:
+    """Return whether the word at the cursor can be a name: it is quoted, or not reserved."""
+    word = cursor.words[cursor.index]
     if not word or word[0] in SYMBOLS or word[0] in DIGITS or word[0] == "'":
         return False
-    return word.upper() not in KEYWORDS
+    return cursor.keys[cursor.index] not in KEYWORDS
 
 
-def _name(words: TypeStringCursor) -> str:
-    word = words.word
-    if not _is_name(word):
-        hint = "quote reserved words with backticks" if word.upper() in KEYWORDS else None
-        raise words.fail(f"expected a name, found {words.found}", hint=hint)
-    words.index += 1
-    return _unquoted(word) if word[0] == "`" else word
-
-
-def _number(words: TypeStringCursor) -> int:
-    word = words.words[words.index]
-    if word[:1] not in DIGITS:
-        raise words.fail(f"expected a number, found {words.found}")
-    value = int(word)
-    if value > MAX_LENGTH:
-        raise words.fail(f"{value} is larger than {MAX_LENGTH}")
-    words.index += 1
-    return value
-
-
-def _string(words: TypeStringCursor) -> str:
-    word = words.word
-    if word[:1] != "'":
-        raise words.fail(f"expected a string in single quotes, found {words.found}")
-    words.index += 1
-    return _unquoted(word)
-
-
-def _numbers(words: TypeStringCursor, most: int) -> list[int]:
-    """Parse up to `most` numbers in optional parentheses."""
-    if words.words[words.index] != "(":
-        return []
-    words.index += 1
-    values = [_number(words)]
-    while words.words[words.index] == "," and len(values) < most:
-        words.index += 1
-        values.append(_number(words))
-    words.expect(")")
-    return values
-
-
-def _precision(words: TypeStringCursor, default: int) -> int:
-    """Parse one number in optional parentheses."""
-    values = _numbers(words, 1)
-    return values[0] if values else default
-
-
-def _plain(kind: Callable[..., DataType], most: int) -> Reader:
+def _plain(kind: Callable[..., DataType], most: int) -> Callable[..., DataType]:
     """Return a parser of the parameters of a type that consists of a keyword and numbers."""
     if most:
-        return lambda words: kind(*_numbers(words, most))
+        return lambda types, cursor: kind(*types.numbers(cursor, most))
     only = kind()
-    return lambda _: only
+    return lambda types, cursor: only
 
 
-def _double(words: TypeStringCursor) -> DataType:
-    words.accept("PRECISION")
-    return DOUBLE
-
-
-def _time(words: TypeStringCursor) -> DataType:
-    precision = _precision(words, default=0)
-    if words.accept("WITHOUT"):
-        words.expect("TIME", "ZONE")
-    return TimeType(precision)
-
-
-def _timestamp(words: TypeStringCursor) -> DataType:
-    precision = _precision(words, default=6)
-    if words.word in _ENDS:
-        return TimestampType(precision)
-    if words.accept("WITHOUT"):
-        words.expect("TIME", "ZONE")
-    elif words.accept("WITH"):
-        kind = LocalZonedTimestampType if words.accept("LOCAL") else ZonedTimestampType
-        words.expect("TIME", "ZONE")
-        return kind(precision)
-    return TimestampType(precision)
-
-
-def _interval(words: TypeStringCursor) -> DataType:
-    start = words.index
-    first = words.word.upper()
-    unit = first if first in KEYWORDS else ""
-    words.index += bool(first)
-    days, fraction = DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
-    if unit == "SECOND":
-        fraction = _precision(words, fraction)
-    elif unit in ("YEAR", "DAY"):
-        days = _precision(words, days)
-    if unit not in ("MONTH", "SECOND") and words.accept("TO"):
-        last = words.word.upper()
-        unit += f" TO {last}"
-        words.index += bool(last)
-        fraction = _precision(words, fraction) if last == "SECOND" else fraction
-    if unit in YEAR_MONTH:
-        return YearMonthIntervalType(YearMonthResolution(unit), days)
-    if unit in DAY_TIME:
-        return DayTimeIntervalType(DayTimeResolution(unit), days, fraction)
-    cursor = words.cursor()
-    found = cursor.tokens[start]
-    raise cursor.fail(f"there is no interval {unit or found.display}", span=found.span)
-
-
-def _collection(kind: type[ArrayType | MultisetType], words: TypeStringCursor) -> DataType:
-    words.expect("<")
-    element = _type(words)
-    words.expect(">")
-    return kind(element)
-
-
-def _map(words: TypeStringCursor) -> DataType:
-    words.expect("<")
-    key = _type(words)
-    words.expect(",")
-    value = _type(words)
-    words.expect(">")
-    return MapType(key, value)
-
-
-def _fields(words: TypeStringCursor, closing: str) -> Iterator[RowField]:
-    """Parse ``name type 'comment'``, separated by commas, up to the closing bracket."""
-    if words.accept(closing):
-        return
-    while True:
-        name = _name(words)
-        type_ = _type(words)
-        yield RowField(name, type_, _string(words) if words.word[:1] == "'" else None)
-        if words.accept(closing):
-            return
-        words.expect(",")
-
-
-def _row(words: TypeStringCursor) -> DataType:
-    closing = ")" if words.accept("(") else ">"
-    if closing == ">":
-        words.expect("<")
-    return RowType(list(_fields(words, closing)))
-
-
-def _structured(words: TypeStringCursor) -> DataType:
-    words.expect("<")
-    name = _string(words)
-    if not words.accept(","):
-        words.expect(">")
-        return StructuredType(name)
-    return StructuredType(name, list(_fields(words, ">")))
-
-
-def _two_strings(words: TypeStringCursor) -> tuple[str, str]:
-    words.expect("(")
-    first = _string(words)
-    words.expect(",")
-    second = _string(words)
-    words.expect(")")
-    return first, second
-
-
-def _raw(words: TypeStringCursor) -> DataType:
-    """Parse a RAW type, whose snapshot in Base64 must begin with the length and name of a class.
-
-    Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
-    """
-    name, snapshot = _two_strings(words)
-    try:
-        content = base64.b64decode(snapshot, validate=True)
-    except (binascii.Error, ValueError):
-        content = b""
-    length = int.from_bytes(content[:2])
-    if not 0 < length <= len(content) - 2:
-        raise SchemaError("invalid serializer snapshot of a RAW type", code="invalid-raw-snapshot")
-    return RawType(name, snapshot)
-
-
-def _legacy(words: TypeStringCursor) -> DataType:
-    root, information = _two_strings(words)
-    if root not in TypeRoot.__members__:
-        raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
-    return LegacyType(TypeRoot[root], str(read_information(information)))
-
+_TIMESTAMPS: dict[str, type[AnyTimestampType]] = {
+    "":        TimestampType,
+    "WITHOUT": TimestampType,
+    "LOCAL":   LocalZonedTimestampType,
+    "WITH":    ZonedTimestampType,
+}  # fmt: skip
 
 DOUBLE = atomic.DoubleType()
 STRING, BYTES = atomic.VarCharType(MAX_LENGTH), atomic.VarBinaryType(MAX_LENGTH)
-#: Keyword -> parser of its parameters. Printed keywords first, then synonyms.
-GRAMMAR: dict[str, Reader] = {
-    **{kind.keyword: _plain(kind, len(kind.limits)) for kind in PLAIN},
-    "DOUBLE":     _double,
-    "TIME":       _time,
-    "TIMESTAMP":  _timestamp,
-    "INTERVAL":   _interval,
-    "ARRAY":      partial(_collection, ArrayType),
-    "MULTISET":   partial(_collection, MultisetType),
-    "MAP":        _map,
-    "ROW":        _row,
-    "STRUCTURED": _structured,
-    "RAW":        _raw,
-    "LEGACY":     _legacy,
-    "STRING":     lambda _: STRING,
-    "BYTES":      lambda _: BYTES,
-    "INTEGER":    _plain(atomic.IntType, 0),
-    "DEC":        _plain(atomic.DecimalType, 2),
-    "NUMERIC":    _plain(atomic.DecimalType, 2),
-}  # fmt: skip
+
+
+class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
+    """Flink's type strings."""
+
+    has_time_zones = True
+
+    def type_(self, cursor: TypeStringCursor) -> DataType:
+        """Parse a type, its nullability and at most one ARRAY or MULTISET suffix."""
+        cursor.depth += 1
+        if cursor.depth > MAX_DEPTH:
+            cursor.depth -= 1
+            cursor.descend()  # raises the error
+        start = cursor.index
+        parse = self.names.get(cursor.keys[start])
+        if parse is None:
+            type_ = self.other_type(cursor)
+        else:
+            cursor.index = start + 1
+            try:
+                type_ = parse(self, cursor)
+            except ParseError:
+                raise
+            except SchemaError as error:
+                raise _located(cursor, start, error) from None
+        if cursor.keys[cursor.index] not in _ENDS:
+            type_ = self._with_nullability(cursor, type_)
+            if (keyword := cursor.key) in POSTFIX:
+                cursor.index += 1
+                collection = ArrayType if keyword == "ARRAY" else MultisetType
+                type_ = self._with_nullability(cursor, collection(type_))
+        cursor.depth -= 1
+        return type_
+
+    def _with_nullability(self, cursor: TypeStringCursor, type_: DataType) -> DataType:
+        start = cursor.index
+        if self.nullability(cursor) is not False:
+            return type_
+        try:
+            return type_.with_nullability(False)
+        except SchemaError as error:
+            raise _located(cursor, start, error) from None
+
+    def other_type(self, cursor: TypeStringCursor) -> DataType:
+        """Parse the name of a user-defined type."""
+        if not _is_name(cursor):
+            return super().other_type(cursor)
+        path = [self.name(cursor)]
+        while cursor.accept("."):
+            if len(path) == 3:
+                raise cursor.fail("the name of a type has at most three parts")
+            path.append(self.name(cursor))
+        return UnresolvedType(tuple(path))
+
+    def name(self, cursor: TypeStringCursor) -> str:
+        """Parse a name, which is quoted or not reserved."""
+        word = cursor.words[cursor.index]
+        if word[:1] == "`":
+            cursor.index += 1
+            return _unquoted(word)
+        if not _is_name(cursor):
+            hint = "quote reserved words with backticks" if cursor.key in KEYWORDS else None
+            raise cursor.fail(f"expected a name, found {cursor.found}", hint=hint)
+        cursor.index += 1
+        return word
+
+    def integer(self, cursor: TypeStringCursor) -> int:
+        """Parse an integer."""
+        word = cursor.words[cursor.index]
+        if not word or word[0] not in DIGITS:
+            raise cursor.fail(f"expected a number, found {cursor.found}")
+        value = int(word)
+        if value > MAX_LENGTH:
+            raise cursor.fail(f"{value} is larger than {MAX_LENGTH}")
+        cursor.index += 1
+        return value
+
+    def string(self, cursor: TypeStringCursor) -> str:
+        """Parse a string in single quotes."""
+        word = cursor.words[cursor.index]
+        if word[:1] != "'":
+            raise cursor.fail(f"expected a string in single quotes, found {cursor.found}")
+        cursor.index += 1
+        return _unquoted(word)
+
+    def field(self, cursor: TypeStringCursor) -> RowField:
+        """Parse a name, a type and an optional comment."""
+        name = self.name(cursor)
+        type_ = self.type_(cursor)
+        word = cursor.words[cursor.index]
+        return RowField(name, type_, self.string(cursor) if word[:1] == "'" else None)
+
+    def double(self, cursor: TypeStringCursor) -> DataType:
+        """Parse ``DOUBLE PRECISION``."""
+        cursor.accept("PRECISION")
+        return DOUBLE
+
+    def time(self, cursor: TypeStringCursor) -> DataType:
+        """Parse ``TIME(3) WITHOUT TIME ZONE``."""
+        precision = self.number(cursor, 0)
+        if cursor.accept("WITHOUT"):
+            cursor.expect("TIME", "ZONE")
+        return TimeType(precision)
+
+    def timestamp(self, cursor: TypeStringCursor) -> DataType:
+        """Parse ``TIMESTAMP(3) WITH LOCAL TIME ZONE``."""
+        precision = self.number(cursor, 6)
+        if cursor.keys[cursor.index] in _ENDS:
+            return TimestampType(precision)
+        return _TIMESTAMPS[self.time_zone(cursor)](precision)
+
+    def interval(self, cursor: TypeStringCursor) -> DataType:
+        """Parse ``INTERVAL DAY(3) TO SECOND(6)``."""
+        start = cursor.index
+        unit = cursor.key if cursor.key in KEYWORDS else ""
+        cursor.index += cursor.key != ""
+        days, fraction = DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
+        if unit == "SECOND":
+            fraction = self.number(cursor, fraction)
+        elif unit in ("YEAR", "DAY"):
+            days = self.number(cursor, days)
+        if unit not in ("MONTH", "SECOND") and cursor.accept("TO"):
+            last = cursor.key
+            unit += f" TO {last}"
+            cursor.index += last != ""
+            fraction = self.number(cursor, fraction) if last == "SECOND" else fraction
+        if unit in YEAR_MONTH:
+            return YearMonthIntervalType(YearMonthResolution(unit), days)
+        if unit in DAY_TIME:
+            return DayTimeIntervalType(DayTimeResolution(unit), days, fraction)
+        first = cursor.tokens[start]
+        raise cursor.fail(f"there is no interval {unit or first.display}", span=first.span)
+
+    def raw(self, cursor: TypeStringCursor) -> DataType:
+        """Parse a RAW type, whose snapshot in Base64 begins with the length and name of a class.
+
+        Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
+        """
+        name, snapshot = self.strings(cursor)
+        try:
+            content = base64.b64decode(snapshot, validate=True)
+        except (binascii.Error, ValueError):
+            content = b""
+        length = int.from_bytes(content[:2])
+        if not 0 < length <= len(content) - 2:
+            raise SchemaError(
+                "invalid serializer snapshot of a RAW type", code="invalid-raw-snapshot"
+            )
+        return RawType(name, snapshot)
+
+    def legacy(self, cursor: TypeStringCursor) -> DataType:
+        """Parse ``LEGACY('RAW', 'ANY<com.acme.Point>')``."""
+        root, information = self.strings(cursor)
+        if root not in TypeRoot.__members__:
+            raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
+        return LegacyType(TypeRoot[root], str(read_information(information)))
+
+    #: Keyword -> parser of what follows it. Printed keywords first, then synonyms.
+    names = {
+        **{kind.keyword: _plain(kind, len(kind.limits)) for kind in PLAIN},
+        "DOUBLE":     double,
+        "TIME":       time,
+        "TIMESTAMP":  timestamp,
+        "INTERVAL":   interval,
+        "ARRAY":      lambda types, cursor: ArrayType(types.element(cursor)),
+        "MULTISET":   lambda types, cursor: MultisetType(types.element(cursor)),
+        "MAP":        lambda types, cursor: MapType(*types.entry(cursor)),
+        "ROW":        lambda types, cursor: RowType(types.row(cursor)),
+        "STRUCTURED": lambda types, cursor: StructuredType(*types.structured(cursor)),
+        "RAW":        raw,
+        "LEGACY":     legacy,
+        "STRING":     lambda types, cursor: STRING,
+        "BYTES":      lambda types, cursor: BYTES,
+        "INTEGER":    _plain(atomic.IntType, 0),
+        "DEC":        _plain(atomic.DecimalType, 2),
+        "NUMERIC":    _plain(atomic.DecimalType, 2),
+    }  # fmt: skip
+
+
+_FLINK = _FlinkTypes()
+NAMES = _FLINK.names

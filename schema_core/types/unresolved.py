@@ -15,7 +15,7 @@ from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, similar
 from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep
-from schema_core.types.type_parser import GRAMMAR, foreign
+from schema_core.types.type_parser import NAMES, foreign
 from schema_core.types.user_defined import UnresolvedType
 
 #: Returns a user-defined type of a catalog by its name.
@@ -112,7 +112,7 @@ def require_resolved(type_: DataType) -> DataType:
             raise UnsupportedError(reason, code="type-not-in-schema")
         if isinstance(part, UnresolvedType):
             name = ".".join(part.path).upper()
-            meant = foreign(name) or similar(name, GRAMMAR)
+            meant = foreign(name) or similar(name, NAMES)
             raise UnsupportedError(
                 f"unknown type {part.body()}",
                 code="unknown-type",

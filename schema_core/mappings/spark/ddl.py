@@ -18,6 +18,7 @@ from schema_core.base.text import Span, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.types import DayTimeResolution, YearMonthResolution
+from schema_core.types.type_strings import TypeGrammar
 
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
 Tree: TypeAlias = "str | dict[str, Any]"
@@ -107,6 +108,242 @@ def _unescaped(literal: str) -> str:
     return _ESCAPE.sub(character, inner)
 
 
+# --- grammar --------------------------------------------------------------------------------------
+
+
+class _DdlCursor(Cursor):
+    """A cursor with the meaning of a bare TIMESTAMP, which collects collations.
+
+    `path` leads from the nearest column or field to the current type; `collations` are those in it.
+    """
+
+    __slots__ = ("collations", "path", "timestamp")
+
+    def __init__(self, text: str, timestamp: str) -> None:
+        check_size(text)
+        super().__init__(text, list(_tokens(text)))
+        self.timestamp = timestamp
+        self.path: tuple[str, ...] = ()
+        self.collations: dict[str, str] = {}
+
+    def missing(self, key: str) -> ParseError:
+        """Return the error that a keyword or symbol was expected."""
+        hint = None
+        if key == ">" and self.key == "NOT":
+            hint = "in Spark's DDL only columns and fields can be NOT NULL"
+        shown = key if key[:1].isalpha() else repr(key)
+        return self.fail(f"expected {shown}, found {self.found}", hint=hint)
+
+    def expect_end(self) -> None:
+        """Raise an error unless everything is consumed."""
+        if self.token.kind != "end":
+            raise self.fail(f"unexpected {self.token.display}")
+
+    def fail_at_type(self, start: int, problem: str) -> ParseError:
+        """Return the error for a type that begins at a token."""
+        return self.fail(problem, span=self.span_from(self.tokens[start].start))
+
+
+#: Types without parameters: name in Spark's JSON -> SQL keywords, of which the first is printed.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "void":          ("VOID",),
+    "boolean":       ("BOOLEAN",),
+    "byte":          ("TINYINT", "BYTE"),
+    "short":         ("SMALLINT", "SHORT"),
+    "integer":       ("INT", "INTEGER"),
+    "long":          ("BIGINT", "LONG"),
+    "float":         ("FLOAT", "REAL"),
+    "double":        ("DOUBLE",),
+    "binary":        ("BINARY",),
+    "date":          ("DATE",),
+    "timestamp_ntz": ("TIMESTAMP_NTZ",),
+    "timestamp":     ("TIMESTAMP_LTZ",),
+    "variant":       ("VARIANT",),
+}  # fmt: skip
+SQL_KEYWORDS = {name: keywords[0] for name, keywords in KEYWORDS.items()}
+
+#: The interval types, as in Spark's JSON.
+INTERVALS = frozenset(resolution.value for resolution in (*YearMonthResolution, *DayTimeResolution))
+
+
+def _array(element: Tree) -> Tree:
+    return {"type": "array", "elementType": element, "containsNull": True}
+
+
+def _map(key: Tree, value: Tree) -> Tree:
+    return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+
+
+def _struct(fields: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "struct", "fields": fields}
+
+
+def _keyword(word: str) -> Callable[[object, _DdlCursor], Tree]:
+    return lambda types, cursor: word
+
+
+def _length(word: str) -> Callable[[_SparkTypes, _DdlCursor], Tree]:
+    return lambda types, cursor: types.length(cursor, word)
+
+
+def _timestamp(word: str) -> Callable[[_SparkTypes, _DdlCursor], Tree]:
+    return lambda types, cursor: types.timestamp(cursor, word)
+
+
+class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
+    """The types of Spark's DDL."""
+
+    def other_type(self, cursor: _DdlCursor) -> Tree:
+        """Refuse an unknown name."""
+        raise cursor.fail(f"expected a Spark type, found {cursor.token.display}")
+
+    def part(self, cursor: _DdlCursor, position: str) -> Tree:
+        """Parse the type of elements, keys or values."""
+        path = cursor.path
+        cursor.path = (*path, position)
+        tree = self.type_(cursor)
+        cursor.path = path
+        return tree
+
+    def field(self, cursor: _DdlCursor) -> dict[str, Any]:
+        """Parse ``name [:] type [NOT NULL] [COMMENT 'string']``."""
+        outer = cursor.path, cursor.collations
+        name = self.name(cursor)
+        cursor.accept(":")
+        cursor.path, cursor.collations = (name,), {}
+        tree = self.type_(cursor)
+        nullable = not cursor.accept("NOT", "NULL")
+        metadata: dict[str, Any] = {}
+        if cursor.collations:
+            metadata["__COLLATIONS"] = cursor.collations
+        if cursor.accept("COMMENT"):
+            metadata["comment"] = cursor.string_literal()
+        cursor.path, cursor.collations = outer
+        return {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
+
+    def missing_comma(self, cursor: _DdlCursor, closing: str) -> ParseError:
+        """Return the error for a field that is followed by something else."""
+        return cursor.fail(f"expected ',' or {closing}, found {cursor.token.display}")
+
+    def name(self, cursor: _DdlCursor) -> str:
+        """Parse a name; those with other letters than ASCII's are quoted."""
+        token = cursor.token
+        if token.kind not in ("word", "name"):
+            raise cursor.fail(f"expected a name, found {token.display}")
+        if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
+            raise cursor.fail(
+                f"{token.value!r} is not a valid unquoted name", hint="quote it with backticks"
+            )
+        return cursor.advance().value
+
+    def integer(self, cursor: _DdlCursor) -> int:
+        """Parse an integer without a suffix."""
+        token = cursor.token
+        if token.kind != "number" or not token.value.isdecimal():
+            raise cursor.fail(f"expected an integer, found {token.display}")
+        return int(cursor.advance().value)
+
+    def decimal(self, cursor: _DdlCursor) -> Tree:
+        """Parse ``DECIMAL(10, 2)``."""
+        start = cursor.index - 1
+        precision, scale = [*(self.numbers(cursor, 2) or [10]), 0][:2]
+        self.require_most(cursor, start, precision, 38, "DECIMAL precision")
+        self.require_most(cursor, start, scale, precision, "DECIMAL scale")
+        return f"decimal({precision},{scale})"
+
+    def length(self, cursor: _DdlCursor, word: str) -> Tree:
+        """Parse the required length of CHAR or VARCHAR."""
+        start = cursor.index - 1
+        cursor.expect("(")
+        length = self.integer(cursor)
+        self.require_most(cursor, start, length, 2**31 - 1, cursor.tokens[start].key)
+        cursor.expect(")")
+        return f"{word}({length})"
+
+    def require_most(
+        self, cursor: _DdlCursor, start: int, value: int, most: int, what: str
+    ) -> None:
+        """Refuse a number beyond Spark's limit."""
+        if value > most:
+            raise cursor.fail_at_type(start, f"{what} {value} exceeds {most}")
+
+    def string_type(self, cursor: _DdlCursor) -> Tree:
+        """Parse STRING; a collation is stored in the metadata of the field, as Spark does."""
+        if cursor.accept("COLLATE"):
+            collation = self.name(cursor).upper()
+            if collation != "UTF8_BINARY":
+                provider = "spark" if collation.startswith("UTF8_") else "icu"
+                cursor.collations[".".join(cursor.path)] = f"{provider}.{collation}"
+        return "string"
+
+    def time(self, cursor: _DdlCursor) -> Tree:
+        """Parse ``TIME(3) WITHOUT TIME ZONE``."""
+        start = cursor.index - 1
+        precision = self.number(cursor, 6)
+        if cursor.accept("WITHOUT"):
+            cursor.expect("TIME", "ZONE")
+        self.require_most(cursor, start, precision, 9, "TIME")
+        return f"time({precision})"
+
+    def timestamp(self, cursor: _DdlCursor, word: str) -> Tree:
+        """Parse a timestamp: precision 6 is the default type; 7 to 9 are a preview in Spark.
+
+        `word` is empty for TIMESTAMP, whose meaning is configurable.
+        """
+        start = cursor.index - 1
+        precision = self.number(cursor, 6)
+        if not word:
+            zone = self.time_zone(cursor)
+            word = {"WITHOUT": "timestamp_ntz", "LOCAL": "timestamp"}.get(zone, cursor.timestamp)
+        if precision == 6:
+            return word
+        if precision not in (7, 8, 9):
+            raise cursor.fail_at_type(start, f"Spark has no timestamp of precision {precision}")
+        return f"{'timestamp_ltz' if word == 'timestamp' else word}({precision})"
+
+    def interval(self, cursor: _DdlCursor) -> Tree:
+        """Parse ``INTERVAL``, ``INTERVAL DAY`` or ``INTERVAL DAY TO SECOND``."""
+        start = cursor.index - 1
+        if cursor.key not in {interval.split()[0] for interval in INTERVALS}:
+            return "interval"
+        words = cursor.advance().key
+        if cursor.accept("TO"):
+            words += f" TO {cursor.advance().key}"
+        if words not in INTERVALS:
+            raise cursor.fail_at_type(start, f"Spark has no type INTERVAL {words}")
+        return f"interval {words.lower()}"
+
+    def spatial(self, cursor: _DdlCursor) -> Tree:
+        """Parse GEOMETRY or GEOGRAPHY, which Flink lacks, so that other columns can be read."""
+        keyword = cursor.tokens[cursor.index - 1].key
+        cursor.expect("(")
+        system = cursor.advance().value
+        cursor.expect(")")
+        return f"{keyword.lower()}({system})"
+
+    row_brackets = {"<": ">"}
+    names = {
+        **{keyword: _keyword(name) for name, keywords in KEYWORDS.items() for keyword in keywords},
+        **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), decimal),
+        **dict.fromkeys(("CHAR", "CHARACTER"), _length("char")),
+        "VARCHAR":       _length("varchar"),
+        "STRING":        string_type,
+        "TIME":          time,
+        "TIMESTAMP":     _timestamp(""),
+        "TIMESTAMP_NTZ": _timestamp("timestamp_ntz"),
+        "TIMESTAMP_LTZ": _timestamp("timestamp"),
+        "INTERVAL":      interval,
+        "GEOMETRY":      spatial,
+        "GEOGRAPHY":     spatial,
+        "ARRAY":         lambda types, cursor: _array(types.element(cursor)),
+        "MAP":           lambda types, cursor: _map(*types.entry(cursor)),
+        "STRUCT":        lambda types, cursor: _struct(types.row(cursor)),
+    }  # fmt: skip
+
+
+_SPARK = _SparkTypes()
+
+
 # --- reading --------------------------------------------------------------------------------------
 
 
@@ -130,14 +367,14 @@ def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
                                ^^^
       hint: in Spark's DDL only columns and fields can be NOT NULL
     """
-    cursor = _cursor(text, timestamp)
+    cursor = _DdlCursor(text, timestamp)
     if cursor.key == "STRUCT" and cursor.peek().key in ("<", "<>"):
-        tree = _type(cursor)
+        tree = _SPARK.type_(cursor)
         fields: list[dict[str, Any]] = tree["fields"] if isinstance(tree, dict) else []
     else:
-        fields = [] if cursor.token.kind == "end" else list(_fields(cursor, "end"))
-    _expect_end(cursor)
-    return {"type": "struct", "fields": fields}
+        fields = _SPARK.fields(cursor, "end")
+    cursor.expect_end()
+    return _struct(fields)
 
 
 def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
@@ -146,272 +383,13 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
     Raises:
         ParseError: as `parse_ddl`.
     """
-    cursor = _cursor(text, timestamp)
-    tree = _type(cursor)
-    _expect_end(cursor)
+    cursor = _DdlCursor(text, timestamp)
+    tree = _SPARK.type_(cursor)
+    cursor.expect_end()
     return tree
 
 
-class _DdlCursor(Cursor):
-    """A cursor with the meaning of a bare TIMESTAMP, which collects collations."""
-
-    __slots__ = ("collations", "timestamp")
-
-    timestamp: str
-    collations: dict[str, str]
-
-
-def _cursor(text: str, timestamp: str) -> _DdlCursor:
-    check_size(text)
-    cursor = _DdlCursor(text, list(_tokens(text)))
-    cursor.timestamp, cursor.collations = timestamp, {}
-    return cursor
-
-
-def _expect_end(cursor: Cursor) -> None:
-    if cursor.token.kind != "end":
-        raise cursor.fail(f"unexpected {cursor.token.display}")
-
-
-def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
-    """Parse ``name [:] type [NOT NULL] [COMMENT 'string']``, ..., up to the closing token."""
-    while True:
-        name = _name(cursor)
-        cursor.accept(":")
-        above, cursor.collations = cursor.collations, {}
-        tree = _type(cursor, (name,))
-        nullable = not cursor.accept("NOT", "NULL")
-        metadata: dict[str, Any] = {}
-        if cursor.collations:
-            metadata["__COLLATIONS"] = cursor.collations
-        if cursor.accept("COMMENT"):
-            metadata["comment"] = cursor.string_literal()
-        cursor.collations = above
-        yield {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
-        if not cursor.accept(","):
-            if cursor.key != closing:
-                raise cursor.fail(f"expected ',' or {closing}, found {cursor.token.display}")
-            return
-
-
-def _name(cursor: Cursor) -> str:
-    token = cursor.token
-    if token.kind not in ("word", "name"):
-        raise cursor.fail(f"expected a name, found {token.display}")
-    if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
-        raise cursor.fail(
-            f"{token.value!r} is not a valid unquoted name", hint="quote it with backticks"
-        )
-    return cursor.advance().value
-
-
-def _number(cursor: Cursor) -> int:
-    token = cursor.token
-    if token.kind != "number" or not token.value.isdecimal():
-        raise cursor.fail(f"expected an integer, found {token.display}")
-    return int(cursor.advance().value)
-
-
-def _type(cursor: _DdlCursor, path: tuple[str, ...] = ()) -> Tree:
-    token = cursor.token
-    with cursor.nested():
-        if token.key in NESTED:
-            return NESTED[token.key](cursor, path)
-        if token.kind != "word" or token.key not in GRAMMAR:
-            raise cursor.fail(f"expected a Spark type, found {token.display}")
-        cursor.advance()
-        return GRAMMAR[token.key](cursor, path, token)
-
-
-def _closing(cursor: Cursor) -> None:
-    """Expect the end of an array or a map."""
-    if cursor.key == "NOT":
-        hint = "in Spark's DDL only columns and fields can be NOT NULL"
-        raise cursor.fail(f"expected '>', found {cursor.token.display}", hint=hint)
-    cursor.expect(">")
-
-
-def _array(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
-    cursor.advance()
-    cursor.expect("<")
-    element = _type(cursor, (*path, "element"))
-    _closing(cursor)
-    return {"type": "array", "elementType": element, "containsNull": True}
-
-
-def _map(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
-    cursor.advance()
-    cursor.expect("<")
-    key = _type(cursor, (*path, "key"))
-    cursor.expect(",")
-    value = _type(cursor, (*path, "value"))
-    _closing(cursor)
-    return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
-
-
-def _struct(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
-    cursor.advance()
-    if cursor.accept("<>"):
-        return {"type": "struct", "fields": []}
-    cursor.expect("<")
-    if cursor.accept(">"):
-        return {"type": "struct", "fields": []}
-    fields = list(_fields(cursor, ">"))
-    cursor.expect(">")
-    return {"type": "struct", "fields": fields}
-
-
-NESTED: dict[str, Callable[[_DdlCursor, tuple[str, ...]], Tree]] = {
-    "ARRAY": _array,
-    "MAP": _map,
-    "STRUCT": _struct,
-}
-
-
-# --- keywords -------------------------------------------------------------------------------------
-
-TypeParser: TypeAlias = Callable[[_DdlCursor, tuple[str, ...], Token], Tree]
-
-
-def _keyword(word: str) -> TypeParser:
-    return lambda cursor, path, token: word
-
-
-def _bounded(cursor: Cursor, token: Token, value: int, most: int, what: str) -> int:
-    """Return the number if it is within Spark's limit."""
-    if value > most:
-        span = cursor.span_from(token.start)
-        raise cursor.fail(f"{what} {value} exceeds {most}", span=span)
-    return value
-
-
-def _decimal(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    precision, scale = 10, 0
-    if cursor.accept("("):
-        precision = _number(cursor)
-        scale = _number(cursor) if cursor.accept(",") else 0
-        cursor.expect(")")
-    _bounded(cursor, token, precision, 38, "DECIMAL precision")
-    _bounded(cursor, token, scale, precision, "DECIMAL scale")
-    return f"decimal({precision},{scale})"
-
-
-def _spatial(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    """Parse GEOMETRY or GEOGRAPHY, which Flink does not have, so that other columns can be read."""
-    cursor.expect("(")
-    system = cursor.advance().value
-    cursor.expect(")")
-    return f"{token.key.lower()}({system})"
-
-
-def _length(word: str) -> TypeParser:
-    def read(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-        cursor.expect("(")
-        length = _bounded(cursor, token, _number(cursor), 2**31 - 1, token.key)
-        cursor.expect(")")
-        return f"{word}({length})"
-
-    return read
-
-
-def _collated_string(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    """Parse STRING; a collation is stored in the metadata of the field, as Spark does."""
-    if cursor.accept("COLLATE"):
-        collation = _name(cursor).upper()
-        if collation != "UTF8_BINARY":
-            provider = "spark" if collation.startswith("UTF8_") else "icu"
-            cursor.collations[".".join(path)] = f"{provider}.{collation}"
-    return "string"
-
-
-def _precision(cursor: Cursor) -> int | None:
-    """Parse an optional precision in parentheses."""
-    if not cursor.accept("("):
-        return None
-    value = _number(cursor)
-    cursor.expect(")")
-    return value
-
-
-def _time(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    precision = _precision(cursor)
-    if cursor.accept("WITHOUT"):
-        cursor.expect("TIME", "ZONE")
-    return f"time({_bounded(cursor, token, 6 if precision is None else precision, 9, 'TIME')})"
-
-
-def _timestamp(word: str | None) -> TypeParser:
-    """Parse a timestamp: precision 6 is the default type; 7 to 9 are a preview in Spark."""
-
-    def read(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-        precision = _precision(cursor)
-        found = word or cursor.timestamp
-        if word is None and cursor.accept("WITHOUT"):
-            cursor.expect("TIME", "ZONE")
-            found = "timestamp_ntz"
-        elif word is None and cursor.accept("WITH"):
-            cursor.expect("LOCAL", "TIME", "ZONE")
-            found = "timestamp"
-        if precision in (None, 6):
-            return found
-        if precision not in (7, 8, 9):
-            span = cursor.span_from(token.start)
-            raise cursor.fail(f"Spark has no timestamp of precision {precision}", span=span)
-        return f"{'timestamp_ltz' if found == 'timestamp' else found}({precision})"
-
-    return read
-
-
-#: The interval types, as in Spark's JSON.
-INTERVALS = frozenset(one.value for one in (*YearMonthResolution, *DayTimeResolution))
-
-
-def _interval(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    if cursor.token.kind != "word" or cursor.key not in {
-        interval.split()[0] for interval in INTERVALS
-    }:
-        return "interval"
-    words = cursor.advance().key
-    if cursor.accept("TO"):
-        words += f" TO {cursor.advance().key}"
-    if words not in INTERVALS:
-        raise cursor.fail(f"Spark has no type INTERVAL {words}", span=cursor.span_from(token.start))
-    return f"interval {words.lower()}"
-
-
-#: Types without parameters: name in Spark's JSON -> SQL keywords, of which the first is printed.
-KEYWORDS: dict[str, tuple[str, ...]] = {
-    "void":          ("VOID",),
-    "boolean":       ("BOOLEAN",),
-    "byte":          ("TINYINT", "BYTE"),
-    "short":         ("SMALLINT", "SHORT"),
-    "integer":       ("INT", "INTEGER"),
-    "long":          ("BIGINT", "LONG"),
-    "float":         ("FLOAT", "REAL"),
-    "double":        ("DOUBLE",),
-    "binary":        ("BINARY",),
-    "date":          ("DATE",),
-    "timestamp_ntz": ("TIMESTAMP_NTZ",),
-    "timestamp":     ("TIMESTAMP_LTZ",),
-    "variant":       ("VARIANT",),
-}  # fmt: skip
-SQL_KEYWORDS = {name: keywords[0] for name, keywords in KEYWORDS.items()}
-
-#: Keyword -> the parser of what follows it.
-GRAMMAR: dict[str, TypeParser] = {
-    **{keyword: _keyword(name) for name, keywords in KEYWORDS.items() for keyword in keywords},
-    **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), _decimal),
-    **dict.fromkeys(("CHAR", "CHARACTER"),  _length("char")),
-    "VARCHAR":       _length("varchar"),
-    "STRING":        _collated_string,
-    "TIME":          _time,
-    "TIMESTAMP":     _timestamp(None),
-    "TIMESTAMP_NTZ": _timestamp("timestamp_ntz"),
-    "TIMESTAMP_LTZ": _timestamp("timestamp"),
-    "INTERVAL":      _interval,
-    "GEOMETRY":      _spatial,
-    "GEOGRAPHY":     _spatial,
-}  # fmt: skip
+# --- printing -------------------------------------------------------------------------------------
 
 _PLAIN_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -437,7 +415,7 @@ def print_ddl(tree: Mapping[str, Any]) -> str:
     ... )
     "`a b` BIGINT NOT NULL COMMENT 'it\\'s'"
     """
-    return ", ".join(_field(one, " ") for one in tree["fields"])
+    return ", ".join(_field(field, " ") for field in tree["fields"])
 
 
 def _field(field: Mapping[str, Any], between: str) -> str:

@@ -1,0 +1,185 @@
+"""The grammar of type strings that all systems share: names, parameters, nested types and fields.
+
+A system is a subclass of `TypeGrammar` with a table of its names; it redefines what it writes in
+another way. The systems are Flink's type strings (`types.type_parser`), its legacy types
+(`types.legacy`), types in SQL (`sql.type_name`), Spark and Hive (`mappings.spark.ddl`) and other
+SQL engines (`mappings.dialects.grammar`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from schema_core.base.cursor import Cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+C = TypeVar("C", bound=Cursor)
+#: What the types, and the fields of rows, of a system are parsed to.
+Type = TypeVar("Type")
+Field = TypeVar("Field")
+
+#: Collections that may follow their element type.
+POSTFIX = frozenset({"ARRAY", "MULTISET"})
+
+#: Opening bracket -> closing bracket.
+BRACKETS = {"(": ")", "<": ">"}
+
+
+class TypeGrammar(Generic[C, Type, Field]):
+    """The type strings of a system: what follows each name, and what the whole denotes."""
+
+    #: Keyword -> parser of what follows it, which is called with the grammar and the cursor.
+    names: ClassVar[Mapping[str, Callable[[Any, Any], Any]]]
+
+    #: Parsers that each system defines, if its types have such parts.
+    integer: Callable[[C], int]
+    string: Callable[[C], str]
+    field: Callable[[C], Field]
+
+    #: The brackets of the fields of a row.
+    row_brackets: ClassVar[Mapping[str, str]] = BRACKETS
+    #: Whether a row may have no fields.
+    has_empty_rows: ClassVar[bool] = True
+    #: Whether ``WITH TIME ZONE`` is a type.
+    has_time_zones: ClassVar[bool] = False
+
+    # --- types ---------------------------------------------------------------------------------
+
+    def type_(self, cursor: C) -> Type:
+        """Parse a type, which is one level deeper than the cursor.
+
+        Raises:
+            ParseError: for anything else, and for more than `MAX_DEPTH` levels.
+        """
+        cursor.descend()
+        type_ = self.named_type(cursor)
+        cursor.depth -= 1
+        return type_
+
+    def named_type(self, cursor: C) -> Type:
+        """Parse a type that begins with one of the names."""
+        parse = self.names.get(cursor.key)
+        if parse is None:
+            return self.other_type(cursor)
+        cursor.index += 1
+        type_: Type = parse(self, cursor)
+        return type_
+
+    def other_type(self, cursor: C) -> Type:
+        """Parse a type without a name in the table, or raise an error."""
+        raise cursor.fail(f"expected a type, found {cursor.found}")
+
+    def nullability(self, cursor: C) -> bool | None:
+        """Parse ``NOT NULL`` or ``NULL``; return None if neither follows."""
+        if cursor.accept("NOT"):
+            cursor.expect("NULL")
+            return False
+        return True if cursor.accept("NULL") else None
+
+    # --- parameters ----------------------------------------------------------------------------
+
+    def numbers(self, cursor: C, most: int) -> list[int]:
+        """Parse up to `most` integers in parentheses, if there are any."""
+        if not cursor.accept("("):
+            return []
+        values = [self.integer(cursor)]
+        while len(values) < most and cursor.accept(","):
+            values.append(self.integer(cursor))
+        cursor.expect(")")
+        return values
+
+    def number(self, cursor: C, default: int) -> int:
+        """Parse an integer in parentheses; return the default if there is none."""
+        values = self.numbers(cursor, 1)
+        return values[0] if values else default
+
+    def time_zone(self, cursor: C) -> str:
+        """Parse ``WITHOUT TIME ZONE`` or ``WITH [LOCAL] TIME ZONE``, if it follows.
+
+        Return the first word of the time zone: WITHOUT, LOCAL, WITH or an empty string.
+        """
+        if cursor.accept("WITH"):
+            if cursor.accept("LOCAL"):
+                zone = "LOCAL"
+            elif self.has_time_zones:
+                zone = "WITH"
+            else:
+                raise cursor.missing("LOCAL")
+        elif cursor.accept("WITHOUT"):
+            zone = "WITHOUT"
+        else:
+            return ""
+        cursor.expect("TIME", "ZONE")
+        return zone
+
+    def strings(self, cursor: C) -> tuple[str, str]:
+        """Parse two strings in parentheses: ``RAW('class', 'snapshot')``."""
+        cursor.expect("(")
+        first = self.string(cursor)
+        cursor.expect(",")
+        second = self.string(cursor)
+        cursor.expect(")")
+        return first, second
+
+    # --- nested types --------------------------------------------------------------------------
+
+    def element(self, cursor: C) -> Type:
+        """Parse the element type of a collection in angle brackets."""
+        cursor.expect("<")
+        element = self.part(cursor, "element")
+        cursor.expect(">")
+        return element
+
+    def entry(self, cursor: C) -> tuple[Type, Type]:
+        """Parse the key type and the value type of a map in angle brackets."""
+        cursor.expect("<")
+        key = self.part(cursor, "key")
+        cursor.expect(",")
+        value = self.part(cursor, "value")
+        cursor.expect(">")
+        return key, value
+
+    def part(self, cursor: C, position: str) -> Type:
+        """Parse an element, key or value type."""
+        return self.type_(cursor)
+
+    def row(self, cursor: C) -> list[Field]:
+        """Parse the fields of a row in brackets."""
+        if cursor.accept("<>"):
+            return []
+        closing = self.row_brackets.get(cursor.key)
+        if closing is None:
+            raise self.missing_bracket(cursor)
+        cursor.index += 1
+        fields = self.fields(cursor, closing)
+        cursor.index += 1
+        return fields
+
+    def structured(self, cursor: C) -> tuple[str, list[Field]]:
+        """Parse the class and the attributes of ``STRUCTURED<'com.acme.Point', x INT>``."""
+        cursor.expect("<")
+        name = self.string(cursor)
+        fields = self.fields(cursor, ">") if cursor.accept(",") else []
+        cursor.expect(">")
+        return name, fields
+
+    def fields(self, cursor: C, closing: str) -> list[Field]:
+        """Parse fields, separated by commas, up to the closing token, which is not consumed."""
+        fields: list[Field] = []
+        while fields or not self.has_empty_rows or cursor.key != closing:
+            fields.append(self.field(cursor))
+            if not cursor.accept(","):
+                if cursor.key != closing:
+                    raise self.missing_comma(cursor, closing)
+                break
+        return fields
+
+    def missing_bracket(self, cursor: C) -> Exception:
+        """Return the error for a row without fields."""
+        return cursor.missing("<")
+
+    def missing_comma(self, cursor: C, closing: str) -> Exception:
+        """Return the error for a field that is followed neither by a comma nor `closing`."""
+        return cursor.missing(",")
