@@ -17,6 +17,7 @@ from schema_core.base.lazy_regex import regex
 from schema_core.base.tokenizer import ESCAPE_CHARACTER, paired, unescaped
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
+from schema_core.types.type_strings import parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -328,7 +329,7 @@ def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
     if unit is None:
         raise refuse(cursor, "a unit of time such as DAY")
     cursor.index += 1
-    precision = numbers(cursor, 2 if unit == "SECOND" else 1)
+    precision = parse_numbers(cursor, 2 if unit == "SECOND" else 1, parameter)
     leading, fraction = [*precision, None, None][:2]
     to = None
     if (
@@ -339,7 +340,7 @@ def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
         cursor.index += 1
         to = UNIT_WORDS[cursor.advance().key]
         if to == "SECOND":
-            fraction = [*numbers(cursor, 1), None][0]
+            fraction = [*parse_numbers(cursor, 1, parameter), None][0]
     span = cursor.span_from(first.start)
     if leading is not None and not 1 <= leading <= (10 if unit in MONTHS else 3):
         raise cursor.fail(f"precision {leading} of {unit} is out of range", span=span)
@@ -348,25 +349,15 @@ def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
     return Interval("", unit, to, leading, fraction, span=span)
 
 
-def numbers(cursor: Cursor, most: int) -> list[int]:
-    """Parse up to `most` integers in parentheses, if there are any."""
-    found: list[int] = []
-    if cursor.key != "(":
-        return found
+def parameter(cursor: Cursor) -> int:
+    """Parse an integer of a type, such as a length or a precision."""
+    token = cursor.token
+    if token.kind != "integer":
+        raise refuse(cursor, "an integer")
+    if len(token.value) > 18 or (value := int(token.value)) > 2147483647:
+        raise cursor.fail(f"{token.value} exceeds the maximum 2147483647")
     cursor.index += 1
-    while True:
-        token = cursor.token
-        if token.kind != "integer":
-            raise refuse(cursor, "an integer")
-        if len(token.value) > 18 or (value := int(token.value)) > 2147483647:
-            raise cursor.fail(f"{token.value} exceeds the maximum 2147483647")
-        found.append(value)
-        cursor.index += 1
-        if len(found) == most or cursor.key != ",":
-            break
-        cursor.index += 1
-    cursor.expect(")")
-    return found
+    return value
 
 
 def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:

@@ -8,8 +8,7 @@ array, INTERVAL is allowed only in a cast, and NOT NULL is not allowed at the to
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from schema_core.base.text import quote_string
 from schema_core.errors import SchemaError
@@ -19,29 +18,25 @@ from schema_core.sql.tokens import identifier, path, refuse, string
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
-    BigIntType,
     BinaryType,
     BitmapType,
-    BooleanType,
     CharType,
-    DateType,
     DayTimeIntervalType,
     DayTimeResolution,
     DecimalType,
+    DescriptorType,
     DoubleType,
-    FloatType,
     IntType,
     LengthType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
+    NullType,
     RowField,
     RowType,
-    SmallIntType,
     StructuredType,
     TimestampType,
     TimeType,
-    TinyIntType,
     UnresolvedType,
     VarBinaryType,
     VarCharType,
@@ -50,15 +45,14 @@ from schema_core.types import (
     YearMonthResolution,
     parse_type,
 )
+from schema_core.types.type_parser import PLAIN
+from schema_core.types.type_strings import POSTFIX, TypeGrammar, parse_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TypeAlias
+    from collections.abc import Callable
 
     from schema_core.base.cursor import Cursor
     from schema_core.types import DataType
-
-    Reader: TypeAlias = Callable[[Cursor], TypeName]
 
 # ------------------------------------------------------------------------------------- reading
 
@@ -69,10 +63,7 @@ def type_name(cursor: Cursor) -> TypeName:
     Raises:
         ParseError: if there is no type at the cursor.
     """
-    written = _nullability(cursor, _base(cursor))
-    while cursor.key in COLLECTIONS:
-        written = _nullability(cursor, _postfix(cursor, written))
-    return written
+    return _SQL.type_(cursor)
 
 
 def cast_target(cursor: Cursor) -> TypeName:
@@ -81,199 +72,211 @@ def cast_target(cursor: Cursor) -> TypeName:
         start = cursor.advance().start
         unit = literals.qualifier(cursor)
         return TypeName("INTERVAL", interval=unit, span=cursor.span_from(start))
-    written = _base(cursor)
-    while cursor.key in COLLECTIONS:
-        written = _postfix(cursor, written)
+    written = _SQL.named_type(cursor)
+    while cursor.key in POSTFIX:
+        written = _SQL.collection_of(cursor, written)
     return written
 
 
-COLLECTIONS = ("ARRAY", "MULTISET")
+#: The attributes of a `TypeName` except its span.
+_Parts: TypeAlias = "dict[str, Any]"
 
 
-def _nullability(cursor: Cursor, written: TypeName) -> TypeName:
-    """Parse ``NOT NULL`` or ``NULL`` after a type, if present."""
-    if cursor.accept("NOT"):
-        cursor.expect("NULL")
-        return _with(cursor, written, nullable=False)
-    return _with(cursor, written, nullable=True) if cursor.accept("NULL") else written
+class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
+    """The grammar of types in SQL statements. Only nested types are levels."""
 
+    string = staticmethod(string)
 
-def _with(cursor: Cursor, written: TypeName, *, nullable: bool) -> TypeName:
-    return replace(written, nullable=nullable, span=cursor.span_from(written.span.start))
+    def type_(self, cursor: Cursor) -> TypeName:
+        """Parse a type, its nullability and the keywords of collections of it."""
+        written = self.nullable_type(cursor, self.named_type(cursor))
+        while cursor.key in POSTFIX:
+            written = self.nullable_type(cursor, self.collection_of(cursor, written))
+        return written
 
+    def nullable_type(self, cursor: Cursor, written: TypeName) -> TypeName:
+        """Parse ``NOT NULL`` or ``NULL`` after a type, if present."""
+        nullable = self.nullability(cursor)
+        if nullable is None:
+            return written
+        return replace(written, nullable=nullable, span=cursor.span_from(written.span.start))
 
-def _postfix(cursor: Cursor, element: TypeName) -> TypeName:
-    """Parse the keyword of ``INT ARRAY`` after the element type."""
-    cursor.descend()
-    keyword = cursor.advance().key
-    span = cursor.span_from(element.span.start)
-    return TypeName(keyword, arguments=(element,), postfix=True, span=span)
+    def collection_of(self, cursor: Cursor, element: TypeName) -> TypeName:
+        """Parse the keyword of ``INT ARRAY`` after the element type."""
+        cursor.descend()
+        keyword = cursor.advance().key
+        span = cursor.span_from(element.span.start)
+        return TypeName(keyword, arguments=(element,), postfix=True, span=span)
 
-
-def _base(cursor: Cursor) -> TypeName:
-    """Parse a type without nullability; an unknown name denotes a user-defined type."""
-    token = cursor.token
-    reader = GRAMMAR.get(token.key)
-    # A word that is not reserved can name a user-defined type: MAP without "<" does.
-    if reader is None or (token.key == "MAP" and cursor.peek().key != "<"):
-        if token.kind not in {"word", "name"}:
-            raise refuse(cursor, "a type")
-        return TypeName("", path=path(cursor), span=cursor.span_from(token.start))
-    cursor.index += 1
-    return reader(cursor)
-
-
-def _plain(keyword: str, most: int, cursor: Cursor) -> TypeName:
-    """Parse up to `most` numbers in parentheses after a keyword."""
-    start = cursor.tokens[cursor.index - 1].start
-    values = tuple(literals.numbers(cursor, most)) if most else ()
-    return TypeName(keyword, values, span=cursor.span_from(start))
-
-
-def _characters(varying: str, fixed: str, cursor: Cursor) -> TypeName:
-    """Parse ``CHAR VARYING(5) CHARACTER SET latin1`` and ``BINARY VARYING(5)``."""
-    start = cursor.tokens[cursor.index - 1].start
-    keyword = varying if cursor.accept("VARYING") else fixed
-    values = tuple(literals.numbers(cursor, 1))
-    charset = identifier(cursor) if cursor.accept("CHARACTER", "SET") else None
-    return TypeName(keyword, values, charset=charset, span=cursor.span_from(start))
-
-
-def _double(cursor: Cursor) -> TypeName:
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.accept("PRECISION")
-    return TypeName("DOUBLE", span=cursor.span_from(start))
-
-
-def _zoned(keyword: str, cursor: Cursor) -> TypeName:
-    """Parse TIME and TIMESTAMP, with or without a time zone."""
-    start = cursor.tokens[cursor.index - 1].start
-    values = tuple(literals.numbers(cursor, 1))
-    if cursor.accept("WITHOUT"):
-        cursor.expect("TIME", "ZONE")
-    elif cursor.accept("WITH"):
-        cursor.expect("LOCAL", "TIME", "ZONE")
-        keyword += " WITH LOCAL TIME ZONE"
-    return TypeName(keyword, values, span=cursor.span_from(start))
-
-
-def _collection(keyword: str, cursor: Cursor) -> TypeName:
-    """Parse ``ARRAY<INT NOT NULL>``; the element type has no postfix form."""
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.descend()
-    cursor.expect("<")
-    element = _nullability(cursor, _base(cursor))
-    cursor.expect(">")
-    cursor.depth -= 1
-    return TypeName(keyword, arguments=(element,), span=cursor.span_from(start))
-
-
-def _map(cursor: Cursor) -> TypeName:
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.descend()
-    cursor.expect("<")
-    key = type_name(cursor)
-    cursor.expect(",")
-    value = type_name(cursor)
-    cursor.expect(">")
-    cursor.depth -= 1
-    return TypeName("MAP", arguments=(key, value), span=cursor.span_from(start))
-
-
-def _row(cursor: Cursor) -> TypeName:
-    """Parse ``ROW<a INT 'comment'>`` or ``ROW(a INT)``."""
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.descend()
-    fields: tuple[TypeField, ...] = ()
-    postfix = cursor.key == "("
-    if not cursor.accept("<>"):
-        if not postfix and cursor.key != "<":
-            raise refuse(cursor, "< or (")
+    def named_type(self, cursor: Cursor) -> TypeName:
+        """Parse a type without nullability; an unknown name denotes a user-defined type."""
+        token = cursor.token
+        row = BY_NAME.get(token.key)
+        # A word that is not reserved can name a user-defined type: MAP without "<" does.
+        if row is None or (token.key == "MAP" and cursor.peek().key != "<"):
+            if token.kind not in {"word", "name"}:
+                raise refuse(cursor, "a type")
+            return TypeName("", path=path(cursor), span=cursor.span_from(token.start))
         cursor.index += 1
-        fields = _fields(cursor, ")" if postfix else ">")
-    cursor.depth -= 1
-    return TypeName("ROW", fields=fields, postfix=postfix, span=cursor.span_from(start))
+        parts = row.parse(self, cursor)
+        keyword = parts.pop("keyword", row.keyword)
+        return TypeName(keyword, **parts, span=cursor.span_from(token.start))
 
+    def integer(self, cursor: Cursor) -> int:
+        """Parse an integer, which is at most a length."""
+        return literals.parameter(cursor)
 
-def _fields(cursor: Cursor, closing: str) -> tuple[TypeField, ...]:
-    """Parse fields up to and including the closing bracket; there may be none."""
-    found: list[TypeField] = []
-    while found or cursor.key != closing:
+    def part(self, cursor: Cursor, position: str) -> TypeName:
+        """Parse an element, key or value type; an element type has no postfix form."""
+        if position == "element":
+            return self.nullable_type(cursor, self.named_type(cursor))
+        return self.type_(cursor)
+
+    def field(self, cursor: Cursor) -> TypeField:
+        """Parse a name, a type and an optional comment."""
         name = identifier(cursor)
-        type_ = type_name(cursor)
-        found.append(TypeField(name, type_, string(cursor) if _is_string(cursor) else None))
-        if cursor.key == closing:
-            break
-        cursor.expect(",")
-    cursor.expect(closing)
-    return tuple(found)
+        type_ = self.type_(cursor)
+        return TypeField(name, type_, string(cursor) if cursor.token.kind == "string" else None)
+
+    def missing_bracket(self, cursor: Cursor) -> Exception:
+        """Return the error for a row without fields."""
+        return refuse(cursor, "< or (")
 
 
-def _is_string(cursor: Cursor) -> bool:
-    return cursor.token.kind == "string"
+_ParseParts: TypeAlias = "Callable[[_SqlTypes, Cursor], _Parts]"
 
 
-def _structured(cursor: Cursor) -> TypeName:
-    """Parse ``STRUCTURED<'com.acme.Point', x INT>``."""
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.descend()
-    cursor.expect("<")
-    name = string(cursor)
-    fields: tuple[TypeField, ...] = ()
-    if cursor.accept(","):
-        fields = _fields(cursor, ">")
-    else:
-        cursor.expect(">")
-    cursor.depth -= 1
-    return TypeName("STRUCTURED", fields=fields, strings=(name,), span=cursor.span_from(start))
+def _numbers(most: int) -> _ParseParts:
+    return lambda types, cursor: {"parameters": tuple(parse_numbers(cursor, most, types.integer))}
 
 
-def _raw(cursor: Cursor) -> TypeName:
-    """Parse ``RAW('class', 'snapshot')``."""
-    start = cursor.tokens[cursor.index - 1].start
-    cursor.expect("(")
-    name = string(cursor)
-    cursor.expect(",")
-    snapshot = string(cursor)
-    cursor.expect(")")
-    return TypeName("RAW", strings=(name, snapshot), span=cursor.span_from(start))
+def _nothing(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    return {}
 
 
-#: Keyword -> parser of what follows it. Synonyms pass the keyword under which they are printed.
-GRAMMAR: Mapping[str, Reader] = {
-    "BOOLEAN":       partial(_plain, "BOOLEAN", 0),
-    "TINYINT":       partial(_plain, "TINYINT", 0),
-    "SMALLINT":      partial(_plain, "SMALLINT", 0),
-    "INT":           partial(_plain, "INTEGER", 0),
-    "INTEGER":       partial(_plain, "INTEGER", 0),
-    "BIGINT":        partial(_plain, "BIGINT", 0),
-    "FLOAT":         partial(_plain, "FLOAT", 0),
-    "REAL":          partial(_plain, "REAL", 0),
-    "DOUBLE":        _double,
-    "DECIMAL":       partial(_plain, "DECIMAL", 2),
-    "DEC":           partial(_plain, "DECIMAL", 2),
-    "NUMERIC":       partial(_plain, "DECIMAL", 2),
-    "CHAR":          partial(_characters, "VARCHAR", "CHAR"),
-    "CHARACTER":     partial(_characters, "VARCHAR", "CHAR"),
-    "VARCHAR":       partial(_characters, "VARCHAR", "VARCHAR"),
-    "STRING":        partial(_plain, "STRING", 0),
-    "BINARY":        partial(_characters, "VARBINARY", "BINARY"),
-    "VARBINARY":     partial(_plain, "VARBINARY", 1),
-    "BYTES":         partial(_plain, "BYTES", 0),
-    "DATE":          partial(_plain, "DATE", 0),
-    "TIME":          partial(_zoned, "TIME"),
-    "TIMESTAMP":     partial(_zoned, "TIMESTAMP"),
-    "TIMESTAMP_LTZ": partial(_plain, "TIMESTAMP_LTZ", 1),
-    "ARRAY":         partial(_collection, "ARRAY"),
-    "MULTISET":      partial(_collection, "MULTISET"),
-    "MAP":           _map,
-    "ROW":           _row,
-    "STRUCTURED":    _structured,
-    "RAW":           _raw,
-    "VARIANT":       partial(_plain, "VARIANT", 0),
-    "BITMAP":        partial(_plain, "BITMAP", 0),
-    "ANY":           partial(_plain, "ANY", 0),
-}  # fmt: skip
+def _double(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    cursor.accept("PRECISION")
+    return {}
+
+
+def _characters(varying: str) -> _ParseParts:
+    """Return a parser of ``CHAR VARYING(5) CHARACTER SET latin1`` and ``BINARY VARYING(5)``."""
+
+    def parse(types: _SqlTypes, cursor: Cursor) -> _Parts:
+        parts: _Parts = {"keyword": varying} if cursor.accept("VARYING") else {}
+        parts["parameters"] = tuple(parse_numbers(cursor, 1, types.integer))
+        if cursor.accept("CHARACTER", "SET"):
+            parts["charset"] = identifier(cursor)
+        return parts
+
+    return parse
+
+
+def _zoned(keyword: str) -> _ParseParts:
+    """Return a parser of TIME and TIMESTAMP, with or without a time zone."""
+
+    def parse(types: _SqlTypes, cursor: Cursor) -> _Parts:
+        parts: _Parts = {"parameters": tuple(parse_numbers(cursor, 1, types.integer))}
+        if types.time_zone(cursor) == "LOCAL":
+            parts["keyword"] = f"{keyword} WITH LOCAL TIME ZONE"
+        return parts
+
+    return parse
+
+
+def _nested(parse: _ParseParts) -> _ParseParts:
+    """Return a parser that is one level deeper."""
+
+    def parse_deeper(types: _SqlTypes, cursor: Cursor) -> _Parts:
+        cursor.descend()
+        parts = parse(types, cursor)
+        cursor.depth -= 1
+        return parts
+
+    return parse_deeper
+
+
+def _element(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    return {"arguments": (types.element(cursor),)}
+
+
+def _row(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    postfix = cursor.key == "("
+    return {"fields": tuple(types.row(cursor)), "postfix": postfix}
+
+
+def _structured(types: _SqlTypes, cursor: Cursor) -> _Parts:
+    name, fields = types.structured(cursor)
+    return {"strings": (name,), "fields": tuple(fields)}
+
+
+def _decimal(precision: int = 10, scale: int = 0) -> DataType:
+    return DecimalType(min(precision, 38), scale)
+
+
+def _length(kind: type[LengthType], default: int) -> Callable[..., DataType]:
+    def build(length: int = default) -> DataType:
+        return kind(length) if length else kind.empty(nullable=True)
+
+    return build
+
+
+def _precision(kind: Callable[[int], DataType], default: int, most: int) -> Callable[..., DataType]:
+    return lambda precision=default: kind(min(precision, most))
+
+
+class SqlType(NamedTuple):
+    """A type in SQL.
+
+    `keyword` is printed, `names` are parsed, `parse` parses what follows them. `build` is called
+    with the numbers in parentheses; it is None for nested types and types that Flink refuses.
+    """
+
+    keyword: str
+    names: str
+    parse: _ParseParts
+    build: Callable[..., DataType] | None = None
+
+
+_CHARACTERS, _BYTES = _characters("VARCHAR"), _characters("VARBINARY")
+_STRING, _BINARY_STRING = _length(VarCharType, MAX_LENGTH), _length(VarBinaryType, MAX_LENGTH)
+_LTZ = _precision(LocalZonedTimestampType, 6, 9)
+
+#: The types of SQL. Those without parameters have the same names as in type strings.
+TYPES: tuple[SqlType, ...] = (
+    *(
+        SqlType(kind.keyword, kind.keyword, _nothing, kind)
+        for kind in PLAIN
+        if not kind.limits and kind not in (IntType, NullType, DescriptorType)
+    ),
+    SqlType("INTEGER",       "INT INTEGER",         _nothing,     IntType),
+    SqlType("REAL",          "REAL",                _nothing),
+    SqlType("DOUBLE",        "DOUBLE",              _double,      DoubleType),
+    SqlType("DECIMAL",       "DECIMAL DEC NUMERIC", _numbers(2),  _decimal),
+    SqlType("CHAR",          "CHAR CHARACTER",      _CHARACTERS,  _length(CharType, 1)),
+    SqlType("VARCHAR",       "VARCHAR",             _CHARACTERS,  _STRING),
+    SqlType("STRING",        "STRING",              _nothing,     _STRING),
+    SqlType("BINARY",        "BINARY",              _BYTES,       _length(BinaryType, 1)),
+    SqlType("VARBINARY",     "VARBINARY",           _numbers(1),  _BINARY_STRING),
+    SqlType("BYTES",         "BYTES",               _nothing,     _BINARY_STRING),
+    SqlType("TIME",          "TIME",                _zoned("TIME"), _precision(TimeType, 0, 3)),
+    SqlType("TIMESTAMP",     "TIMESTAMP",           _zoned("TIMESTAMP"),
+            _precision(TimestampType, 6, 9)),
+    SqlType("TIMESTAMP_LTZ", "TIMESTAMP_LTZ",       _numbers(1),  _LTZ),
+    SqlType("TIMESTAMP WITH LOCAL TIME ZONE", "",   _nothing,     _LTZ),
+    SqlType("ARRAY",         "ARRAY",               _nested(_element)),
+    SqlType("MULTISET",      "MULTISET",            _nested(_element)),
+    SqlType("MAP",           "MAP",
+            _nested(lambda types, cursor: {"arguments": types.entry(cursor)})),
+    SqlType("ROW",           "ROW",                 _nested(_row)),
+    SqlType("STRUCTURED",    "STRUCTURED",          _nested(_structured)),
+    SqlType("RAW",           "RAW",    lambda types, cursor: {"strings": types.strings(cursor)}),
+    SqlType("ANY",           "ANY",                 _nothing),
+)  # fmt: skip
+BY_NAME = {name: type_ for type_ in TYPES for name in type_.names.split()}
+BUILDERS = {type_.keyword: type_.build for type_ in TYPES if type_.build is not None}
+
+_SQL = _SqlTypes()
 
 # ------------------------------------------------------------------------------------- meaning
 
@@ -334,42 +337,6 @@ def interval_type(*, months: bool) -> DataType:
     return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
 
 
-def _decimal(precision: int = 10, scale: int = 0) -> DataType:
-    return DecimalType(min(precision, 38), scale)
-
-
-def _length(kind: type[LengthType], default: int, length: int | None = None) -> DataType:
-    if length == 0:
-        return kind.empty(nullable=True)
-    return kind(default if length is None else length)
-
-
-#: Keyword -> constructor, called with the numbers in parentheses.
-ATOMIC: Mapping[str, Callable[..., DataType]] = {
-    "BOOLEAN":       BooleanType,
-    "TINYINT":       TinyIntType,
-    "SMALLINT":      SmallIntType,
-    "INTEGER":       IntType,
-    "BIGINT":        BigIntType,
-    "FLOAT":         FloatType,
-    "DOUBLE":        DoubleType,
-    "DECIMAL":       _decimal,
-    "CHAR":          partial(_length, CharType, 1),
-    "VARCHAR":       partial(_length, VarCharType, MAX_LENGTH),
-    "STRING":        partial(_length, VarCharType, MAX_LENGTH),
-    "BINARY":        partial(_length, BinaryType, 1),
-    "VARBINARY":     partial(_length, VarBinaryType, MAX_LENGTH),
-    "BYTES":         partial(_length, VarBinaryType, MAX_LENGTH),
-    "DATE":          DateType,
-    "TIME":          lambda precision=0: TimeType(min(precision, 3)),
-    "TIMESTAMP":     lambda precision=6: TimestampType(min(precision, 9)),
-    "TIMESTAMP_LTZ": lambda precision=6: LocalZonedTimestampType(min(precision, 9)),
-    "TIMESTAMP WITH LOCAL TIME ZONE":
-                     lambda precision=6: LocalZonedTimestampType(min(precision, 9)),
-    "VARIANT":       VariantType,
-    "BITMAP":        BitmapType,
-}  # fmt: skip
-
 #: The character set of all strings in Flink; a type can name no other.
 CHARSET = "UTF-16LE"
 
@@ -377,7 +344,7 @@ CHARSET = "UTF-16LE"
 def _atomic_type(written: TypeName) -> DataType:
     if written.path:
         return UnresolvedType(written.path)
-    if written.charset not in (None, CHARSET) or written.keyword not in ATOMIC:
+    if written.charset not in (None, CHARSET) or written.keyword not in BUILDERS:
         word = f"{written.keyword} CHARACTER SET {written.charset}" if written.charset else ""
         raise SchemaError(
             f"{word or written.keyword} is not supported",
@@ -385,7 +352,7 @@ def _atomic_type(written: TypeName) -> DataType:
             span=written.span,
         )
     try:
-        return ATOMIC[written.keyword](*written.parameters)
+        return BUILDERS[written.keyword](*written.parameters)
     except SchemaError as error:
         error.span = written.span
         raise
@@ -422,7 +389,7 @@ def type_name_of(type_: DataType) -> TypeName:
             return TypeName("INTEGER")
         case VariantType() | BitmapType():
             pass
-        case _ if type_.keyword in ATOMIC:
+        case _ if type_.keyword in BUILDERS:
             return TypeName(type_.keyword, type_.parameters())
     raise SchemaError(f"CAST to {type_} has no SQL syntax", code="cast-not-in-sql")
 

@@ -113,8 +113,9 @@ class DataType(_Serialized):
 
     def with_nullability(self, nullable: bool) -> Self:
         """Return the type with this nullability at its top level."""
-        if _require_bool(nullable) is self.is_nullable:
+        if nullable is self.is_nullable:
             return self
+        _require_bool(nullable)
         kind: Any = type(self)
         twin: Self = object.__new__(kind)
         assign = object.__setattr__

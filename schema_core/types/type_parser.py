@@ -42,7 +42,7 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
-from schema_core.types.type_strings import BRACKETS, POSTFIX, TypeGrammar
+from schema_core.types.type_strings import BRACKETS, POSTFIX, TypeGrammar, parse_numbers
 from schema_core.types.user_defined import LegacyType, RawType, StructuredType, UnresolvedType
 
 #: Flink's keyword -> the keywords of other engines for the same type.
@@ -172,10 +172,16 @@ PLAIN: tuple[type[DataType], ...] = (
 YEAR_MONTH = frozenset(resolution.value for resolution in YearMonthResolution)
 DAY_TIME = frozenset(resolution.value for resolution in DayTimeResolution)
 
-#: A token: a symbol, a string, a quoted name, a number or a word. An unclosed literal extends to
-#: the end, as in Flink.
+#: A token: a word, a symbol, a quoted name, a string or a number. An unclosed literal extends to
+#: the end, as in Flink. Words are the most frequent.
 _TOKEN = regex(
-    rf"[<>(),.] | '(?:[^']|'')*(?:'|\Z) | `(?:[^`]|``)*(?:`|\Z) | [0-9]+ | [^{SPACE}<>(),.]+",
+    rf"""
+      [^{SPACE}<>(),.'`0-9][^{SPACE}<>(),.]*
+    | [<>(),.]
+    | `[^`]*(?:``[^`]*)*(?:`|\Z)
+    | '[^']*(?:''[^']*)*(?:'|\Z)
+    | [0-9]+
+    """,
     re.VERBOSE,
 )
 SYMBOLS = frozenset("<>(),.")
@@ -351,7 +357,7 @@ def _is_name(cursor: TypeStringCursor) -> bool:
 def _plain(kind: Callable[..., DataType], most: int) -> Callable[..., DataType]:
     """Return a parser of the parameters of a type that consists of a keyword and numbers."""
     if most:
-        return lambda types, cursor: kind(*types.numbers(cursor, most))
+        return lambda types, cursor: kind(*parse_numbers(cursor, most, types.integer))
     only = kind()
     return lambda types, cursor: only
 

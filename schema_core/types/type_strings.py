@@ -27,6 +27,17 @@ POSTFIX = frozenset({"ARRAY", "MULTISET"})
 BRACKETS = {"(": ")", "<": ">"}
 
 
+def parse_numbers(cursor: C, most: int, integer: Callable[[C], int]) -> list[int]:
+    """Parse up to `most` integers in parentheses, if there are any."""
+    if not cursor.accept("("):
+        return []
+    values = [integer(cursor)]
+    while len(values) < most and cursor.accept(","):
+        values.append(integer(cursor))
+    cursor.expect(")")
+    return values
+
+
 class TypeGrammar(Generic[C, Type, Field]):
     """The type strings of a system: what follows each name, and what the whole denotes."""
 
@@ -80,19 +91,9 @@ class TypeGrammar(Generic[C, Type, Field]):
 
     # --- parameters ----------------------------------------------------------------------------
 
-    def numbers(self, cursor: C, most: int) -> list[int]:
-        """Parse up to `most` integers in parentheses, if there are any."""
-        if not cursor.accept("("):
-            return []
-        values = [self.integer(cursor)]
-        while len(values) < most and cursor.accept(","):
-            values.append(self.integer(cursor))
-        cursor.expect(")")
-        return values
-
     def number(self, cursor: C, default: int) -> int:
         """Parse an integer in parentheses; return the default if there is none."""
-        values = self.numbers(cursor, 1)
+        values = parse_numbers(cursor, 1, self.integer)
         return values[0] if values else default
 
     def time_zone(self, cursor: C) -> str:

@@ -18,7 +18,7 @@ from schema_core.base.text import Span, quote_identifier
 from schema_core.base.tokenizer import Token
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.types import DayTimeResolution, YearMonthResolution
-from schema_core.types.type_strings import TypeGrammar
+from schema_core.types.type_strings import TypeGrammar, parse_numbers
 
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
 Tree: TypeAlias = "str | dict[str, Any]"
@@ -246,7 +246,7 @@ class _SparkTypes(TypeGrammar[_DdlCursor, Tree, dict[str, Any]]):
     def decimal(self, cursor: _DdlCursor) -> Tree:
         """Parse ``DECIMAL(10, 2)``."""
         start = cursor.index - 1
-        precision, scale = [*(self.numbers(cursor, 2) or [10]), 0][:2]
+        precision, scale = [*(parse_numbers(cursor, 2, self.integer) or [10]), 0][:2]
         self.require_most(cursor, start, precision, 38, "DECIMAL precision")
         self.require_most(cursor, start, scale, precision, "DECIMAL scale")
         return f"decimal({precision},{scale})"
