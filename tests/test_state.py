@@ -30,7 +30,7 @@ ALLOWED = {
 ALLOWED_CACHES = {
     "catalog/resolve.py: _member_names": "by class of objects",
     "base/left_deep.py: _names_of": "by class of nodes",
-    "types/base.py: _field_names": "by class of types",
+    "types/base.py: _other_fields": "by class of types",
     "spark/compiler/template.py: template": "by templates, which are literals of the compiler",
     "testing/expression_trees.py: _leaves": "of tests, by the columns of a strategy",
     "testing/expression_trees.py: _root": "of tests, by the columns of a strategy",
