@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schema_core.base.text import escaped, quote_identifier
 from schema_core.schema.columns import UnresolvedComputedColumn
-from schema_core.schema.explain import Cause, name_of
+from schema_core.schema.explanation import Cause, format_name
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -107,7 +107,7 @@ def test_the_explanation_has_a_line_for_every_column(schema: ResolvedSchema) -> 
     heads = [line for line in lines if not line.startswith(("  ", "watermark of"))]
 
     assert heads == [
-        f"{name_of(column.name)} {escaped(column.data_type.as_summary_string())}"
+        f"{format_name(column.name)} {escaped(column.data_type.as_summary_string())}"
         for column in schema.columns
     ]
 

@@ -42,8 +42,7 @@ ABOVE_SCHEMAS = {
     "schema_core.environment",
     "schema_core.formats",
     "schema_core.query",
-    "schema_core.schema.explain",
-    "schema_core.schema.rendering",
+    "schema_core.report",
     "schema_core.spark",
 }
 #: What only a job needs: connectors declare options, formats and metadata without it.

@@ -80,6 +80,23 @@ OWN: dict[str, dict[str, str]] = {
 HIGHER: dict[str, str] = {
     "encode_table": "schema_core.properties.catalog_tables:encode",
     "decode_table": "schema_core.properties.catalog_tables:decode",
+    "explain": "schema_core.report.explain:explain",
+    "print_explanation": "schema_core.report.explain:print_explanation",
+    "draw_explanation": "schema_core.report.schemas:draw_explanation",
+    "explanation_html": "schema_core.report.schemas:explanation_html",
+    "schema_html": "schema_core.report.schemas:schema_html",
+    "schema_page": "schema_core.report.schemas:schema_page",
+    "unresolved_schema_html": "schema_core.report.schemas:unresolved_schema_html",
+    "row_type_html": "schema_core.report.schemas:row_type_html",
+    "result_html": "schema_core.report.schemas:result_html",
+    "lineage": "schema_core.report.lineage:find_lineage",
+    "draw_lineage": "schema_core.report.lineage:draw_lineage",
+    "lineage_html": "schema_core.report.lineage:lineage_html",
+    "lineage_page": "schema_core.report.lineage:lineage_page",
+    "changes_html": "schema_core.report.changes:changes_html",
+    "changes_page": "schema_core.report.changes:changes_page",
+    "plan_html": "schema_core.report.changes:plan_html",
+    "plan_page": "schema_core.report.changes:plan_page",
 }
 
 #: Hint for an entry point that cannot be loaded, for example after a class was renamed.

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any, Self
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
-from schema_core.report.markup import code, items, table
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (
@@ -199,30 +199,12 @@ class TableResult:
         Rows of a query or of a job are not fetched: they may be read only once, or not have been
         computed. Their schema is shown instead, with the kind of the result and the job's status.
         """
-        if self.job is None and isinstance(self.rows, list | tuple):
-            return _rows_html(self)
-        job = () if self.job is None else (f"job {self.job.get_job_id()}", self.job.run.status.name)
-        facts = (f"result: {self.kind.value}", ": ".join(job))
-        return f"{self.schema._repr_html_()}{items(code(fact) for fact in facts if fact)}"
+        return str(load_higher("result_html")(self))
 
-
-#: Maximum number of rows that a notebook shows.
-MAX_HTML_ROWS = 100
-
-
-def _rows_html(result: TableResult) -> str:
-    """Return the first rows of a result, which are in memory."""
-    names, widths = result.schema.get_column_names(), _column_widths(result)
-    held = list(result.rows)
-    rows = [
-        [
-            "<i>NULL</i>" if (cell := _text(one)) is None else code(_cut(cell, width))
-            for one, width in zip(row, widths, strict=True)
-        ]
-        for row in held[:MAX_HTML_ROWS]
-    ]
-    more = len(held) - len(rows)
-    return table(names, rows) + items([f"{more:,} more rows"] if more else [])
+    def cut_rows(self, rows: Iterable[tuple[Any, ...]]) -> list[list[str | None]]:
+        """Return rows as strings that are cut as `print` cuts them, None for NULL."""
+        widths = _column_widths(self)
+        return [[*map(_cut_cell, map(_text, row), widths)] for row in rows]
 
 
 #: DDL that went well.

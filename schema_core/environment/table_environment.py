@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from schema_core.base.arguments import require_instance, require_sequence, validate_arguments
 from schema_core.base.paths import ObjectIdentifier, parse_path
+from schema_core.base.plugins import load_higher
 from schema_core.base.text import is_blank, quote_identifier
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.changes.table_changes import TableChange
@@ -21,7 +22,7 @@ from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.jobs.recovery import Recovery, list_identifiers, recover_tables
-from schema_core.environment.lineage import Lineage, lineage
+from schema_core.environment.lineage import Lineage
 from schema_core.environment.modules import (
     FunctionArgument,
     ModuleEntry,
@@ -712,7 +713,8 @@ class TableEnvironment:
         listed = paths or tuple(
             map(quote_identifier, [*self.list_tables(), *self.list_temporary_tables()])
         )
-        return lineage(self._session, map(self._identifier, listed))
+        found: Lineage = load_higher("lineage")(self._session, map(self._identifier, listed))
+        return found
 
     def list_hidden(self) -> list[str]:
         """Return a sorted list of sentences, one for each object that a temporary one hides."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_sequence
+from schema_core.base.plugins import load_higher
 from schema_core.catalog.changes.normal_forms import as_table, normalized, steps_of
 from schema_core.catalog.changes.table_changes import (
     PARTS,
@@ -39,7 +40,6 @@ from schema_core.catalog.changes.table_changes import (
 )
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.errors import SchemaError
-from schema_core.migration.rendering import changes_html, changes_page
 from schema_core.schema.columns import (
     Column,
     ComputedColumn,
@@ -101,10 +101,11 @@ class TableChanges(tuple[TableChange, ...]):  # noqa: SLOT001 - Python refuses t
         """
         require_instance(title, str, "the title")
         renames = {path[0]: name for path, name in _renames_back(self).items() if len(path) == 1}
-        return changes_page(self, self.before, apply(self, self.before), renames, title)
+        after = apply(self, self.before)
+        return str(load_higher("changes_page")(self, self.before, after, renames, title))
 
     def _repr_html_(self) -> str:
-        return changes_html(self)
+        return str(load_higher("changes_html")(self))
 
 
 def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None) -> TableChanges:

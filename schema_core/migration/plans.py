@@ -15,6 +15,7 @@ from typing import Any, Final
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
+from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask, masked_value
 from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
@@ -45,7 +46,6 @@ from schema_core.migration.ordering import (
     renamed_columns,
     with_renames_apart,
 )
-from schema_core.migration.rendering import plan_html, plan_page, risk_text
 from schema_core.migration.rewrites import (
     beside,
     create_statements,
@@ -99,6 +99,13 @@ class PlanStep:
     undo: tuple[str, ...] | None = ()
     rewrites: bool = False
     rows: int | None = None
+
+    def format_risks(self) -> list[str]:
+        """Return each risk in one line."""
+        return [
+            f"{join_names(risk.path) or 'the table'}: {risk.reason} [{risk.kind}]"
+            for risk in self.risks
+        ]
 
     def rewritten_rows(self) -> str | None:
         """Return which rows the step writes again, None if it writes none."""
@@ -192,17 +199,18 @@ class MigrationPlan:
         A plan does not record which columns are renamed: the page shows a renamed column as dropped
         and added, next to the statement that renames it.
         """
-        return plan_page(self, decode_table(self.old), decode_table(self.new))
+        old, new = decode_table(self.old), decode_table(self.new)
+        return str(load_higher("plan_page")(self, old, new))
 
     def _repr_html_(self) -> str:
-        return plan_html(self)
+        return str(load_higher("plan_html")(self))
 
     def __str__(self) -> str:
         lines = [self.headline()]
         for number, step in enumerate(self.steps, 1):
             shown = [text.replace("\n", "\n     ") for text in step.statements or ("no statement",)]
             lines += [f"  {number}. {shown[0]}", *(f"     {text}" for text in shown[1:])]
-            lines += [f"     at risk: {escaped(risk_text(risk))}" for risk in step.risks]
+            lines += [f"     at risk: {escaped(risk)}" for risk in step.format_risks()]
             lines += [f"     undo: {line}" for line in step.undo or ()]
             if step.undo is None:
                 lines.append("     cannot be undone")

@@ -27,7 +27,6 @@ from schema_core.query.relation import (
     WindowTable,
     With,
 )
-from schema_core.schema.explain import operands
 
 
 class Origin(NamedTuple):
@@ -179,7 +178,7 @@ def _read(expression: Typed, scope: _Scope, default: Mapping[str, Origins] = _NO
             case typed.Access(value=value):
                 waiting.append(value)
             case typed.FunctionCall() as call:
-                waiting += reversed(tuple(operands(call)))
+                waiting += reversed(tuple(typed.operands(call)))
             case typed.Select(rows=rows):
                 found |= dict.fromkeys(_merged(_origins(cast("Relation", rows), scope)))
             case _:

@@ -1,1 +1,1 @@
-"""Diagrams and pages of HTML."""
+"""Explanations, lineage, diagrams and pages of HTML. Lower layers call it by `base.plugins`."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import load_higher
 from schema_core.errors import SchemaError
 from schema_core.schema.columns import (
     AnyColumn,
@@ -24,10 +25,8 @@ from schema_core.schema.columns import (
     format_members,
     plain,
 )
+from schema_core.schema.explanation import Explanation
 from schema_core.types import DataType, RowField, RowType
-
-if TYPE_CHECKING:
-    from schema_core.schema.explain import Explanation
 
 __all__ = [
     "AnyColumn",
@@ -203,9 +202,8 @@ class ResolvedSchema:
         >>> explanation.column("b").leaves
         ('a',)
         """
-        from schema_core.schema.explain import explain
-
-        return explain(self)
+        explanation: Explanation = load_higher("explain")(self)
+        return explanation
 
     def to_html(self, title: str = "Schema") -> str:
         """Return a self-contained HTML page: columns, keys, watermarks, and a lineage diagram.
@@ -218,14 +216,10 @@ class ResolvedSchema:
         >>> page.startswith("<!DOCTYPE html>"), "<h1>orders</h1>" in page
         (True, True)
         """
-        from schema_core.schema.rendering import schema_page
-
-        return schema_page(self, require_instance(title, str, "the title"))
+        return str(load_higher("schema_page")(self, require_instance(title, str, "the title")))
 
     def _repr_html_(self) -> str:
-        from schema_core.schema.rendering import resolved_html
-
-        return resolved_html(self)
+        return str(load_higher("schema_html")(self))
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)

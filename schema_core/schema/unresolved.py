@@ -24,7 +24,7 @@ from typing import (
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.plugins import DDL, find, list_entries
+from schema_core.base.plugins import DDL, find, list_entries, load_higher
 from schema_core.base.text import is_blank, show
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 from schema_core.expressions.fluent import Expression
@@ -574,9 +574,7 @@ class Schema(_Hashed):
         return self.immutable_columns
 
     def _repr_html_(self) -> str:
-        from schema_core.schema.rendering import written_html
-
-        return written_html(self)
+        return str(load_higher("unresolved_schema_html")(self))
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)

@@ -7,9 +7,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Self, overload
 
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.plugins import load_higher
 from schema_core.base.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, similar
-from schema_core.report.markup import code, table, text
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
 
@@ -251,11 +251,7 @@ class RowType(ComposedType):
 
     def _repr_html_(self) -> str:
         """Return the fields as an escaped HTML table for notebooks."""
-        rows = [
-            (code(one.name), code(one.data_type.as_summary_string()), text(one.description or ""))
-            for one in self.fields
-        ]
-        return table(("field", "type", "comment"), rows, self.keyword)
+        return str(load_higher("row_type_html")(self))
 
     # --- PyFlink's methods ---------------------------------------------------------------------
 

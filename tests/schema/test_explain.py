@@ -9,7 +9,7 @@ from schema_core.environment.operations.dispatch import run
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.mappings.dialects.api import from_ddl
-from schema_core.schema.explain import Cause, ColumnExplanation, Explanation, Read
+from schema_core.schema.explanation import Cause, ColumnExplanation, Explanation, Read
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SchemaBuilder

@@ -21,9 +21,9 @@ from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.errors import SchemaCoreError
 from schema_core.migration.differences import diff, likely_renames
-from schema_core.migration.rendering import side_by_side
+from schema_core.report.changes import side_by_side
 from schema_core.report.markup import section
-from schema_core.schema.rendering import schema_parts
+from schema_core.report.schemas import schema_parts
 
 #: The version of the output in JSON.
 VERSION = 1

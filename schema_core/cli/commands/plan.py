@@ -22,8 +22,8 @@ from schema_core.cli.findings import FindingReport, Level, Output, ReportedFindi
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import plans as migration_plans
 from schema_core.migration.plans import MigrationPlan
-from schema_core.migration.rendering import plan_html, side_by_side
 from schema_core.migration.targets import TARGETS
+from schema_core.report.changes import plan_html, side_by_side
 from schema_core.report.markup import scrolled, section
 
 #: The version of the output in JSON.

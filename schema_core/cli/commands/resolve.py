@@ -100,11 +100,11 @@ def resolve(
     with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
         findings = findings_of(file, check(session, text, describe_to(form, found)))
         if output is Output.HTML:
-            from schema_core.environment.lineage import lineage
+            from schema_core.report.lineage import find_lineage, lineage_parts
 
             try:
                 left = (path for path in found if session.tables.find(path) is not None)
-                parts = lineage(session, left).to_html_parts()
+                parts = lineage_parts(find_lineage(session, left))
             except SchemaCoreError as error:
                 findings += diagnostic_findings(file, error.diagnostics, Level.WARNING)
     report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)

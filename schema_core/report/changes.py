@@ -11,11 +11,10 @@ from schema_core.base.text import quote_identifier
 from schema_core.catalog.changes.table_changes import PARTS, describe
 from schema_core.catalog.objects import CatalogTable
 from schema_core.report.markup import code, items, lines, mark, page, scrolled, table, text
-from schema_core.schema.rendering import written_column
+from schema_core.report.schemas import column_html
 
 if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import TableChange
-    from schema_core.mappings.stores import TypeFinding
     from schema_core.migration.plans import MigrationPlan, PlanStep
 
 
@@ -42,15 +41,10 @@ def _step(step: PlanStep) -> tuple[str, ...]:
     return (
         "<br>".join(map(lines, step.statements)),
         "<br>".join(map(code, step.changes)),
-        "<br>".join(text(risk_text(risk)) for risk in step.risks),
+        "<br>".join(map(text, step.format_risks())),
         "cannot be undone" if step.undo is None else "<br>".join(map(lines, step.undo)),
         text(step.rewritten_rows() or ""),
     )
-
-
-def risk_text(found: TypeFinding) -> str:
-    """Return a risk of a step in one line."""
-    return f"{join_names(found.path) or 'the table'}: {found.reason} [{found.kind}]"
 
 
 # --- before and after ----------------------------------------------------------------------------
@@ -98,7 +92,7 @@ def _columns(
     before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the columns in their new order; each dropped one follows its predecessor."""
-    old = {column.name: written_column(column) for column in before.schema.columns}
+    old = {column.name: column_html(column) for column in before.schema.columns}
     pairs = {renames.get(column.name, column.name): column for column in after.schema.columns}
     names = list(pairs)
     for place, name in enumerate(old):
@@ -107,7 +101,7 @@ def _columns(
             names.insert(names.index(previous) + 1 if previous is not None else 0, name)
     for name in names:
         column = pairs.get(name)
-        new = "" if column is None else written_column(column)
+        new = "" if column is None else column_html(column)
         is_renamed = name in old and column is not None and column.name != name
         kind = mark("renamed") if is_renamed else _difference(old.get(name, ""), new)
         yield kind, old.get(name, ""), new

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.text import escaped, quote_identifier, quote_string
+from schema_core.base.text import escaped
 from schema_core.expressions.signatures import describe_nullability, describe_result
 from schema_core.expressions.typed import (
     Access,
@@ -17,6 +15,7 @@ from schema_core.expressions.typed import (
     Ref,
     Select,
     Typed,
+    operands,
 )
 from schema_core.schema.columns import (
     AnyColumn,
@@ -26,12 +25,20 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     plain,
 )
-from schema_core.schema.rendering import diagram, explanation_html
+from schema_core.schema.explanation import (
+    Cause,
+    ColumnExplanation,
+    Explanation,
+    Read,
+    Reason,
+    Step,
+    WatermarkExplanation,
+    format_name,
+)
 from schema_core.schema.rules import KIND_NAMES
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Over
     from schema_core.schema.columns import (
         ResolvedExpression,
         UnresolvedMetadataColumn,
@@ -40,168 +47,21 @@ if TYPE_CHECKING:
     )
     from schema_core.schema.resolved import ResolvedSchema
 
-#: Limits of the text form: argument types of a step, inner steps, characters of an expression.
-MAX_TYPES, MAX_STEPS, MAX_PART = 5, 10, 60
-
-
-class Cause(Enum):
-    """The origin of a column's type, or of a part of it."""
-
-    DECLARED = "declared"
-    LOOKED_UP = "looked up"
-    INFERRED = "inferred"
-    PROMOTED = "promoted"
-    MARKED = "marked"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A cause and its description."""
-
-    cause: Cause
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.cause.value}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Read:
-    """A column, or a field within it, that an expression reads."""
-
-    column: str
-    fields: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return ".".join(name_of(field) for field in (self.column, *self.fields))
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One call within an expression: its argument types, its result type, and the typing rule.
-
-    `text` is the source text of the call (truncated), empty if it has none; `nullability` is None
-    if the rule includes it; `implicit` marks an implicit cast.
-    """
-
-    text: str
-    function: str
-    takes: tuple[DataType, ...]
-    gives: DataType
-    rule: str
-    nullability: str | None
-    implicit: bool = False
-
-    def __str__(self) -> str:
-        types = [take.as_summary_string() for take in self.takes[:MAX_TYPES]]
-        more = ["..."] if len(self.takes) > MAX_TYPES else []
-        given = f" of {', '.join([*types, *more])}" if types else ""
-        null = "" if self.nullability is None else f"; NULL {self.nullability}"
-        by = ", put in by SQL" if self.implicit else ""
-        return f"{self.function}{given} gives {self.rule}{null}{by}"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnExplanation:
-    """The origin of a column's type, and its lineage.
-
-    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` are the direct inputs of its
-    expression, `leaves` the stored columns they are computed from; the leaf of a stored column is
-    the column itself. `missing` are unknown names, which occur only in schemas that were built
-    without a resolver. `steps` are the calls of the expression, innermost first.
-    """
-
-    name: str
-    kind: str
-    data_type: DataType
-    reasons: tuple[Reason, ...]
-    expression: str | None = None
-    metadata_key: str | None = None
-    reads: tuple[Read, ...] = ()
-    leaves: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
-
-    def is_promoted(self) -> bool:
-        """Whether a primary key makes the column NOT NULL."""
-        return any(reason.cause is Cause.PROMOTED for reason in self.reasons)
-
-    def how(self) -> str:
-        """Return the kind of the column with its expression or metadata key."""
-        if self.expression is not None:
-            return f"{self.kind} AS {self.expression}"
-        source = "" if self.metadata_key is None else f" FROM {quote_string(self.metadata_key)}"
-        return f"{self.kind}{source}"
-
-
-@dataclass(frozen=True, slots=True)
-class WatermarkExplanation:
-    """The lineage of a watermark, which includes its own column."""
-
-    column: str
-    expression: str
-    data_type: DataType
-    reads: tuple[Read, ...] = ()
-    leaves: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The explanation of all columns and watermarks of a schema.
-
-    >>> from schema_core import Schema, SchemaResolver
-    >>> schema = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
-    >>> print(SchemaResolver().resolve(schema).explain())
-    `a` INT
-      physical
-      declared: INT
-    `b` INT
-      computed AS a + 1
-      inferred: + of INT, INT NOT NULL gives the datetime or interval type, \
-the decimal by its formula, or the wider type; NULL if any argument is nullable
-      reads: `a`
-      comes from: `a`
-    """
-
-    columns: tuple[ColumnExplanation, ...]
-    watermarks: tuple[WatermarkExplanation, ...] = ()
-    primary_key: tuple[str, ...] = ()
-
-    def column(self, name: str) -> ColumnExplanation | None:
-        """Return the column of a case-sensitive name, or None."""
-        return next((column for column in self.columns if column.name == name), None)
-
-    def to_mermaid(self) -> str:
-        """Return the lineage as a Mermaid flowchart, with all names escaped."""
-        return diagram(self).to_mermaid()
-
-    def to_svg(self) -> str:
-        """Return the lineage as an SVG image: each column is right of those that it reads.
-
-        The image is the same for the same schema, has no links, and is dark where the reader's
-        system is. Labels are cut after 48 characters; their titles have the whole text.
-        """
-        return diagram(self).to_svg()
-
-    def __str__(self) -> str:
-        return "\n".join((*map(_column_text, self.columns), *map(_watermark_text, self.watermarks)))
-
-    def _repr_html_(self) -> str:
-        return explanation_html(self)
+#: Limits of the text form: inner steps, characters of an expression.
+MAX_STEPS, MAX_PART = 10, 60
 
 
 # --- text form ----------------------------------------------------------------------------------
 
 
-def name_of(name: str) -> str:
-    """Return a quoted name with invisible characters escaped."""
-    return escaped(quote_identifier(name))
+def print_explanation(explanation: Explanation) -> str:
+    """Return an explanation as lines of text."""
+    columns, watermarks = explanation.columns, explanation.watermarks
+    return "\n".join((*map(_column_text, columns), *map(_watermark_text, watermarks)))
 
 
 def _column_text(column: ColumnExplanation) -> str:
-    head = f"{name_of(column.name)} {escaped(column.data_type.as_summary_string())}"
+    head = f"{format_name(column.name)} {escaped(column.data_type.as_summary_string())}"
     lines = [head, f"  {escaped(column.how())}"]
     lines += [f"  {escaped(str(reason))}" for reason in column.reasons]
     lines += _within(column.steps[:-1])
@@ -222,15 +82,15 @@ def _within(steps: Sequence[Step]) -> Iterator[str]:
 
 def _watermark_text(watermark: WatermarkExplanation) -> str:
     type_ = watermark.data_type.as_summary_string()
-    head = f"watermark of {name_of(watermark.column)} {type_}"
+    head = f"watermark of {format_name(watermark.column)} {type_}"
     return "\n".join((head, f"  AS {escaped(watermark.expression)}", *_descent(watermark)))
 
 
 def _descent(one: ColumnExplanation | WatermarkExplanation) -> Iterator[str]:
     yield f"  reads: {', '.join(map(str, one.reads)) or 'nothing'}"
-    yield f"  comes from: {', '.join(map(name_of, one.leaves)) or 'no column'}"
+    yield f"  comes from: {', '.join(map(format_name, one.leaves)) or 'no column'}"
     if one.missing:
-        yield f"  missing: {', '.join(map(name_of, one.missing))}"
+        yield f"  missing: {', '.join(map(format_name, one.missing))}"
 
 
 def explain(schema: ResolvedSchema) -> Explanation:
@@ -332,25 +192,6 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
     return tuple(found)
 
 
-def operands(apply: FunctionCall) -> Iterator[Typed]:
-    """Yield the operands of a call, including those of FILTER and OVER."""
-    yield from apply.arguments
-    if apply.filter is not None:
-        yield apply.filter
-    if apply.over is not None:
-        yield from _of_window(apply.over)
-
-
-def _of_window(over: Over) -> Iterator[Typed]:
-    yield from over.partition_by
-    yield from (key.value for key in over.order_by)
-    if over.frame is not None:
-        bounds = (over.frame.lower, over.frame.upper)
-        yield from (
-            bound.distance for bound in bounds if bound is not None and bound.distance is not None
-        )
-
-
 # --- reasons -------------------------------------------------------------------------------------
 
 
@@ -414,17 +255,17 @@ def _key_of(name: str, schema: ResolvedSchema) -> str:
     key = schema.primary_key
     if key is None or name not in key.columns:
         return "a primary key that was removed"
-    return f"the primary key {name_of(key.name)}"
+    return f"the primary key {format_name(key.name)}"
 
 
 def _inferred(typed: Typed) -> str:
     """Return the rule that determines the type of an expression."""
     match typed:
         case Ref(name=name):
-            return f"the type of {name_of(name)}"
+            return f"the type of {format_name(name)}"
         case Access(value=value, name=name):
             because = ", NULL where the row may be" if value.type.is_nullable else ""
-            return f"the field {name_of(name)} of {value.type.as_summary_string()}{because}"
+            return f"the field {format_name(name)} of {value.type.as_summary_string()}{because}"
         case Constant(literal=literal):
             return f"the literal {getattr(literal, 'text', None) or 'of an interval'}"
         case Select():

@@ -1,4 +1,4 @@
-"""Schemas and their explanations as HTML tables for notebooks, and as diagrams."""
+"""Types, schemas, explanations and results as HTML for notebooks and pages, and as diagrams."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ from schema_core.schema.columns import (
 from schema_core.types import DataType, MapType, RowType, StructuredType
 
 if TYPE_CHECKING:
-    from schema_core.schema.explain import ColumnExplanation, Explanation, WatermarkExplanation
+    from schema_core.environment.result import TableResult
+    from schema_core.schema.explanation import (
+        ColumnExplanation,
+        Explanation,
+        WatermarkExplanation,
+    )
     from schema_core.schema.resolved import ResolvedSchema
     from schema_core.schema.unresolved import Schema
 
 
-def written_html(schema: Schema) -> str:
+def unresolved_schema_html(schema: Schema) -> str:
     """Return an unresolved schema as HTML: a table of columns, and a list of the other parts."""
     rows = [
         (code(column.name), *_written(column), text(column.comment or ""))
@@ -46,7 +51,7 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
             assert_never(column)
 
 
-def resolved_html(schema: ResolvedSchema) -> str:
+def schema_html(schema: ResolvedSchema) -> str:
     """Return a resolved schema as HTML: a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_resolved(column, column.name in key) for column in schema.columns]
@@ -84,10 +89,10 @@ def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
     for column, explained in zip(schema.columns, explanation.columns, strict=True):
         name, _, in_key, how, comment = _resolved(column, column.name in key)
         reads = _descent(explained) if explained.expression is not None else ("", "")
-        rows.append((name, folded(column.data_type), in_key, how, *reads, comment))
+        rows.append((name, type_html(column.data_type), in_key, how, *reads, comment))
     yield scrolled(table(PAGE_HEADS, rows))
     yield _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
-    drawn = diagram(explanation)
+    drawn = draw_explanation(explanation)
     if drawn.arrows:
         yield "<h2>Lineage</h2>"
         yield scrolled(drawn.to_svg())
@@ -102,11 +107,11 @@ def schema_page(schema: ResolvedSchema, title: str) -> str:
 MAX_SUMMARY = 60
 
 
-def folded(type_: DataType) -> str:
+def type_html(type_: DataType) -> str:
     """Return a type as HTML; one with fields is folded, its children are below it.
 
     >>> from schema_core.types import DataTypes
-    >>> folded(DataTypes.INT()), folded(DataTypes.of("ARRAY<ROW<a INT>>")).count("<details>")
+    >>> type_html(DataTypes.INT()), type_html(DataTypes.of("ARRAY<ROW<a INT>>")).count("<details>")
     ('<code>INT</code>', 2)
     """
     whole = type_.as_summary_string()
@@ -115,7 +120,7 @@ def folded(type_: DataType) -> str:
     short = whole if len(whole) <= MAX_SUMMARY else f"{whole[: MAX_SUMMARY - 3]}..."
     names = _child_names(type_)
     children = zip(names, type_.children(), strict=True)
-    return details(code(short), items(f"{code(name)} {folded(one)}" for name, one in children))
+    return details(code(short), items(f"{code(name)} {type_html(one)}" for name, one in children))
 
 
 def _child_names(type_: DataType) -> list[str]:
@@ -128,11 +133,11 @@ def _child_names(type_: DataType) -> list[str]:
             return ["element"] * len(type_.children())
 
 
-def written_column(column: UnresolvedColumn) -> str:
+def column_html(column: UnresolvedColumn) -> str:
     """Return an unresolved column in one cell: name, type, clause and comment."""
     _, how = parts = _written(column)
     type_ = getattr(column, "data_type", None)
-    shown = folded(type_) if isinstance(type_, DataType) else parts[0]
+    shown = type_html(type_) if isinstance(type_, DataType) else parts[0]
     found = (code(column.name), shown, how, text(column.comment or ""))
     return " ".join(one for one in found if one)
 
@@ -167,7 +172,7 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
     return reads, "<br>".join(map(code, one.leaves))
 
 
-def diagram(explanation: Explanation) -> Diagram:
+def draw_explanation(explanation: Explanation) -> Diagram:
     """Return a diagram with an arrow from each column to those that read it."""
     columns, watermarks = explanation.columns, explanation.watermarks
     promoted = [column.name for column in columns if column.is_promoted()]
@@ -203,3 +208,33 @@ def _reads(
     for name in dict.fromkeys(read.column for read in one.reads):
         if name in ids:
             yield Arrow(ids[name], target)
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def row_type_html(row: RowType) -> str:
+    """Return the fields of a row type as an HTML table."""
+    rows = [
+        (code(field.name), code(field.data_type.as_summary_string()), text(field.description or ""))
+        for field in row.fields
+    ]
+    return table(("field", "type", "comment"), rows, row.keyword)
+
+
+#: Maximum number of rows that a notebook shows.
+MAX_HTML_ROWS = 100
+
+
+def result_html(result: TableResult) -> str:
+    """Return rows that are held in memory, or the schema and the state of the result."""
+    job = result.job
+    if job is None and isinstance(result.rows, list | tuple):
+        cells = result.cut_rows(result.rows[:MAX_HTML_ROWS])
+        rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]
+        more = len(result.rows) - len(rows)
+        heads = result.schema.get_column_names()
+        return table(heads, rows) + items([f"{more:,} more rows"] if more else [])
+    state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
+    facts = (f"result: {result.kind.value}", ": ".join(state))
+    return schema_html(result.schema) + items(code(fact) for fact in facts if fact)

@@ -1,0 +1,107 @@
+"""Which columns of tables and views are computed from which, as diagrams and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schema_core.base.paths import ObjectIdentifier, format_path, join_names
+from schema_core.catalog.objects import (
+    ResolvedCatalogMaterializedTable,
+    ResolvedCatalogView,
+    TableKind,
+)
+from schema_core.environment.lineage import Lineage, TableLineage
+from schema_core.environment.session import Session
+from schema_core.environment.views import conformed
+from schema_core.query.origins import Origin, column_origins
+from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
+from schema_core.report.markup import code, page, scrolled
+from schema_core.report.markup import table as html_table
+from schema_core.report.schemas import type_html
+from schema_core.schema.rules import KIND_NAMES
+from schema_core.sql.parser import parse_query
+
+
+def find_lineage(session: Session, identifiers: Iterable[ObjectIdentifier]) -> Lineage:
+    """Return the lineage of tables and views, and of all that they read.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        SchemaCoreError: for a view whose query does not fit what it reads any more.
+    """
+    found: dict[ObjectIdentifier, TableLineage] = {}
+    waiting = list(identifiers)[::-1]
+    with session.views_kept():
+        while waiting:
+            identifier = waiting.pop()
+            if identifier not in found:
+                one = found[identifier] = _lineage_of(session, identifier)
+                waiting += [read.table for origins in one.reads for read in origins][::-1]
+    return Lineage(tuple(found.values()))
+
+
+def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
+    table = session.get_table(identifier).table
+    schema = table.resolved_schema
+    if isinstance(table, ResolvedCatalogView):
+        reads = column_origins(session.query_of(identifier, table))
+    elif isinstance(table, ResolvedCatalogMaterializedTable):
+        text = table.expanded_query
+        reads = column_origins(conformed(session.query(parse_query(text), text), schema))
+    else:
+        explained = schema.explain().columns
+        reads = [
+            tuple(dict.fromkeys(Origin(identifier, read.column) for read in one.reads))
+            for one in explained
+        ]
+    return TableLineage(identifier, table.get_table_kind(), schema, tuple(reads))
+
+
+def draw_lineage(lineage: Lineage) -> Diagram:
+    """Return a diagram in which each table and view is a group."""
+    ids: dict[Origin, str] = {}
+    nodes: list[DiagramNode] = []
+    for table in lineage.tables:
+        for column in table.schema.columns:
+            kind = KIND_NAMES[type(column)] if table.kind is TableKind.TABLE else "computed"
+            text = f"{column.name} {column.data_type.as_summary_string()}"
+            node = DiagramNode(f"c{len(nodes)}", kind, text, table.identifier.object_name)
+            nodes.append(node)
+            ids[Origin(table.identifier, column.name)] = node.id
+    arrows = [
+        Arrow(ids[origin], ids[Origin(table.identifier, column.name)])
+        for table in lineage.tables
+        for column, origins in zip(table.schema.columns, table.reads, strict=True)
+        for origin in origins
+        if origin in ids
+    ]
+    return Diagram(nodes, arrows)
+
+
+def lineage_parts(lineage: Lineage) -> tuple[str, ...]:
+    """Return the parts of a page: the diagram, and each table."""
+    return scrolled(draw_lineage(lineage).to_svg()), *map(_table_html, lineage.tables)
+
+
+def lineage_page(lineage: Lineage, title: str) -> str:
+    """Return lineage as a self-contained HTML page."""
+    return page(title, *lineage_parts(lineage))
+
+
+def lineage_html(lineage: Lineage) -> str:
+    """Return lineage as HTML tables."""
+    return "\n".join(map(_table_html, lineage.tables))
+
+
+def _table_html(one: TableLineage) -> str:
+    rows = [
+        (
+            code(column.name),
+            type_html(column.data_type),
+            code(column.explain_extras()),
+            "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins),
+        )
+        for column, origins in zip(one.schema.columns, one.reads, strict=True)
+    ]
+    caption = f"{format_path(one.identifier)} ({one.kind.value})"
+    return scrolled(html_table(("column", "type", "how", "reads"), rows, caption))
