@@ -21,6 +21,22 @@ MONTHS = (
     "October", "November", "December",
 )  # fmt: skip
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+ERAS = ("BC", "AD")
+HALVES = ("AM", "PM")
+
+#: Letters of time zones in java.time, which a timestamp does not have.
+ZONES = "xXZzVO"
+
+
+def name_of(name: str, count: int) -> str:
+    """Return a name of java.time as three letters, in full (4), or as one letter (5)."""
+    return name[: {4: None, 5: 1}.get(count, 3)]
+
+
+def era_names(count: int) -> tuple[str, str]:
+    """Return the names of the eras in java.time."""
+    return {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ERAS)
+
 
 #: Letter of a java.time pattern -> how often it may be repeated (DateTimeFormatterBuilder).
 TIME_LETTERS: Mapping[str, range | tuple[int, ...]] = {

@@ -14,7 +14,7 @@ from schema_core.base.extras import needs
 from schema_core.base.lazy_regex import regex
 from schema_core.mappings.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.registry import UDFS, Udf
 from schema_core.spark.session.api_mode import is_connect, java_class
 

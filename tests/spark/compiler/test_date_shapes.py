@@ -1,4 +1,4 @@
-"""Date patterns as one regular expression find the fields of the parser by parts, or none."""
+"""Fields of strings by date patterns: what is formatted is parsed, and what Java parses besides."""
 
 from __future__ import annotations
 
@@ -7,78 +7,89 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schema_core.expressions.date_patterns import Part
-from schema_core.spark.compiler.udfs import java_dates, zones
+from schema_core.spark.compiler.udfs import UdfError, java_dates, zones
 from schema_core.spark.compiler.udfs.date_shapes import simple_fields, time_fields
 
-PATTERNS = (
-    "dd/MMM/yyyy:HH:mm:ss", "d MMM yy", "EEE, d MMMM yyyy h:mm a", "yyyyMMddHHmm", "K:mm a", "kk",
-    "M/d/yy", "dMMM", "DDD yyyy", "yyyy-MM-dd'T'HH:mm:ss.SSS", "uuuu-LL", "MMM'x'", "yyyy MMM", "",
-)  # fmt: skip
-#: Patterns that only one of the languages reads by a regular expression.
-SIMPLE_PATTERNS = (*PATTERNS, "HH:mm:ss Z", "HH:mmXXX'h'", "HHzz")
-#: Patterns of SimpleDateFormat that are always parsed part by part.
-LENIENT = frozenset({"", "DDD yyyy", "uuuu-LL", "MMM'x'"})
-#: Texts of names by their letters and of numbers, some of which only a lenient parser accepts.
-NAMES = {
-    **dict.fromkeys("ML", ("Jan", "January", "May", "Mar", "March", "feb", "DEC", "Mai")),
-    "E": ("Sunday", "Sun", "Tue", "Tuesday", "wed", "Fr"),
-    "a": ("AM", "PM", "PM", "am", "A"),
-}
-ODD = (" 7", "-7", "+7", "1", "012", "12345678901", "24", "12", "\u0663", "1\u0663", "", "29.")
-
-
-def written(chance: random.Random, parts: tuple[Part, ...]) -> str:
-    """Return a string of about a pattern."""
-    texts = []
-    for part in parts:
-        if part.letter == "'":
-            texts.append(part.text)
-        elif part.letter in "Ea" or (part.letter in "ML" and part.count > 2):
-            texts.append(chance.choice(NAMES[part.letter]))
-        elif part.letter in "zZX":
-            texts.append(chance.choice(("+0130", "-01:30", "+1", "GMT", "Z", "+02000")))
-        else:
-            number = f"{chance.randrange(2400 if part.count > 3 else 60):0{part.count}}"
-            texts.append(chance.choice([number] * 9 + [chance.choice(ODD)]))
-    text = "".join(texts)
-    place = chance.randrange(len(text) + 1)
-    return chance.choice([text] * 5 + [text[:place] + text[place + 1 :], f"{text} ", f"{text}1"])
-
-
-@pytest.mark.parametrize("pattern", SIMPLE_PATTERNS)
-def test_fields_of_simple_date_format(pattern: str) -> None:
-    chance = random.Random(pattern)
-    parts = java_dates.SIMPLE.parts(pattern)
-    found = 0
-
-    for text in (written(chance, parts) for _ in range(400)):
-        fields = simple_fields(text, pattern)
-        if fields is not None:
-            found += 1
-            parsed = java_dates.SIMPLE.parse(text, parts).found
-            assert [*fields.items()] == [*parsed.items()], text  # later fields take precedence
-
-    assert bool(found) == (pattern not in LENIENT)
+#: Patterns by which a datetime is found again, up to the smallest unit.
+PATTERNS = {
+    "dd/MMM/yyyy:HH:mm:ss": 1, "yyyyMMddHHmmss": 1, "EEE, d MMMM yyyy h:mm a": 60,
+    "G yyyy MM dd K:mm a": 60, "D yyyy HHmm": 60, "yyyy-MM-dd'T'HH:mm:ss.SSS": 1,
+    "MMM'x' dd yyyy kk": 3600, "yyyy MM MMM LL dd": 86_400,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_fields_of_java_time(pattern: str) -> None:
+def test_a_formatted_datetime_is_parsed(pattern: str) -> None:
     chance = random.Random(pattern)
-    parts = java_dates.TIME.parts(pattern)
-    found = 0
+    unit = PATTERNS[pattern]
 
-    for text in (written(chance, parts) for _ in range(400)):
-        try:
-            parser = java_dates.TIME.parse(text, parts)
-            whole = parser.found if parser.position == len(text) else None
-        except java_dates.MismatchError:
-            whole = None
-        fields = time_fields(text, pattern)
-        found += fields is not None
-        assert fields == whole or (pattern == "" and fields is None), text
+    for _ in range(200):
+        seconds = chance.randrange(-5_000_000_000, 100_000_000_000) // unit * unit
+        text = java_dates.date_format(seconds, 0, pattern)
+        assert seconds * 1_000_000 == java_dates.to_timestamp(text, pattern), text
+        text = java_dates.simple_format(seconds, pattern, "UTC")
+        assert seconds == java_dates.unix_timestamp(text, pattern, "UTC"), text
 
-    assert found or pattern == ""
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "fields"),
+    [
+        (" 1/FEB/24x", "dd/MMM/yy", {"d": 1, "M": 2, "y": 2024}),
+        ("\t-7: 99", "H:m", {"H": -7, "m": 99}),
+        ("20-2", "yyyyMM", {"y": 20, "M": -2}),
+        ("2024 1", "yyyyMM", {"y": 2024, "M": 1}),
+        ("2024", "yyyyMM", None),
+        ("\u0661\u0662", "d", {"d": 12}),
+        ("99999999999999999999", "d", {"d": -1}),
+        ("4294967297", "d", {"d": 1}),
+        ("24 12", "k h", {"H": 0, "K": 0}),
+        ("march Mai", "MMM", {"M": 3}),
+        ("Mai", "MMM", None),
+        ("1 2 3", "d M d", {"M": 2, "d": 3}),
+        ("+1 gmt-02:30 z", "X Z z", {"Z": 0}),
+        ("bc 4", "G y", {"G": 0, "y": 4}),
+        ("", "", None),
+    ],
+)
+def test_fields_of_simple_date_format(
+    text: str, pattern: str, fields: dict[str, int] | None
+) -> None:
+    found = simple_fields(text, pattern)
+
+    assert fields == found
+    assert list(fields or ()) == list(found or ())  # later fields take precedence
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "fields"),
+    [
+        ("29 Feb 24", "dd MMM yy", {"d": 29, "M": 2, "y": 2024}),
+        ("29 feb 24", "dd MMM yy", None),
+        ("29 Feb 24 ", "dd MMM yy", None),
+        ("+12345-7", "uuuu-M", {"u": 12345, "M": 7}),
+        ("20240229", "yyyyMMdd", {"y": 2024, "M": 2, "d": 29}),
+        ("\u0661", "d", None),
+        ("5", "SSS", None),
+        ("050", "SSS", {"S": 50_000_000}),
+        ("Anno Domini +01:00", "GGGG XXX", {"G": 1}),
+        ("02 Feb", "MM MMM", {"M": 2}),
+        ("02 Mar", "MM MMM", None),
+        ("", "", {}),
+    ],
+)
+def test_fields_of_java_time(text: str, pattern: str, fields: dict[str, int] | None) -> None:
+    assert fields == time_fields(text, pattern)
+
+
+def test_a_letter_that_is_not_parsed_fails_if_what_precedes_it_matches() -> None:
+    assert time_fields("x 1", "d Q") is None
+    assert simple_fields("x 1", "d Z") is None
+    with pytest.raises(UdfError, match="letter Q is not supported"):
+        time_fields("1 1", "d Q")
+    with pytest.raises(UdfError, match="optional parts"):
+        time_fields("x", "d[ H]")
+    with pytest.raises(UdfError, match="letter W is not supported"):
+        simple_fields("x", "d W")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.expressions.date_patterns import parse_simple_pattern
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.functions import encodings, strings, urls
@@ -22,11 +23,10 @@ from schema_core.spark.compiler.functions.temporal import numeric_patterns as na
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.projection import select
 from schema_core.spark.compiler.tree import Column, Fact, Literal, Node
-from schema_core.spark.compiler.udfs import java_dates
+from schema_core.spark.compiler.udfs import UdfError, java_dates
 from schema_core.spark.compiler.udfs import json as udfs_json
 from schema_core.spark.compiler.udfs import strings as udfs
 from schema_core.spark.compiler.udfs import urls as url_udfs
-from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes, TimestampType, TimeType, parse_type
 
@@ -56,7 +56,7 @@ _LIMITS = {"y": 2400, "M": 14, "d": 33, "H": 25, "m": 61, "s": 61, "S": 1000}
 def written(chance: random.Random, pattern: str) -> str:
     """Return a string of about a pattern."""
     parts = []
-    for part in java_dates.SIMPLE.parts(pattern):
+    for part in parse_simple_pattern(pattern):
         if part.letter == "'":
             parts.append(part.text)
             continue

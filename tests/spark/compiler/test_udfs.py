@@ -12,8 +12,8 @@ import pytest
 from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.compiler.translation import call_udf
 from schema_core.spark.compiler.tree import Column, Fact, call, function
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs import json as json_udfs
-from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.registry import REFERENCES, UDFS
 from schema_core.spark.python.udf_registration import evaluate
 from tests.support import cases

@@ -47,7 +47,7 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, compile_path
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
 from schema_core.sql import syntax

@@ -44,7 +44,7 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.java_patterns import (
     group_count,
     has_optional_groups,

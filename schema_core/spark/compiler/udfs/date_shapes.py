@@ -1,7 +1,7 @@
-"""Date patterns as one regular expression, for strings that match a pattern without leniency.
+"""Parsing of strings by Java's date patterns, each of which is one regular expression.
 
-Most strings do; to find their fields takes a fifth of the time of `java_dates`, which parses the
-others part by part and defines the results of all.
+The regular expressions of numbers are also those of the functions in Spark's SQL; both Python and
+Java read them.
 """
 
 from __future__ import annotations
@@ -12,124 +12,249 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.lazy_regex import regex
 from schema_core.expressions.date_patterns import (
     DAYS,
+    ERAS,
+    HALVES,
     MONTHS,
-    DatePatternError,
+    ZONES,
     Part,
+    era_names,
+    name_of,
     parse_simple_pattern,
     parse_time_pattern,
 )
+from schema_core.spark.compiler.udfs import UdfError
 
 #: Returns the value of a field from its text.
 Convert: TypeAlias = Callable[[str], int]
 
-#: The regular expression of a part of a pattern, one group, and the value of its text.
-Piece: TypeAlias = tuple[str, Convert]
+#: The regular expression of a part of a pattern, without groups, and the value of its text.
+Piece: TypeAlias = tuple[str, Convert | None]
+
+#: Returns the piece of a part, given the parts after it; None if its letter is not parsed.
+PieceRule: TypeAlias = Callable[[Part, tuple[Part, ...]], Piece | None]
 
 
 class Shape(NamedTuple):
-    """A regular expression, and for each of its groups the letter of its field and its value."""
+    """The regular expression of a pattern, with a group for each of its fields.
+
+    It ends before the first letter that is not parsed, of which `problem` is the reason. What a
+    part has consumed is not given back.
+    """
 
     regex: re.Pattern[str]
     fields: tuple[tuple[str, Convert], ...]
+    problem: str | None
 
     def values(self, found: re.Match[str]) -> dict[str, int]:
         """Return the fields of a match, in order."""
-        groups = found.groups()
         return {
             letter: convert(text)
-            for (letter, convert), text in zip(self.fields, groups, strict=True)
+            for (letter, convert), text in zip(self.fields, found.groups(), strict=True)
         }
 
 
-def names_of(names: tuple[str, ...], count: int) -> list[str]:
-    """Return names as three letters, in full (4), or as one letter (5)."""
-    return [name[: {3: 3, 4: None, 5: 1}.get(count, 3)] for name in names]
+def _shape(
+    parts: tuple[Part, ...],
+    piece: PieceRule,
+    letters: Mapping[str, str],
+    refused: Mapping[str, str],
+    flags: re.RegexFlag,
+) -> Shape:
+    """Return the shape of a pattern.
+
+    Args:
+        parts: The parts of the pattern.
+        piece: Returns the piece of a part.
+        letters: Letter of a pattern -> the letter of its field, if that is another one.
+        refused: Letter with which no string is parsed -> the reason.
+        flags: The flags of the regular expression.
+    """
+    for part in parts:
+        if part.letter in refused:
+            return Shape(re.compile(""), (), refused[part.letter])
+    pieces: list[str] = []
+    fields: list[tuple[str, Convert]] = []
+    problem = None
+    for place, part in enumerate(parts, start=1):
+        if part.letter == "'":
+            pieces.append(re.escape(part.text))
+            continue
+        found = piece(part, parts[place:])
+        if found is None:
+            problem = NOT_PARSED.format(part.letter)
+            break
+        shape, convert = found
+        if convert is None:
+            pieces.append(f"(?>{shape})")
+        else:
+            pieces.append(f"((?>{shape}))")
+            fields.append((letters.get(part.letter, part.letter), convert))
+    return Shape(re.compile("".join(pieces), flags), tuple(fields), problem)
+
+
+NOT_PARSED = "the pattern letter {} is not supported in parsing"
 
 
 # --- SimpleDateFormat ----------------------------------------------------------------------------
 
-_SIMPLE_NUMBERS = "ydHkKhmsS"
+#: Letters of numbers; months are numbers if their letter is repeated at most twice.
+_SIMPLE_NUMBERS = "yYdDFuHkKhmsSwW"
+
+#: Letter -> names, and the number of the first.
+_SIMPLE_NAMES = {
+    "M": (MONTHS, 1), "L": (MONTHS, 1), "E": (DAYS, 1), "G": (ERAS, 0), "a": (HALVES, 0),
+}  # fmt: skip
+
+#: Letter of hours that are counted from 1 -> their number.
+_CLOCKS = {"k": 24, "h": 12}
 
 #: Letter of a pattern -> the letter of its field, if that is another one.
 _SIMPLE_FIELDS = {"L": "M", "k": "H", "h": "K", "z": "Z", "X": "Z"}
 
-#: Letter -> names, and the number of the first.
-_SIMPLE_NAMES = {"M": (MONTHS, 1), "L": (MONTHS, 1), "E": (DAYS, 1), "a": (("AM", "PM"), 0)}
+_OFFSET = r"(?i:(?:GMT|UTC)?[+-]\d{1,2}(?::?\d\d)?|GMT|UTC|Z)"
+_SIGN = regex(r"([+-])(\d{1,2}):?(\d\d)?")
 
 
 def simple_fields(text: str, pattern: str) -> dict[str, int] | None:
-    """Return the fields of a string that matches a pattern of SimpleDateFormat plainly, or None.
+    """Return the fields of a string whose start matches a pattern of SimpleDateFormat, or None.
 
-    >>> simple_fields("29/Feb/2024", "dd/MMM/yyyy"), simple_fields(" 1/FEB/2024", "dd/MMM/yyyy")
+    Of a field that is repeated the last value counts, in the order in which it was parsed.
+
+    >>> simple_fields("29/Feb/2024", "dd/MMM/yyyy"), simple_fields("29.02.2024", "dd/MMM/yyyy")
     ({'d': 29, 'M': 2, 'y': 2024}, None)
     """
     shape = _simple_shape(pattern)
-    found = shape.regex.match(text) if shape else None
-    return None if shape is None or found is None else shape.values(found)
+    found = shape.regex.match(text)
+    if found is None:
+        return None
+    if shape.problem:
+        raise UdfError(shape.problem)
+    return shape.values(found) if found.end() else None
 
 
 @lru_cache(maxsize=200)
-def _simple_shape(pattern: str) -> Shape | None:
-    """Return the shape of a pattern without the letters that count weeks; of its start."""
-    return _shape(pattern, parse_simple_pattern, _simple_piece, _SIMPLE_FIELDS, re.NOFLAG)
+def _simple_shape(pattern: str) -> Shape:
+    refused = {letter: NOT_PARSED.format(letter) for letter in "uFW"}
+    return _shape(parse_simple_pattern(pattern), _simple_piece, _SIMPLE_FIELDS, refused, re.DOTALL)
+
+
+def _is_simple_number(part: Part) -> bool:
+    return part.letter in _SIMPLE_NUMBERS or (part.letter in "ML" and part.count <= 2)
+
+
+def simple_number_shape(part: Part, rest: tuple[Part, ...]) -> str:
+    """Return the regular expression of a number of SimpleDateFormat.
+
+    If another number is adjacent, blanks, sign and digits are as many characters as letters.
+    """
+    if not rest or not _is_simple_number(rest[0]):
+        return r"[ \t]*+-?+\d++"
+    cases = []
+    for blanks in range(part.count):
+        digits = part.count - blanks
+        number = rf"\d{{1,{digits}}}+" + (rf"|-\d{{1,{digits - 1}}}+" if digits > 1 else "")
+        cases.append(rf"[ \t]{{{blanks}}}(?:{number})")
+    return rf"(?=.{{{part.count}}})(?:{'|'.join(cases)})"
 
 
 def _simple_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
-    letter, following = part.letter, rest[0] if rest else Part("'")
-    if letter in _SIMPLE_NUMBERS or (letter in "ML" and part.count <= 2):
-        is_adjacent = following.letter in "yYdDFuHkKhmsSwW" or (
-            following.letter in "ML" and following.count <= 2
-        )
-        shape = f"([0-9]{{{part.count}}})" if is_adjacent else r"([0-9]{1,9})(?!\d)"
-        return (shape, _simple_number(part)) if part.count <= 9 else None
-    if letter in _SIMPLE_NAMES:
-        if following.letter != "'" or following.text[:1].isalpha():
-            return None
+    letter = part.letter
+    convert: Convert
+    if _is_simple_number(part):
+        shape, convert = simple_number_shape(part, rest), _java_int
+        if letter in "yY" and part.count <= 2:
+            convert = _short_year
+        elif letter in _CLOCKS:
+            convert = partial(_clock_hour, _CLOCKS[letter])
+    elif letter in _SIMPLE_NAMES:
         names, first = _SIMPLE_NAMES[letter]
         texts = [*names, *(name[:3] for name in names)]
-        values = {text: index % len(names) + first for index, text in enumerate(texts)}
-        return f"({'|'.join(texts)})", values.__getitem__
-    if letter in "zZX":
-        return r"([+-][0-9]{2}:?[0-9]{2})", _offset
-    return None
+        values = {text.lower(): index % len(names) + first for index, text in enumerate(texts)}
+        shape = rf"[ \t]*+(?ai:{'|'.join(texts)})"
+        convert = lambda text: values[text.strip(" \t").lower()]  # noqa: E731 - a table
+    elif letter in "zZX":
+        shape, convert = rf"[ \t]*+{_OFFSET}", _offset
+    else:
+        return None
+    is_repeated = any(map(_simple_field(part).__eq__, map(_simple_field, rest)))
+    return shape, None if is_repeated else convert
 
 
-def _simple_number(part: Part) -> Convert:
-    if part.letter == "y" and part.count <= 2:
-        return _short_year
-    if part.letter in "kh":
-        return partial(_of_clock, {"k": 24, "h": 12}[part.letter])
-    return int
+def _simple_field(part: Part) -> str:
+    return _SIMPLE_FIELDS.get(part.letter, part.letter)
+
+
+def _java_int(text: str) -> int:
+    """Return a number as Java reads it: wrapped to 32 bits, -1 if it is beyond 64 bits."""
+    value = int(text)
+    if -(2**31) <= value < 2**31:
+        return value
+    return wrap_int(value) if abs(value) < 2**63 else -1
 
 
 def _short_year(text: str) -> int:
-    """Return a year, of two digits that from 80 years before today on."""
-    year = int(text)
-    return year if len(text) != 2 else year + (2000 if year < century() else 1900)
+    """Return a year, of two digits one from 80 years before to 20 years after today."""
+    year = _java_int(text)
+    if not re.fullmatch(r"[ \t]*\d\d", text):
+        return year
+    return year + (2000 if year < (dt.datetime.now(dt.UTC).year + 20) % 100 else 1900)
 
 
-def century() -> int:
-    """Return the pivot of two-digit years: from 80 years before to 20 years after today."""
-    return (dt.datetime.now(dt.UTC).year + 20) % 100
-
-
-def _of_clock(most: int, text: str) -> int:
+def _clock_hour(hours: int, text: str) -> int:
     """Return an hour that is counted from 1."""
-    value = int(text)
-    return 0 if value == most else value
+    hour = _java_int(text)
+    return 0 if hour == hours else hour
+
+
+def wrap_int(value: int) -> int:
+    """Wrap an integer to 32 bits."""
+    return (value + 2**31) % 2**32 - 2**31
 
 
 def _offset(text: str) -> int:
-    size = (int(text[1:3]) * 60 + int(text[-2:])) * 60
-    return -size if text[0] == "-" else size
+    """Return the seconds of an offset from UTC, or of a name of UTC."""
+    found = _SIGN.search(text)
+    if found is None:
+        return 0
+    size = (int(found[2]) * 60 + int(found[3] or 0)) * 60
+    return -size if found[1] == "-" else size
 
 
 # --- java.time -----------------------------------------------------------------------------------
 
 #: Letter -> the count with which a number has a fixed width, for those that may have another one.
 _FIXED_WIDTHS = {"M": 2, "u": 2, "y": 2, "D": 3}
+
+
+def time_fields(text: str, pattern: str) -> dict[str, int] | None:
+    """Return the fields of a string that matches a pattern of java.time, or None.
+
+    A field that is repeated must have the same value.
+
+    >>> time_fields("29 Feb 24", "dd MMM yy"), time_fields("29 feb 24", "dd MMM yy")
+    ({'d': 29, 'M': 2, 'y': 2024}, None)
+    """
+    shape = _time_shape(pattern)
+    found = shape.regex.match(text)
+    if found is None:
+        return None
+    fields = shape.values(found)
+    if len(fields) < len(shape.fields):
+        repeated = zip(shape.fields, found.groups(), strict=True)
+        if any(fields[letter] != convert(text) for (letter, convert), text in repeated):
+            return None
+    if shape.problem:
+        raise UdfError(shape.problem)
+    return fields if found.end() == len(text) else None
+
+
+@lru_cache(maxsize=200)
+def _time_shape(pattern: str) -> Shape:
+    refused = dict.fromkeys("[]", "optional parts of a pattern are not supported in parsing")
+    return _shape(parse_time_pattern(pattern), _time_piece, {"L": "M"}, refused, re.ASCII)
 
 
 def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
@@ -142,12 +267,12 @@ def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
     wide = part.letter in "uyYAnN" and count != 2
     if count == 1 or wide:
         follow = 0
-        for one in rest:
-            if one.letter not in "MdHhkKmsDuyS" or one.count == 1:
+        for following in rest:
+            if following.letter not in "MdHhkKmsDuyS" or following.count == 1:
                 break
-            if one.count != _FIXED_WIDTHS.get(one.letter, one.count):
+            if following.count != _FIXED_WIDTHS.get(following.letter, following.count):
                 break
-            follow += one.count
+            follow += following.count
         ahead = rf"(?=\d{{{follow}}}(?!\d))" if follow else ""
         if wide and count > 3:
             signed = rf"|\+\d{{{count + 1},19}}" if not follow else ""
@@ -156,11 +281,26 @@ def number_shape(part: Part, rest: tuple[Part, ...]) -> str:
     return rf"\d{{{count},{max(count, 3 if part.letter == 'D' else 2)}}}"
 
 
-def time_number(part: Part) -> Convert:
-    """Return the function from the digits of a part to the value of its field."""
-    if part.letter in "uy" and part.count == 2:
-        return _year_of_2000
-    return _fraction if part.letter == "S" else int
+def _time_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
+    letter, count = part.letter, part.count
+    if letter in "uydHkKhmsSDAnN" or (letter in "ML" and count <= 2):
+        convert = _fraction if letter == "S" else int
+        if letter in "uy" and count == 2:
+            convert = _year_of_2000
+        return number_shape(part, rest), convert
+    if letter in ZONES:  # a timestamp has no time zone: it is skipped
+        return r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?", None
+    if letter in "MLE" and count < 5:
+        names, first = (DAYS, 0) if letter == "E" else (MONTHS, 1)
+        texts = [name_of(name, count) for name in names]
+    elif letter == "G":
+        texts, first = list(era_names(count)), 0
+    elif letter == "a":
+        texts, first = list(HALVES), 0
+    else:
+        return None
+    values = {text: index + first for index, text in enumerate(texts)}
+    return "|".join(texts), values.__getitem__
 
 
 def _year_of_2000(text: str) -> int:
@@ -169,75 +309,3 @@ def _year_of_2000(text: str) -> int:
 
 def _fraction(text: str) -> int:
     return int(text.ljust(9, "0"))
-
-
-def time_fields(text: str, pattern: str) -> dict[str, int] | None:
-    """Return the fields of a string that matches a pattern of java.time, or None.
-
-    >>> time_fields("29 Feb 24", "dd MMM yy"), time_fields("29 feb 24", "dd MMM yy")
-    ({'d': 29, 'M': 2, 'y': 2024}, None)
-    """
-    shape = _time_shape(pattern)
-    found = shape.regex.fullmatch(text) if shape else None
-    return None if shape is None or found is None else shape.values(found)
-
-
-@lru_cache(maxsize=200)
-def _time_shape(pattern: str) -> Shape | None:
-    """Return the shape of a pattern without eras and time zones."""
-    return _shape(pattern, parse_time_pattern, _time_piece, {"L": "M"}, re.ASCII)
-
-
-def _time_piece(part: Part, rest: tuple[Part, ...]) -> Piece | None:
-    """Return the piece of a part; what a part has consumed is not given back."""
-    letter, count = part.letter, part.count
-    if letter in "uydHkKhmsSDAnN" or (letter in "ML" and count <= 2):
-        return f"((?>{number_shape(part, rest)}))", time_number(part)
-    if letter in "MLE" and count < 5:
-        names, first = (DAYS, 0) if letter == "E" else (MONTHS, 1)
-        texts = names_of(names, count)
-    elif letter == "a":
-        texts, first = ["AM", "PM"], 0
-    else:
-        return None
-    numbers = {text: index + first for index, text in enumerate(texts)}
-    return f"((?>{'|'.join(texts)}))", numbers.__getitem__
-
-
-# --- both ----------------------------------------------------------------------------------------
-
-
-def _shape(
-    pattern: str,
-    parse: Callable[[str], tuple[Part, ...]],
-    piece: Callable[[Part, tuple[Part, ...]], Piece | None],
-    letters: Mapping[str, str],
-    flags: re.RegexFlag,
-) -> Shape | None:
-    """Return the shape of a pattern with fields, none of them repeated; None for any other.
-
-    Args:
-        pattern: The pattern.
-        parse: Returns its parts.
-        piece: Returns the piece of a part, given the parts after it.
-        letters: Letter of a pattern -> the letter of its field, if that is another one.
-        flags: The flags of the regular expression.
-    """
-    try:
-        parts = parse(pattern)
-    except DatePatternError:
-        return None
-    pieces: list[str] = []
-    fields: list[tuple[str, Convert]] = []
-    for place, part in enumerate(parts, start=1):
-        if part.letter == "'":
-            pieces.append(re.escape(part.text))
-            continue
-        found = piece(part, parts[place:])
-        if found is None:
-            return None
-        pieces.append(found[0])
-        fields.append((letters.get(part.letter, part.letter), found[1]))
-    if not fields or len({letter for letter, _ in fields}) < len(fields):
-        return None
-    return Shape(re.compile("".join(pieces), flags), tuple(fields))

@@ -1,29 +1,31 @@
 """Formatting and parsing by Java's date patterns, those of java.time and of SimpleDateFormat.
 
-Both pattern languages share one engine; each is a `PatternLanguage`: a table of its letters for
-formatting, and one for parsing. DATE_FORMAT and TO_TIMESTAMP use java.time, in the Gregorian
-calendar. FROM_UNIXTIME, UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, which parses
-leniently, in Java's hybrid calendar.
+Each of the two languages is a table of formatters by letter; `date_shapes` finds the fields of a
+string. DATE_FORMAT and TO_TIMESTAMP use java.time, in the Gregorian calendar. FROM_UNIXTIME,
+UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, which parses leniently, in Java's
+hybrid calendar.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
-from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
 from schema_core.expressions.date_patterns import (
     DAYS,
+    ERAS,
+    HALVES,
     MONTHS,
+    ZONES,
     DatePatternError,
     Part,
+    era_names,
+    name_of,
     parse_simple_pattern,
     parse_time_pattern,
 )
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.calendars import (
     Calendar,
     Date,
@@ -34,22 +36,14 @@ from schema_core.spark.compiler.udfs.calendars import (
     week_of,
     weekday_of,
 )
-from schema_core.spark.compiler.udfs.date_shapes import (
-    century,
-    names_of,
-    number_shape,
-    simple_fields,
-    time_fields,
-    time_number,
-)
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs.date_shapes import simple_fields, time_fields, wrap_int
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 
 
-# --- the engine ----------------------------------------------------------------------------------
+# --- formatting ----------------------------------------------------------------------------------
 
 
 class LocalDateTime(NamedTuple):
@@ -70,92 +64,40 @@ class LocalDateTime(NamedTuple):
         return self.nanos // (3600 * SECOND)
 
 
-class MismatchError(Exception):
-    """The string does not match the pattern."""
-
-
-@dataclass(slots=True)
-class FieldParser:
-    """A string, the position up to which it is parsed, and the fields found, in order."""
-
-    text: str
-    position: int = 0
-    found: dict[str, int] = field(default_factory=dict)
-
-    def take(self, shape: re.Pattern[str], end: int = sys.maxsize) -> re.Match[str]:
-        """Consume a match of a regular expression.
-
-        Raises:
-            MismatchError: if the string does not match.
-        """
-        match = shape.match(self.text, self.position, end)
-        if match is None:
-            raise MismatchError
-        self.position = match.end()
-        return match
-
-
 #: Formats a datetime by a letter that is repeated `count` times.
 Formatter: TypeAlias = Callable[[LocalDateTime, int], str]
 
-#: Parses a part of a pattern; the parts after it decide how many digits a number has.
-PartParser: TypeAlias = Callable[[FieldParser, Part, tuple[Part, ...]], None]
 
+def _format(
+    value: LocalDateTime,
+    pattern: str,
+    parse: Callable[[str], tuple[Part, ...]],
+    formatters: Mapping[str, Formatter],
+) -> str:
+    """Format a datetime.
 
-@dataclass(frozen=True, slots=True)
-class PatternLanguage:
-    """A language of patterns: letter -> formatter, and letter -> parser.
-
-    `refused` holds the letters with which no string is parsed, and the reasons; `no_format` and
-    `no_parser` are the reasons for letters without a row.
+    Raises:
+        UdfError: for a pattern that Java rejects, and for a letter without a formatter.
     """
+    try:
+        parts = parse(pattern)
+    except DatePatternError as error:
+        raise _invalid(pattern, error) from None
+    texts = []
+    for part in parts:
+        if part.letter == "'":
+            texts.append(part.text)
+        elif formatter := formatters.get(part.letter):
+            texts.append(formatter(value, part.count))
+        else:
+            in_formatting = " in formatting" if formatters is _SIMPLE_FORMATTERS else ""
+            problem = f"the pattern letter {part.letter} is not supported{in_formatting}"
+            raise UdfError(problem)
+    return "".join(texts)
 
-    parts: Callable[[str], tuple[Part, ...]]
-    formatters: Mapping[str, Formatter]
-    parsers: Mapping[str, PartParser]
-    refused: Mapping[str, str]
-    no_format: str
-    no_parser: str = "the pattern letter {} is not supported in parsing"
 
-    def valid_parts(self, pattern: str) -> tuple[Part, ...]:
-        """Return the parts of a pattern.
-
-        Raises:
-            UdfError: for a pattern that Java rejects.
-        """
-        try:
-            return self.parts(pattern)
-        except DatePatternError as error:
-            raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
-
-    def format(self, value: LocalDateTime, pattern: str) -> str:
-        """Format a datetime."""
-        texts = []
-        for part in self.valid_parts(pattern):
-            if part.letter == "'":
-                texts.append(part.text)
-            elif formatter := self.formatters.get(part.letter):
-                texts.append(formatter(value, part.count))
-            else:
-                raise UdfError(self.no_format.format(part.letter))
-        return "".join(texts)
-
-    def parse(self, text: str, parts: tuple[Part, ...]) -> FieldParser:
-        """Parse a string by the parts of a pattern.
-
-        Raises:
-            MismatchError: if the string does not match the pattern.
-        """
-        for part in parts:
-            if reason := self.refused.get(part.letter):
-                raise UdfError(reason)
-        parser = FieldParser(text)
-        for place, part in enumerate(parts):
-            parse = self.parsers.get(part.letter)
-            if parse is None:
-                raise UdfError(self.no_parser.format(part.letter))
-            parse(parser, part, parts[place + 1 :])
-        return parser
+def _invalid(pattern: str, error: DatePatternError) -> UdfError:
+    return UdfError(f"invalid pattern {pattern!r}: {error}")
 
 
 # --- formatting: letters of both languages -------------------------------------------------------
@@ -201,21 +143,13 @@ _COMMON_FORMATTERS: Mapping[str, Formatter] = {
     "s": _number(lambda value: value.nanos // SECOND % 60),
     "w": _number(lambda value: _week(value)[1]),
     "W": _number(_week_of_month),
-    "a": lambda value, _: "AM" if value.hour < 12 else "PM",
+    "a": lambda value, _: HALVES[value.hour >= 12],
 }
 
 
 # --- formatting: java.time -----------------------------------------------------------------------
 
-#: Letters of time zones, which a timestamp does not have.
-ZONES = "xXZzVO"
-
 _QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
-
-
-def _text(names: tuple[str, ...], index: int, count: int) -> str:
-    """Return a name as three letters, in full (4), or as one letter (5)."""
-    return names[index][: {3: 3, 4: None, 5: 1}.get(count, 3)]
 
 
 def _year(year: int, count: int) -> str:
@@ -239,14 +173,6 @@ def _quarter_name(value: LocalDateTime, count: int) -> str:
     return {3: f"Q{quarter}", 4: _QUARTERS[quarter - 1], 5: str(quarter)}[count]
 
 
-def _era(value: LocalDateTime, count: int) -> str:
-    return _eras(count)[value.date.year > 0]
-
-
-def _eras(count: int) -> tuple[str, str]:
-    return {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
-
-
 def _part_of_day(value: LocalDateTime, count: int) -> str:
     minutes = value.nanos // (60 * SECOND)
     if minutes in (0, 720):
@@ -266,11 +192,11 @@ def _without_zone(letter: str) -> Formatter:
 
 
 def _month_name(value: LocalDateTime, count: int) -> str:
-    return _text(MONTHS, value.date.month - 1, count)
+    return name_of(MONTHS[value.date.month - 1], count)
 
 
 def _weekday_name(value: LocalDateTime, count: int) -> str:
-    return _text(DAYS, weekday_of(value.days), count)
+    return name_of(DAYS[weekday_of(value.days)], count)
 
 
 _WEEKDAY = _number(lambda value: weekday_of(value.days) + 1)
@@ -291,7 +217,7 @@ _TIME_FORMATTERS: Mapping[str, Formatter] = {
     "c": _by_count(_weekday_name, _WEEKDAY),
     "Q": _by_count(_quarter_name, _number(_quarter)),
     "q": _by_count(_quarter_name, _number(_quarter)),
-    "G": _era,
+    "G": lambda value, count: era_names(count)[value.date.year > 0],
     "B": _part_of_day,
     "S": lambda value, count: f"{value.nanos % SECOND:09}"[:count],
     "F": _number(lambda value: (value.date.day - 1) % 7 + 1),
@@ -333,11 +259,9 @@ def _iso_offset(value: LocalDateTime, count: int) -> str:
 
 def _zone_name(value: LocalDateTime, count: int) -> str:
     if count > 3:
-        raise UdfError(_SIMPLE_NO_FORMAT.format("z"))
+        raise UdfError("the pattern letter z is not supported in formatting")
     return value.zone
 
-
-_SIMPLE_NO_FORMAT = "the pattern letter {} is not supported in formatting"
 
 #: Letter of a SimpleDateFormat pattern -> formatter.
 _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
@@ -347,7 +271,7 @@ _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
     "M": _by_count(_simple_month, _MONTH),
     "L": _by_count(_simple_month, _MONTH),
     "E": _simple_weekday,
-    "G": lambda value, _: "AD" if value.date.year > 0 else "BC",
+    "G": lambda value, _: ERAS[value.date.year > 0],
     "S": _number(lambda value: value.nanos % SECOND // 1_000_000),
     "F": _number(lambda value: (value.date.day - 1) // 7 + 1),
     "u": _number(lambda value: (value.days + 3) % 7 + 1),
@@ -357,187 +281,12 @@ _SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
 }
 
 
-# --- parsing: java.time --------------------------------------------------------------------------
-
-
-def _set(parser: FieldParser, letter: str, value: int) -> None:
-    """Set a field; a letter that is repeated must have the same value."""
-    if parser.found.setdefault(letter, value) != value:
-        raise MismatchError
-
-
-def _ascii(shape: str) -> re.Pattern[str]:
-    return regex(shape, re.ASCII)
-
-
-def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    parser.take(_ascii(re.escape(part.text)))
-
-
-def _time_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    value = time_number(part)(parser.take(_ascii(number_shape(part, rest)))[0])
-    _set(parser, {"L": "M"}.get(part.letter, part.letter), value)
-
-
-def _time_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
-    """Return the parser of a name as it is formatted; it sets the field `letter`."""
-
-    def parse(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-        if part.count == 5:
-            raise UdfError(TIME.no_parser.format(part.letter))
-        texts = names_of(names, part.count)
-        index = texts.index(parser.take(_ascii("|".join(texts)))[0])
-        _set(parser, letter, index + first)
-
-    return parse
-
-
-def _time_month(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    parse = _TIME_MONTH_NAME if part.count > 2 else _time_number
-    parse(parser, part, rest)
-
-
-_TIME_MONTH_NAME = _time_name("M", MONTHS, 1)
-
-
-def _time_era(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    names = _eras(part.count)
-    _set(parser, "G", names.index(parser.take(_ascii("|".join(names)))[0]))
-
-
-def _time_half(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    _set(parser, "a", int(parser.take(_ascii("AM|PM"))[0] == "PM"))
-
-
-def _time_zone(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    """Skip a time zone, which a timestamp does not have."""
-    parser.take(_ascii(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?"))
-
-
-#: Letter of a java.time pattern -> parser.
-_TIME_PARSERS: Mapping[str, PartParser] = {
-    "'": _time_literal,
-    **dict.fromkeys("uydHkKhmsSDAnN", _time_number),
-    **dict.fromkeys("ML", _time_month),
-    "E": _time_name("E", DAYS, 0),
-    "G": _time_era,
-    "a": _time_half,
-    **dict.fromkeys(ZONES, _time_zone),
-}
-
-TIME = PatternLanguage(
-    parse_time_pattern,
-    _TIME_FORMATTERS,
-    _TIME_PARSERS,
-    dict.fromkeys("[]", "optional parts of a pattern are not supported in parsing"),
-    no_format="the pattern letter {} is not supported",
-)
-
-
-# --- parsing: SimpleDateFormat -------------------------------------------------------------------
-
-#: Letters of numbers; months are numbers if their letter is repeated at most twice.
-_SIMPLE_NUMBERS = "yYdDFuHkKhmsSwW"
-
-_BLANKS = regex(r"[ \t]*")
-_DIGITS = regex(r"-?\d+")
-_ZONE = regex(r"(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?|GMT|UTC|Z", re.IGNORECASE)
-
-
-def _replace(parser: FieldParser, letter: str, value: int) -> None:
-    """Set a field, of which the last value counts, as the last one that was parsed."""
-    parser.found.pop(letter, None)
-    parser.found[letter] = value
-
-
-def _skip_blanks(parser: FieldParser) -> None:
-    parser.take(_BLANKS)
-    if parser.position >= len(parser.text):
-        raise MismatchError
-
-
-def _simple_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    if not parser.text.startswith(part.text, parser.position):
-        raise MismatchError
-    parser.position += len(part.text)
-
-
-def _is_number(part: Part) -> bool:
-    return part.letter in _SIMPLE_NUMBERS or (part.letter in "ML" and part.count <= 2)
-
-
-def _simple_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    """Parse a number; if another one is adjacent, of at most as many digits as letters."""
-    is_adjacent = bool(rest) and _is_number(rest[0])
-    end = parser.position + part.count if is_adjacent else len(parser.text)
-    _skip_blanks(parser)
-    if end > len(parser.text):
-        raise MismatchError
-    found = parser.take(_DIGITS, end)[0]
-    value = int(found)
-    value = _wrapped(value) if abs(value) < 2**63 else -1
-    if part.letter in "yY" and part.count <= 2 and re.fullmatch(r"\d\d", found):
-        value += 2000 if value < century() else 1900
-    letter = {"L": "M", "k": "H", "h": "K"}.get(part.letter, part.letter)
-    if (part.letter, value) in (("k", 24), ("h", 12)):
-        value = 0
-    _replace(parser, letter, value)
-
-
-def _simple_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
-    """Return the parser of a name, in full or as three letters, in any case."""
-
-    def parse(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-        _skip_blanks(parser)
-        text = parser.text[parser.position :].lower()
-        for size in (None, 3):
-            for index, name in enumerate(names):
-                if text.startswith(name[:size].lower()):
-                    parser.position += len(name[:size])
-                    _replace(parser, letter, index + first)
-                    return
-        raise MismatchError
-
-    return parse
-
-
-_SIMPLE_MONTH_NAME = _simple_name("M", MONTHS, 1)
-
-
-def _simple_month_part(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    parse = _simple_number if _is_number(part) else _SIMPLE_MONTH_NAME
-    parse(parser, part, rest)
-
-
-def _simple_zone(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
-    """Parse an offset from UTC, or a name of UTC."""
-    _skip_blanks(parser)
-    found = parser.take(_ZONE)
-    size = (int(found[2]) * 60 + int(found[3] or 0)) * 60 if found[1] else 0
-    _replace(parser, "Z", -size if found[1] == "-" else size)
-
-
-#: Letter of a SimpleDateFormat pattern -> parser.
-_SIMPLE_PARSERS: Mapping[str, PartParser] = {
-    "'": _simple_literal,
-    **dict.fromkeys(_SIMPLE_NUMBERS, _simple_number),
-    **dict.fromkeys("ML", _simple_month_part),
-    "E": _simple_name("E", DAYS, 1),
-    "G": _simple_name("G", ("BC", "AD"), 0),
-    "a": _simple_name("a", ("AM", "PM"), 0),
-    **dict.fromkeys("zZX", _simple_zone),
-}
-
-SIMPLE = PatternLanguage(
-    parse_simple_pattern,
-    _SIMPLE_FORMATTERS,
-    _SIMPLE_PARSERS,
-    {letter: f"the pattern letter {letter} is not supported in parsing" for letter in "uFW"},
-    no_format=_SIMPLE_NO_FORMAT,
-)
-
-
 # --- from fields to datetimes: java.time ---------------------------------------------------------
+
+
+class MismatchError(Exception):
+    """The fields of a string contradict each other or are out of their ranges."""
+
 
 #: Letter -> the minimum and maximum of its field.
 RANGES: Mapping[str, tuple[int, int]] = {
@@ -615,7 +364,7 @@ def _standard_nanos(text: str) -> int | None:
         return None
     year, month, day, hour, minute, second = (int(found[group] or 0) for group in range(1, 7))
     time = (hour, minute, second)
-    if not (1 <= month <= 12 and 1 <= day <= 31) or any(_wrapped(one) != one for one in time):
+    if not (1 <= month <= 12 and 1 <= day <= 31) or any(wrap_int(one) != one for one in time):
         return None
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
     year, month, day = java_date_of(java_days_of(year, month, day) + carried)
@@ -675,7 +424,7 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
         return None
     days, rest = divmod(seconds, 86_400)
     value = LocalDateTime(days, rest * SECOND + nanos, date_of(days), days_of)
-    return TIME.format(value, pattern)
+    return _format(value, pattern, parse_time_pattern, _TIME_FORMATTERS)
 
 
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
@@ -699,15 +448,9 @@ def to_timestamp_micros(text: str | None, pattern: str | None) -> int | None:
     """
     if text is None or pattern is None:
         return None
-    nanos: int | None
     try:
-        found = time_fields(text, pattern)
-        if found is None:
-            parser = TIME.parse(text, TIME.parts(pattern))
-            if parser.position < len(text):
-                raise MismatchError  # noqa: TRY301 - as any other mismatch
-            found = parser.found
-        nanos = _strict_nanos(found)
+        fields = time_fields(text, pattern)
+        nanos = _standard_nanos(text) if fields is None else _strict_nanos(fields)
     except DatePatternError:
         return None
     except MismatchError:
@@ -747,7 +490,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
         offset,
         util_name(zone, millis // 1000) if "z" in pattern else "",
     )
-    return SIMPLE.format(local, pattern)
+    return _format(local, pattern, parse_simple_pattern, _SIMPLE_FORMATTERS)
 
 
 def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None:
@@ -758,16 +501,11 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
     """
     if text is None or pattern is None:
         return None
-    found = simple_fields(text, pattern)
-    if found is not None:
-        return _long(_lenient_millis(found, zone))
     try:
-        parser = SIMPLE.parse(text, SIMPLE.valid_parts(pattern))
-    except MismatchError:
-        return UNPARSEABLE
-    if not parser.position:
-        return UNPARSEABLE
-    return _long(_lenient_millis(parser.found, zone))
+        fields = simple_fields(text, pattern)
+    except DatePatternError as error:
+        raise _invalid(pattern, error) from None
+    return UNPARSEABLE if fields is None else _long(_lenient_millis(fields, zone))
 
 
 def reformat_datetime(text: str | None, pattern: str | None) -> str | None:
@@ -809,17 +547,12 @@ def to_date(text: str | None, pattern: str | None) -> int | None:
     year, month, _ = date_of(days)
     if (from_march := year + 4800 - (month <= 2)) < 0:
         days += sum(sign * bool(from_march % size) for sign, size in ((1, 4), (-1, 100), (1, 400)))
-    return _wrapped(days)
+    return wrap_int(days)
 
 
 def _long(value: int) -> int:
     """Wrap an integer to 64 bits."""
     return (value + 2**63) % 2**64 - 2**63
-
-
-def _wrapped(value: int) -> int:
-    """Wrap an integer to 32 bits."""
-    return (value + 2**31) % 2**32 - 2**31
 
 
 def convert_tz(text: str | None, source: str | None, target: str | None) -> str | None:

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 
 #: A path with its mode: `strict $.a`.

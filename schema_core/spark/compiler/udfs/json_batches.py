@@ -11,7 +11,7 @@ from decimal import InvalidOperation
 from secrets import token_hex
 from typing import Any, Final
 
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json import (
     DECODER,
     MODE,

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 
 
 class NoSuchPathError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 
 #: Characters that have a meaning in a pattern of SQL, and those that have one in Java.
 _SQL, _JAVA = frozenset("[]()|^-+*_%?{}"), frozenset("[]()|^-+*?{}$\\.")

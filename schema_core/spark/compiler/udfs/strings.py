@@ -8,7 +8,7 @@ import codecs
 import re
 
 from schema_core.base.lazy_regex import regex
-from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs import UdfError
 
 #: The longest result of padding; Java runs out of memory beyond.
 MAX_UNITS = 1 << 28

@@ -45,7 +45,7 @@ from schema_core.spark.compiler.tree import (
     string_of,
 )
 from schema_core.spark.compiler.udfs import java_dates
-from schema_core.spark.compiler.udfs.date_shapes import number_shape
+from schema_core.spark.compiler.udfs.date_shapes import number_shape, simple_number_shape
 from schema_core.spark.compiler.udfs.java_dates import RANGES, UNPARSEABLE
 
 #: The pattern of functions that are called without one.
@@ -200,25 +200,17 @@ def _ascii_digits(node: Node) -> Node:
 
 def _lenient_shape(pattern: NumericPattern) -> str:
     """Return the regular expression of the start of a string, with a group for each number."""
-    pieces = []
-    for part, following in zip(pattern.parts, (*pattern.parts[1:], Part("'")), strict=True):
-        if part.letter == "'":
-            pieces.append(_escaped(part.text))
-        elif following.letter == "'":
-            pieces.append(r"[ \t]*+(-?+\d++)")
-        else:
-            pieces.append(_adjacent(part.count))
-    return f"(?s)^{''.join(pieces)}"
+    return f"(?s)^{_shape(pattern, simple_number_shape)}"
 
 
-def _adjacent(count: int) -> str:
-    """Return the shape of a number before another one: blanks, sign and digits of its width."""
-    cases = []
-    for blanks in range(count):
-        digits = count - blanks
-        number = rf"\d{{1,{digits}}}+" + (rf"|-\d{{1,{digits - 1}}}+" if digits > 1 else "")
-        cases.append(rf"[ \t]{{{blanks}}}(?:{number})")
-    return rf"(?=.{{{count}}})({'|'.join(cases)})"
+def _shape(pattern: NumericPattern, number: Callable[[Part, tuple[Part, ...]], str]) -> str:
+    """Return the regular expression of a pattern, with a group for each number."""
+    return "".join(
+        _escaped(part.text)
+        if part.letter == "'"
+        else f"(?>({number(part, pattern.parts[place:])}))"
+        for place, part in enumerate(pattern.parts, 1)
+    )
 
 
 #: Letter -> the milliseconds of its unit.
@@ -473,13 +465,7 @@ def to_timestamp(node: Node, pattern: NumericPattern) -> Node:
 
 
 def _strict_millis(text: Node, pattern: NumericPattern) -> Node:
-    pieces = [
-        _escaped(part.text)
-        if part.letter == "'"
-        else f"(?>({number_shape(part, pattern.parts[place + 1 :])}))"
-        for place, part in enumerate(pattern.parts)
-    ]
-    shape = rf"^{''.join(pieces)}\z"
+    shape = rf"^{_shape(pattern, number_shape)}\z"
     groups = ",".join(f"${group}" for group in range(1, len(pattern.letters) + 1))
     numbers = inline(
         "transform(split(regexp_replace({text}, {shape}, {groups}), ','),"
