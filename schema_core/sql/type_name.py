@@ -72,9 +72,11 @@ def cast_target(cursor: Cursor) -> TypeName:
         start = cursor.advance().start
         unit = literals.qualifier(cursor)
         return TypeName("INTERVAL", interval=unit, span=cursor.span_from(start))
+    depth = cursor.depth
     written = _SQL.named_type(cursor)
     while cursor.key in POSTFIX:
         written = _SQL.collection_of(cursor, written)
+    cursor.depth = depth
     return written
 
 
@@ -89,9 +91,11 @@ class _SqlTypes(TypeGrammar["Cursor", TypeName, TypeField]):
 
     def type_(self, cursor: Cursor) -> TypeName:
         """Parse a type, its nullability and the keywords of collections of it."""
+        depth = cursor.depth
         written = self.nullable_type(cursor, self.named_type(cursor))
         while cursor.key in POSTFIX:
             written = self.nullable_type(cursor, self.collection_of(cursor, written))
+        cursor.depth = depth
         return written
 
     def nullable_type(self, cursor: Cursor, written: TypeName) -> TypeName:

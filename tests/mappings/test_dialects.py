@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import NotFoundError, ParseError, UnsupportedError
 from schema_core.mappings.dialects.api import (
     DIALECTS,
@@ -483,3 +484,11 @@ def test_every_engine_quotes_names(name: str) -> None:
         assert text.startswith(f"CREATE TABLE {quoted}.{quoted} (")
         assert (name, name) == found.path
         assert (None if dialect == "sqlite" else name) == found.schema.columns[0].comment
+
+
+def test_each_column_has_its_own_depth() -> None:
+    columns = ", ".join(f"c{place} int[]" for place in range(MAX_DEPTH + 1))
+
+    table = read_table(f"CREATE TABLE t ({columns})", "postgres")
+
+    assert MAX_DEPTH + 1 == len(table.schema.columns)

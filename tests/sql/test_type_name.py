@@ -7,8 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from schema_core.base.cursor import Cursor
+from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaError
+from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_type
+from schema_core.sql.statement_syntax import CreateTable
 from schema_core.sql.syntax import TypeName
 from schema_core.sql.tokens import cursor_over, expect_end
 from schema_core.sql.type_name import cast_target, data_type, type_name, type_name_of
@@ -95,3 +98,12 @@ def test_types_without_a_spelling(text: str) -> None:
         type_name_of(parse_type(text))
 
     assert "cast-not-in-sql" == caught.value.code
+
+
+def test_each_column_has_its_own_depth() -> None:
+    columns = ", ".join(f"c{place} INT ARRAY" for place in range(MAX_DEPTH + 1))
+
+    statement = parse_statement(f"CREATE TABLE t ({columns})")
+
+    assert isinstance(statement, CreateTable)
+    assert MAX_DEPTH + 1 == len(statement.elements.columns)

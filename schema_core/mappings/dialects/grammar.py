@@ -19,6 +19,7 @@ from schema_core.base.text import quote_string
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
+from schema_core.types import type_strings
 
 #: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
@@ -106,18 +107,39 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
     return [name]
 
 
-TYPE_BRACKETS = {"(": ")", "<": ">"}
-
-
 def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
     """Parse a type; `stop` returns whether an option of the column follows.
 
     Raises:
         ParseError: for anything else, and for types nested too deeply.
     """
-    with cursor.nested():
-        found = _base(cursor, engine, stop)
-        while cursor.key == "[" or (cursor.key == "ARRAY" and engine.array == "{}[]"):
+    return _EngineTypes(engine, stop).type_(cursor)
+
+
+class _EngineTypes(type_strings.TypeGrammar[Cursor, ForeignType, ForeignChild]):
+    """The types of an engine: words with arguments, and composite types.
+
+    `closing` is the end of a type with fields, which may have names; None within other types.
+    """
+
+    has_empty_rows = False
+
+    def __init__(
+        self,
+        engine: Engine,
+        stop: Callable[[], object] = lambda: None,
+        closing: str | None = None,
+    ) -> None:
+        self.engine = engine
+        self.stop = stop
+        self.closing = closing
+
+    def type_(self, cursor: Cursor) -> ForeignType:
+        """Parse a type and the dimensions of arrays of it, each of which is a level."""
+        depth = cursor.depth
+        cursor.descend()
+        type_ = self.named_type(cursor)
+        while cursor.key == "[" or (cursor.key == "ARRAY" and self.engine.array == "{}[]"):
             cursor.descend()
             cursor.accept("ARRAY")
             length = None
@@ -125,56 +147,57 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
                 if cursor.token.kind == "number":
                     length = cursor.advance().value
                 cursor.expect("]")
-            found = ForeignType("array", (ForeignChild(found),), length=length)
-        return found
+            type_ = ForeignType("array", (ForeignChild(type_),), length=length)
+        cursor.depth = depth
+        return type_
 
+    def named_type(self, cursor: Cursor) -> ForeignType:
+        """Parse ``map<string, int>``, ``Nullable(String)`` or ``double precision``."""
+        token = cursor.token
+        if token.kind not in {"word", "name"}:
+            raise cursor.fail(f"expected a type, found {token.display}")
+        cursor.advance()
+        words = text = token.value.lower()
+        while cursor.accept("."):  # a user-defined type in a schema
+            words = text = f"{text}.{cursor.advance().value.lower()}"
+        if words in COMPOSITE and cursor.key in type_strings.BRACKETS:
+            return self.composite_type(cursor, words)
+        text += _arguments(cursor)
+        while more := _more_words(cursor, self.engine, words, self.stop):
+            cursor.index += len(more)
+            words = " ".join((words, *more))
+            text = " ".join((text, *more)) + _arguments(cursor)
+        return ForeignType(text)
 
-def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
-    token = cursor.token
-    if token.kind not in {"word", "name"}:
-        raise cursor.fail(f"expected a type, found {token.display}")
-    cursor.advance()
-    words = text = token.value.lower()
-    while cursor.accept("."):  # a user-defined type in a schema
-        words = text = f"{text}.{cursor.advance().value.lower()}"
-    if words in COMPOSITE and cursor.key in TYPE_BRACKETS:
-        return _composite(words, cursor, engine)
-    text += _arguments(cursor)
-    while more := _more_words(cursor, engine, words, stop):
-        cursor.index += len(more)
-        words = " ".join((words, *more))
-        text = " ".join((text, *more)) + _arguments(cursor)
-    return ForeignType(text)
+    def composite_type(self, cursor: Cursor, name: str) -> ForeignType:
+        """Parse the component types in brackets."""
+        closing = type_strings.BRACKETS[cursor.key] if name in STRUCTS else None
+        parts = _EngineTypes(self.engine, closing=closing).row(cursor)
+        nullable = True if name == "nullable" else None
+        if name == "lowcardinality":
+            nullable = parts[0].type.nullable
+        return ForeignType(name, tuple(parts), nullable)
 
+    def field(self, cursor: Cursor) -> ForeignChild:
+        """Parse a component: its name, type, collation, nullability and comment."""
+        name = None
+        if self.closing and cursor.peek().key not in {",", self.closing, "(", "<", "[", "."}:
+            name = _field_name(cursor, self.engine)
+            cursor.accept(":")
+        type_ = self.type_(cursor)
+        text, nullable = type_.text, type_.nullable
+        if cursor.accept("COLLATE"):
+            text += f" collate {cursor.advance().value.lower()}"
+        if cursor.accept("NOT", "NULL"):
+            nullable = False
+        elif cursor.accept("NULL"):
+            nullable = True
+        type_ = replace(type_, text=text, nullable=nullable)
+        return ForeignChild(type_, name, _field_comment(cursor))
 
-# --- composite types ------------------------------------------------------------------------------
-
-
-def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
-    """Parse ``map<string, int>``, ``row(a integer)`` or ``Nullable(String)``."""
-    closing = TYPE_BRACKETS[cursor.advance().key]
-    parts = [_part(name, closing, cursor, engine) for _ in elements(cursor, closing)]
-    nullable = True if name == "nullable" else None
-    if name == "lowcardinality":
-        nullable = parts[0].type.nullable
-    return ForeignType(name, tuple(parts), nullable)
-
-
-def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChild:
-    field = None
-    if name in STRUCTS and cursor.peek().key not in {",", closing, "(", "<", "[", "."}:
-        field = _field_name(cursor, engine)
-        cursor.accept(":")
-    type_ = foreign_type(cursor, engine, lambda: None)
-    text, nullable = type_.text, type_.nullable
-    if cursor.accept("COLLATE"):
-        text += f" collate {cursor.advance().value.lower()}"
-    if cursor.accept("NOT", "NULL"):
-        nullable = False
-    elif cursor.accept("NULL"):
-        nullable = True
-    type_ = replace(type_, text=text, nullable=nullable)
-    return ForeignChild(type_, field, _field_comment(cursor))
+    def missing_comma(self, cursor: Cursor, closing: str) -> Exception:
+        """Return the error for an unclosed bracket."""
+        return cursor.missing(closing)
 
 
 def _field_name(cursor: Cursor, engine: Engine) -> str:
@@ -229,10 +252,10 @@ def _follow(cursor: Cursor, words: tuple[str, ...]) -> bool:
 
 def _arguments(cursor: Cursor) -> str:
     """Return ``(10, 2)``, ``('a' = 1)``, ``<date>`` in a normalized form, or an empty string."""
-    if cursor.key not in TYPE_BRACKETS:
+    if cursor.key not in type_strings.BRACKETS:
         return ""
     opened = cursor.advance()
-    waiting = [TYPE_BRACKETS[opened.key]]
+    waiting = [type_strings.BRACKETS[opened.key]]
     pieces = [opened.key]
     while waiting:
         token = cursor.advance()
@@ -240,8 +263,8 @@ def _arguments(cursor: Cursor) -> str:
             raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
         if token.key == waiting[-1]:
             waiting.pop()
-        elif token.key in TYPE_BRACKETS:
-            waiting.append(TYPE_BRACKETS[token.key])
+        elif token.key in type_strings.BRACKETS:
+            waiting.append(type_strings.BRACKETS[token.key])
         pieces.append(_argument(cursor, pieces[-1]))
     return "".join(pieces)
 
