@@ -11,10 +11,11 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from enum import Enum
+from itertools import repeat
 from typing import Any, Final
 
 from schema_core.base.arguments import type_name
@@ -42,15 +43,19 @@ class JsonError(Exception):
         return f"{where}: {self.problem}" if where else self.problem
 
 
+def _within(error: JsonError | SchemaCoreError, step: str | int) -> JsonError:
+    """Return the error with one more step of its path; what a constructor refuses is one, too."""
+    path = error.path if isinstance(error, JsonError) else ()
+    return JsonError(error.problem, (step, *path))
+
+
 @contextmanager
-def at_member(step: str | int) -> Iterator[None]:
-    """Add a key or an index to the paths of errors; what a constructor refuses is one, too."""
+def at_member(key: str) -> Iterator[None]:
+    """Add a key to the paths of errors."""
     try:
         yield
-    except JsonError as error:
-        raise JsonError(error.problem, (step, *error.path)) from None
-    except SchemaCoreError as error:
-        raise JsonError(error.problem, (step,)) from None
+    except (JsonError, SchemaCoreError) as error:
+        raise _within(error, key) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ def _scalar(kind: type, noun: str) -> Codec:
     return Codec(kind, decode)
 
 
+ANY: Final = Codec(lambda value: value, lambda document: document)
 STRING: Final = _scalar(str, "a string")
 INTEGER: Final = _scalar(int, "an integer")
 BOOLEAN: Final = _scalar(bool, "a boolean")
@@ -99,6 +105,16 @@ def optional(codec: Codec) -> Codec:
     )
 
 
+def _decode_members(document: list[Any], codecs: Iterable[Codec]) -> tuple[Any, ...]:
+    members: list[Any] = []
+    try:
+        for codec, member in zip(codecs, document, strict=False):
+            members.append(codec.decode(member))
+    except (JsonError, SchemaCoreError) as error:
+        raise _within(error, len(members)) from None
+    return tuple(members)
+
+
 def sequence(codec: Codec, least: int = 0) -> Codec:
     """Return the codec of tuples of at least some members."""
 
@@ -107,11 +123,7 @@ def sequence(codec: Codec, least: int = 0) -> Codec:
             raise JsonError(f"expected a list, got {type_name(document)}")
         if len(document) < least:
             raise JsonError(f"expected at least {least} members, got {len(document)}")
-        members = []
-        for index, member in enumerate(document):
-            with at_member(index):
-                members.append(codec.decode(member))
-        return tuple(members)
+        return _decode_members(document, repeat(codec))
 
     return Codec(lambda values: [codec.encode(value) for value in values], decode)
 
@@ -123,11 +135,7 @@ def tuple_of(*codecs: Codec) -> Codec:
         if not isinstance(document, list) or len(document) != len(codecs):
             shown = len(document) if isinstance(document, list) else type_name(document)
             raise JsonError(f"expected a list of {len(codecs)} members, got {shown}")
-        members = []
-        for index, (codec, member) in enumerate(zip(codecs, document, strict=True)):
-            with at_member(index):
-                members.append(codec.decode(member))
-        return tuple(members)
+        return _decode_members(document, codecs)
 
     return Codec(
         lambda values: [codec.encode(one) for codec, one in zip(codecs, values, strict=True)],
@@ -139,10 +147,13 @@ def mapping(codec: Codec) -> Codec:
     """Return the codec of mappings by strings."""
 
     def decode(document: Any) -> dict[str, Any]:
-        members = {}
-        for key, value in require_object(document).items():
-            with at_member(key):
+        members, key = {}, ""
+        items = require_object(document).items()
+        try:
+            for key, value in items:
                 members[key] = codec.decode(value)
+        except (JsonError, SchemaCoreError) as error:
+            raise _within(error, key) from None
         return members
 
     return Codec(lambda value: {key: codec.encode(one) for key, one in value.items()}, decode)
@@ -240,10 +251,12 @@ def record(
 
     def decode(document: Any) -> Any:
         require_object(document, [key for key, _ in resolve().values()])
-        values = {}
-        for name, (key, codec) in resolve().items():
-            with at_member(key):
+        values, key = {}, ""
+        try:
+            for name, (key, codec) in resolve().items():
                 values[name] = codec.decode(document[key])
+        except (JsonError, SchemaCoreError) as error:
+            raise _within(error, key) from None
         try:
             return kind(**values)
         except SchemaCoreError as error:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any, TypeAlias, cast
 
 from schema_core.base.arguments import require_instance
+from schema_core.base.json_codec import JsonError, require_object
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.text import show
 from schema_core.catalog.objects import Options
@@ -268,12 +269,17 @@ class StoredStatistics:
         """Return the statistics of such a document.
 
         Raises:
-            KeyError, TypeError, ValueError, SchemaError: for a malformed document.
+            JsonError: for a malformed document.
         """
-        rows, files, size, raw = document["table"]
-        table = CatalogTableStatistics(rows, files, size, raw, document["properties"])
-        data = {name: _read(*one) for name, one in document["columns"].items()}
-        columns = CatalogColumnStatistics(data, document["column_properties"])
+        keys = ("table", "properties", "columns", "column_properties")
+        members = require_object(document, keys)
+        try:
+            rows, files, size, raw = members["table"]
+            table = CatalogTableStatistics(rows, files, size, raw, members["properties"])
+            data = {name: _read(*values) for name, values in members["columns"].items()}
+            columns = CatalogColumnStatistics(data, members["column_properties"])
+        except (AttributeError, KeyError, TypeError, ValueError, SchemaError) as error:
+            raise JsonError(f"malformed statistics: {error}") from None
         return StoredStatistics(table, columns)
 
 

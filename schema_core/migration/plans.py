@@ -6,13 +6,20 @@ target cannot hold. It contains no secrets. ``MigrationPlan.from_json(p.to_json(
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.json_codec import (
+    STRING,
+    Codec,
+    Codecs,
+    DocumentFormat,
+    digest,
+    record,
+    tuple_of,
+)
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.plugins import load_higher
@@ -31,7 +38,6 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, Tabl
 from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
-from schema_core.environment.plans.compiled_plan import parse_plan
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
 from schema_core.mappings.dialects.alterations import changed, name_changes_of
@@ -76,11 +82,6 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Alter
 from schema_core.types import DataType
-
-FORMAT: Final = "schema-core.migration-plan"
-VERSION: Final = 1
-#: The longest plan that is read, in characters.
-MAX_PLAN: Final = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +142,17 @@ class MigrationPlan:
         """The risks of all steps."""
         return tuple(risk for step in self.steps for risk in step.risks)
 
+    def __post_init__(self) -> None:
+        _target(self.target)
+
     @property
     def digest(self) -> str:
         """The SHA-256 of the plan as canonical JSON."""
-        text = json.dumps(self.content(), sort_keys=True, separators=(",", ":"))
-        return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
-
-    def content(self) -> dict[str, Any]:
-        """Return the plan as objects of JSON, without its digest."""
-        return {"format": FORMAT, "version": VERSION, **json.loads(json.dumps(asdict(self)))}
+        return digest(PLAN_DOCUMENT.content(self))
 
     def to_json(self) -> str:
         """Return the plan as JSON, with its digest."""
-        return json.dumps({**self.content(), "digest": self.digest}, indent=2)
+        return PLAN_DOCUMENT.write(self)
 
     @staticmethod
     def from_json(text: str) -> MigrationPlan:
@@ -164,27 +163,8 @@ class MigrationPlan:
                 `unsupported-plan-version` for one of another version, `plan-digest-mismatch` for
                 one that was changed.
         """
-        content = parse_plan(require_instance(text, str, "the plan"), MAX_PLAN)
-        if content.get("format") != FORMAT:
-            raise SchemaError("this is not a migration plan", code="invalid-plan")
-        if content.get("version") != VERSION:
-            raise SchemaError(
-                f"the plan has version {content.get('version')!r}, expected {VERSION}",
-                code="unsupported-plan-version",
-                hint="make the plan again with this version of schema_core",
-            )
-        digest = content.pop("digest", None)
-        try:
-            found = _read(content)
-        except (KeyError, TypeError, ValueError) as error:
-            raise SchemaError(f"the plan is malformed: {error!r}", code="invalid-plan") from None
-        if found.content() != content or found.digest != digest:
-            raise SchemaError(
-                "digest mismatch: the plan was modified after it was created",
-                code="plan-digest-mismatch",
-                hint="make the plan again instead of editing it",
-            )
-        return found
+        plan: MigrationPlan = PLAN_DOCUMENT.read(require_instance(text, str, "the plan"))
+        return plan
 
     def headline(self) -> str:
         """Return the table, the target, the number of steps, and whether rows are rewritten."""
@@ -219,30 +199,25 @@ class MigrationPlan:
         return "\n".join([*lines, *(f"  unsupported: {escaped(loss)}" for loss in self.losses)])
 
 
-def _read(content: Mapping[str, Any]) -> MigrationPlan:
-    """Return the plan of parsed JSON; the caller compares it with the JSON that it gives."""
-    if content["target"] not in TARGETS:
-        raise ValueError(content["target"])
-    steps = tuple(
-        PlanStep(
-            tuple(one["statements"]),
-            tuple(one["changes"]),
-            tuple(TypeFinding(kind, tuple(path), why) for kind, path, why in one["risks"]),
-            None if one["undo"] is None else tuple(one["undo"]),
-            one["rewrites"],
-            one["rows"],
-        )
-        for one in content["steps"]
-    )
-    return MigrationPlan(
-        content["target"],
-        tuple(content["path"]),
-        dict(content["old"]),
-        dict(content["new"]),
-        steps,
-        tuple(content["losses"]),
-        content["rewrite"],
-    )
+_CODECS: Final = Codecs({})
+_FINDING: Final = tuple_of(STRING, _CODECS["tuple[str, ...]"], STRING)
+_CODECS.update(
+    {
+        "TypeFinding": Codec(
+            _FINDING.encode, lambda members: TypeFinding(*_FINDING.decode(members))
+        ),
+        "PlanStep": record(PlanStep, _CODECS),
+    }
+)
+
+PLAN_DOCUMENT: Final = DocumentFormat(
+    "schema-core.migration-plan",
+    1,
+    16_000_000,
+    record(MigrationPlan, _CODECS),
+    ("invalid-plan", "unsupported-plan-version", "plan-digest-mismatch"),
+    "make the plan again with this version of schema_core",
+)
 
 
 # --- planning ------------------------------------------------------------------------------------

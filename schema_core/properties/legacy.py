@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
+from schema_core.base.json_codec import write_json
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.lazy_regex import regex
 from schema_core.base.text import quote_identifier
@@ -23,7 +24,6 @@ from schema_core.properties.sidecar import (
     is_read_by_older_flink,
     read_string_map,
     sidecar_key,
-    to_json,
 )
 from schema_core.types import (
     DataType,
@@ -529,7 +529,7 @@ def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnosti
         Diagnostic("option-kept", "Flink 2.2 and later do not read this option", path=(option,))
         for option in kept
     ]
-    return properties | {key: to_json(carried | kept)}, notes
+    return properties | {key: write_json(carried | kept, sort_keys=True)}, notes
 
 
 STEPS: tuple[Step, ...] = (

@@ -8,13 +8,20 @@ be one on two columns.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
+from schema_core.base.json_codec import (
+    STRING,
+    Codec,
+    JsonError,
+    mapping,
+    parse_json,
+    sequence,
+    write_json,
+)
 from schema_core.base.text import is_blank
-from schema_core.errors import SchemaError
 from schema_core.properties.keys import (
     IS_GENERIC,
     Properties,
@@ -45,11 +52,6 @@ VERSION = f"{PREFIX}1"
 PRIMARY_KEY, IMMUTABLE, INDEXES, WATERMARKS = "primary-key", "immutable", "indexes", "watermarks"
 METADATA_KEYS = "metadata-keys"
 OPTIONS, COMMENT, HANDLER = "options", "comment", "refresh-handler"
-
-
-def to_json(value: object) -> str:
-    """Encode a value as JSON, deterministically."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def sidecar_key(part: str, prefix: str = "schema") -> str:
@@ -149,7 +151,11 @@ def schema_keys(
         ],
         METADATA_KEYS: [column.name for column in columns if has_explicit_default_key(column)],
     }
-    return {sidecar_key(part, prefix): to_json(value) for part, value in members.items() if value}
+    return {
+        sidecar_key(part, prefix): write_json(value, sort_keys=True)
+        for part, value in members.items()
+        if value
+    }
 
 
 def has_explicit_default_key(column: AnyColumn) -> bool:
@@ -169,7 +175,7 @@ def split_options(
         for key, value in options.items()
         if key not in lost or is_read_by_older_flink(key)
     }
-    return representable, {OPTIONS_KEY: to_json(lost)}
+    return representable, {OPTIONS_KEY: write_json(lost, sort_keys=True)}
 
 
 def comment_key(comment: str | None) -> Properties:
@@ -215,18 +221,18 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
     """Return the schema with the parts that sidecar keys contain."""
     part = reader.under(f"{prefix}.{VERSION}")
     changes: dict[str, Any] = {}
-    if key := _read_list(part, PRIMARY_KEY):
+    if key := _read(part, PRIMARY_KEY, NAMED_COLUMNS):
         changes["primary_key"] = UnresolvedPrimaryKey(key[0], key[1:])
-    if immutable := _read_list(part, IMMUTABLE):
+    if immutable := _read(part, IMMUTABLE, NAMED_COLUMNS):
         changes["immutable_columns"] = UnresolvedImmutableColumns(immutable[0], immutable[1:])
-    if indexes := _read_lists(part, INDEXES):
+    if indexes := _read(part, INDEXES, NAMED_LISTS):
         changes["indexes"] = tuple(UnresolvedIndex(index[0], index[1:]) for index in indexes)
-    if watermarks := _read_lists(part, WATERMARKS):
+    if watermarks := _read(part, WATERMARKS, NAMED_LISTS):
         changes["watermark_specs"] = tuple(
             UnresolvedWatermarkSpec(watermark[0], SqlExpression(watermark[1]))
             for watermark in watermarks
         )
-    if same := _read_list(part, METADATA_KEYS):
+    if same := _read(part, METADATA_KEYS, NAMED_COLUMNS):
         changes["columns"] = tuple(_with_explicit_key(column, same) for column in schema.columns)
     return replace(schema, **changes) if changes else schema
 
@@ -261,29 +267,17 @@ def restore_handler(reader: PropertyReader, handler: bytes | None) -> bytes | No
     return b"" if reader.get(sidecar_key(HANDLER)) is not None and handler is None else handler
 
 
-def _read_list(part: PropertyReader, key: str) -> tuple[str, ...]:
-    """Parse a list of strings; empty if the key does not exist."""
+#: A named list of columns: the name, and the columns.
+NAMED_COLUMNS: Final = sequence(STRING, least=1)
+#: Lists of indexes and of watermarks.
+NAMED_LISTS: Final = sequence(sequence(STRING, least=2))
+
+
+def _read(part: PropertyReader, key: str, codec: Codec) -> tuple[Any, ...]:
+    """Parse the value of a key; empty if the key does not exist."""
     text = part.get(key)
-    return () if text is None else _string_list(read_json(key, text), key)
-
-
-def _read_lists(part: PropertyReader, key: str) -> tuple[tuple[str, ...], ...]:
-    """Parse a list of lists of strings; empty if the key does not exist."""
-    text = part.get(key)
-    if text is None:
-        return ()
-    found = read_json(key, text)
-    if not isinstance(found, list):
-        raise _malformed(key)
-    return tuple(_string_list(one, key, least=2) for one in found)
-
-
-def _string_list(found: object, key: str, least: int = 1) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise _malformed(key)
-    if len(found) < least:
-        raise _malformed(key)
-    return tuple(found)
+    value: tuple[Any, ...] = () if text is None else read_json(key, text, codec)
+    return value
 
 
 def read_string_map(key: str, text: str) -> Properties:
@@ -292,24 +286,18 @@ def read_string_map(key: str, text: str) -> Properties:
     Raises:
         SchemaError: with code `invalid-key-value` for any other string.
     """
-    found = read_json(key, text)
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-        raise _malformed(key)
-    return found
+    properties: Properties = read_json(key, text, mapping(STRING))
+    return properties
 
 
-def read_json(key: str, text: str) -> object:
-    """Parse JSON.
+def read_json(key: str, text: str, codec: Codec) -> Any:
+    """Parse JSON that a codec has written.
 
     Raises:
         SchemaError: with code `invalid-key-value` for any other string.
     """
     try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        raise _malformed(key) from None
-    return found
-
-
-def _malformed(key: str) -> SchemaError:
-    return malformed_key(key, f"the key {key!r} is not in the format that schema_core writes")
+        return codec.decode(parse_json(text))
+    except JsonError as error:
+        problem = f"the key {key!r} is not in the format that schema_core writes: {error}"
+        raise malformed_key(key, problem) from None

@@ -14,6 +14,7 @@ from types import NoneType
 from typing import NamedTuple
 
 from schema_core.base.arguments import validate_arguments
+from schema_core.base.json_codec import ANY, write_json
 from schema_core.base.lazy_regex import regex
 from schema_core.catalog.objects import (
     CatalogTable,
@@ -220,7 +221,7 @@ def _handler(text: str) -> str:
 
 
 def _json(text: str) -> str:
-    return sidecar.to_json(sidecar.read_json("", text))
+    return write_json(sidecar.read_json("", text, ANY), sort_keys=True)
 
 
 #: Pattern of keys -> the canonical form of a value.

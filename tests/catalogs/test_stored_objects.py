@@ -10,6 +10,7 @@ import pytest
 from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogFunction, CatalogType, FunctionLanguage, ResourceUri
+from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalogs.hive.codec import HiveCodec
 from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
@@ -64,7 +65,9 @@ def test_a_type_of_user_defined_types_is_restored(
 def test_the_document_of_other_types_is_unchanged() -> None:
     kept = CatalogType(parse_type("ROW<a INT>"))
 
-    assert '{"definition":"ROW<`a` INT>","description":null}' == serialization.write_type(kept)
+    assert '{"definition":"ROW<`a` INT>","description":null}' == serialization.serialize(
+        StoredKind.TYPE, kept
+    )
 
 
 def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
@@ -88,7 +91,7 @@ def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
 )
 def test_a_malformed_type_is_refused(text: str) -> None:
     with pytest.raises(ExternalError) as caught:
-        serialization.read_type(text)
+        serialization.deserialize(StoredKind.TYPE, text)
 
     assert "corrupt-entry" == caught.value.code
 

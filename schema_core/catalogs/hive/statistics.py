@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from schema_core.base.json_codec import JsonError, parse_json
 from schema_core.catalog.own_options import STATISTICS
 from schema_core.catalog.statistics import (
     UNKNOWN_NUMBER,
     CatalogTableStatistics,
     StoredStatistics,
 )
-from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors import ExternalError
 from schema_core.properties.keys import Properties
 from schema_core.properties.limits import StoreLimits
 
@@ -61,8 +62,8 @@ def _document(parameters: Mapping[str, str]) -> StoredStatistics:
         return StoredStatistics()
     try:
         text = "".join(parameters[f"{PARTS}{number}"] for number in range(count))
-        return StoredStatistics.of_document(json.loads(text))
-    except (LookupError, TypeError, ValueError, SchemaCoreError) as error:
+        return StoredStatistics.of_document(parse_json(text))
+    except (LookupError, JsonError) as error:
         raise ExternalError(
             f"the statistics in the parameters {PARTS}* are malformed: {error}",
             code="corrupt-entry",
