@@ -50,15 +50,6 @@ from schema_core.mappings.spark.schemas import (
 from schema_core.mappings.spark.schemas import (
     to_json as to_json,
 )
-from schema_core.spark.commit.sweep import (
-    sweep_definitions as sweep_definitions,
-)
-from schema_core.spark.commit.sweep import (
-    sweep_report as sweep_report,
-)
-from schema_core.spark.commit.sweep_summary import (
-    SweepReport as SweepReport,
-)
 from schema_core.spark.connector import (
     ReadContext as ReadContext,
 )
@@ -83,3 +74,6 @@ from schema_core.spark.planner import (
 from schema_core.spark.session.session import (
     JobSession as JobSession,
 )
+from schema_core.spark.sweep import SweepReport as SweepReport
+from schema_core.spark.sweep import sweep_definitions as sweep_definitions
+from schema_core.spark.sweep import sweep_report as sweep_report

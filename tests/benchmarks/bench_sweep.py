@@ -30,8 +30,8 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.properties.property_map import decode_table
 from schema_core.properties.verification import verify
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.spark.commit.sweep import REPORT, report_batches, sweep_batches
 from schema_core.spark.session.session import JobSession
+from schema_core.spark.sweep import REPORT, report_batches, sweep_batches
 
 TYPES = (
     "BIGINT NOT NULL", "INT", "VARCHAR(2147483647)", "DECIMAL(10, 2)", "TIMESTAMP(3)", "BOOLEAN",
@@ -87,8 +87,8 @@ def batch_of(maps: list[str]) -> pa.RecordBatch:
 def steps() -> dict[str, Callable[[list[str]], object]]:
     """What is measured, by name."""
     resolver = SchemaResolver()
-    sweeping = partial(sweep_batches, "maps", True, True)
-    reporting = partial(report_batches, "maps", True, True)
+    sweeping = partial(sweep_batches, True)
+    reporting = partial(report_batches, True)
     return {
         "JSON only":            lambda maps: [json.loads(text) for text in maps],
         "decode":               lambda maps: [decode_table(json.loads(text)) for text in maps],
@@ -132,7 +132,7 @@ def counting(
             properties = json.loads(one)
             work(properties)
             keys += len(properties)
-    yield pa.RecordBatch.from_arrays([pa.array([str(keys)])], names=["report"])
+    yield pa.RecordBatch.from_arrays([pa.array([str(keys).encode()])], names=["report"])
 
 
 def decode_and_resolve(properties: dict[str, str]) -> object:
@@ -172,7 +172,7 @@ def compare(frame: Any, count: int) -> None:
         "JSON only": partial(counting, len),
         "decode": partial(counting, decode_table),
         "decode and resolve": partial(counting, decode_and_resolve),
-        "sweep, report": partial(report_batches, "maps", True, True),
+        "sweep, report": partial(report_batches, True),
     }
     print(f"\n{'on Spark':22}{'cores':>6}{'maps a second':>15}{'processor s':>13}{'x JSON':>10}")
     for cores in (1, 2):

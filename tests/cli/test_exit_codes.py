@@ -30,6 +30,8 @@ FILES = {
     "broken/0001_a.sql": "SELECT 1",
     "wide.sql": "CREATE TABLE t (a BIGINT);",
     "ill.sql": "CREATE TABLE t (a NOPE);",
+    "good.json": '{"schema.0.name": "a", "schema.0.data-type": "BIGINT"}',
+    "ill.json": '{"schema.0.name": "a", "schema.0.data-type": "NOPE"}',
 }
 DIRECTORY = "--directory migrations --define folder={folder}"
 FAILS = f"{DIRECTORY.replace('migrations', 'fails')} --setup migrations/setup.sql"
@@ -126,8 +128,8 @@ CASES: list[tuple[str, int, str, tuple[str, ...]]] = [
 ON_SPARK: list[tuple[str, int, str, tuple[str, ...]]] = [
     ("run-plan", GOOD, "out.json", ("compile-plan insert.sql -o out.json",)),
     ("validate", GOOD, f"t --from wide.sql {DIRECTORY}", FILLED),
-    ("sweep", GOOD, "{folder}/good.sql", ()),
-    ("sweep", WRONG, "{folder}/ill.sql", ()),
+    ("sweep", GOOD, "{folder}/good.json", ()),
+    ("sweep", WRONG, "{folder}/ill.json", ()),
     ("migrate validate", GOOD, f"t --from wide.sql {DIRECTORY}", FILLED),
     ("migrate rewrite", GOOD, f"t --from wide.sql {DIRECTORY}", FILLED),
 ]

@@ -29,7 +29,7 @@ from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.spark.commit.sweep import sweep_map
+from schema_core.spark.sweep import sweep_map
 from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, understood
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -23,19 +23,9 @@ from schema_core.cli.progress import Quiet, follow
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.run import submit
 from schema_core.errors import SchemaError
-from schema_core.spark.commit.sweep import (
-    definitions_of,
-    dumps,
-    report_of,
-    sweep_definitions,
-    sweep_report,
-)
-from schema_core.spark.commit.sweep_summary import SweepReport
+from schema_core.spark import sweep
 from schema_core.spark.jobs import SparkJob
 from schema_core.spark.session.session import JobSession
-
-if TYPE_CHECKING:
-    from schema_core.spark.commit.sweep import Portion
 
 #: The variable of the environment with the password of a SQL catalog.
 PASSWORD = "SCHEMA_CORE_PASSWORD"  # noqa: S105 - the name of the variable
@@ -49,7 +39,7 @@ def sweep_catalog(
     source: Annotated[
         str,
         typer.Argument(
-            help="A file or directory of dumps (.jsonl, .json, .sql), the URL of a SQL catalog, or "
+            help="A file or directory of dumps (.jsonl, .json), the URL of a SQL catalog, or "
             "hive:DIRECTORY with the directory of hive-site.xml."
         ),
     ],
@@ -71,106 +61,80 @@ def sweep_catalog(
     with 130 after Ctrl-C.
     """
     errors = Console(stderr=True, highlight=False)
-    report = SweepReport()
+    report = sweep.SweepReport()
     with (
         script.exit_on_error(errors, Path(source), lambda _: UNREADABLE),
-        open_source(source, username) as (session, portions),
+        opened(source, username) as (session, portions),
     ):
-        action = _action(portions, report, results, streaming=not batch)
-        job = submit(
-            JobGraph("spark", SparkJob(session.opened(), f"sweep of {source}", action), ())
-        )
+        if results is not None and results.exists():
+            problem = f"the directory {str(results)!r} exists"
+            raise SchemaError(problem, code="path-not-empty", hint="name a new one")
+        action = _sweeping(session, portions, report, results, streaming=not batch)
+        spark_job = SparkJob(session.opened(), f"sweep of {source}", action)
+        job = submit(JobGraph("spark", spark_job, ()))
         job.wait() if quiet else follow(job, errors)
-    finish(findings_of(report, source), output)
-
-
-def findings_of(report: SweepReport, source: str) -> FindingReport:
-    """Return a report with an error for each code, of which the examples are in the message."""
-    findings = []
+    subject, findings = mask_credentials(source), []
     for code, tally in sorted(report.findings.items()):
-        examples = "; ".join(
-            f"{path}{f' ({location})' if location else ''}: {message}"
-            for path, location, message in tally.examples
-        )
         count = f"{tally.count:,} definition{'s' if tally.count > 1 else ''}"
-        message = f"{count}, such as {examples}"
-        findings.append(
-            ReportedFinding(Level.ERROR, code, message, subject=mask_credentials(source))
-        )
-    subjects = [mask_credentials(source)]
-    return FindingReport("sweep", findings, subjects, text=[str(report)], document=report.to_json())
+        message = f"{count}, such as {'; '.join(map(str, tally.examples))}"
+        findings.append(ReportedFinding(Level.ERROR, code, message, subject=subject))
+    printed = FindingReport(
+        "sweep", findings, [subject], text=[str(report)], document=report.to_json()
+    )
+    finish(printed, output)
 
 
-def _action(
-    portions: Iterator[Portion], report: SweepReport, results: Path | None, *, streaming: bool
+def _sweeping(
+    session: JobSession,
+    portions: Iterator[sweep.Definitions],
+    report: sweep.SweepReport,
+    results: Path | None,
+    *,
+    streaming: bool,
 ) -> Callable[[], None]:
     """Return what the job does: sweep all portions, and merge their reports."""
 
     def act() -> None:
-        for definitions, form in portions:
+        for definitions in portions:
             if results is None:
-                report.merge(sweep_report(definitions, form, streaming=streaming))
-                continue
-            found = sweep_definitions(definitions, form, streaming=streaming)
-            found.write.mode("append").parquet(str(results))
+                report.merge(sweep.sweep_report(definitions, streaming=streaming))
+            else:
+                rows = sweep.sweep_definitions(definitions, streaming=streaming)
+                rows.write.mode("append").parquet(str(results))
         if results is not None and results.exists():
-            session = JobSession().opened()
-            report.merge(report_of(session.read.parquet(str(results))))
+            report.merge(sweep.report_of(session.opened().read.parquet(str(results))))
 
-    if results is not None and results.exists():
-        raise SchemaError(
-            f"the directory {str(results)!r} exists", code="path-not-empty", hint="name a new one"
-        )
     return act
 
 
-# --- sources --------------------------------------------------------------------------------------
-
-
 @contextmanager
-def open_source(
+def opened(
     source: str, username: str | None
-) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
-    """Open a source: the Spark session, and its definitions in portions.
+) -> Iterator[tuple[JobSession, Iterator[sweep.Definitions]]]:
+    """Open a source: the Spark session, and its definitions in portions, read while they are swept.
 
     Raises:
         NotFoundError: with code `not-found` for a path that does not exist.
-        SchemaError: with code `unknown-source` for a file that is not a dump.
     """
-    if source.startswith(HIVE):
-        directory = source.removeprefix(HIVE)
-        options = {"type": "hive"} | ({"hive-conf-dir": directory} if directory else {})
-        with _portions_of_catalog(options) as found:
-            yield found
-    elif "://" in source:
-        with _portions_of_catalog({"type": "sql", "url": source, **_login(username)}) as found:
-            yield found
-    else:
+    if not source.startswith(HIVE) and "://" not in source:
         session = JobSession()
-        yield session, dumps(session, source)
-
-
-def _login(username: str | None) -> dict[str, str]:
-    login = {"username": username, "password": os.environ.get(PASSWORD)}
-    return {key: value for key, value in login.items() if value is not None}
-
-
-@contextmanager
-def _portions_of_catalog(
-    options: dict[str, str],
-) -> Iterator[tuple[JobSession, Iterator[Portion]]]:
-    """Open a catalog; its definitions are read in portions while they are swept."""
+        yield session, sweep.read_dumps(session, source)
+        return
+    if source.startswith(HIVE):
+        login = {"hive-conf-dir": source.removeprefix(HIVE) or None}
+        options = {"type": "hive"}
+    else:
+        login = {"username": username, "password": os.environ.get(PASSWORD)}
+        options = {"type": "sql", "url": source}
+    options |= {key: value for key, value in login.items() if value is not None}
     made = make_catalog(CatalogDescriptor.of("swept", options))
     catalog = cast("SqlCatalog | HiveCatalog", made)  # by the types above
     if isinstance(catalog, HiveCatalog):
         catalog.open()  # starts Spark with the settings of the metastore
     try:
         session = JobSession()
-        yield session, _portions(session, catalog.stored_maps())
+        maps = catalog.stored_maps()
+        chunks = iter(lambda: list(islice(maps, CHUNK)), [])
+        yield session, (sweep.definitions_of(session.opened(), chunk) for chunk in chunks)
     finally:
         catalog.close()
-
-
-def _portions(session: JobSession, maps: Iterator[tuple[str, str]]) -> Iterator[Portion]:
-    while portion := list(islice(maps, CHUNK)):
-        yield definitions_of(session.opened(), portion), "maps"

@@ -1,0 +1,600 @@
+"""Sweeps: whole catalogs are resolved and verified on the cluster, one row for each definition.
+
+A definition that cannot be read, or anything that goes wrong with it, is a row with diagnostics; it
+never fails the job. Executors import this module, so the functions of the job hold no state of the
+driver.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+from functools import lru_cache, partial
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.caching import GenerationalCache, cached_by_identity
+from schema_core.base.extras import needs
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.text import escaped, quote_identifier, quote_string, show
+from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, SchemaError
+from schema_core.mappings.loss import LossKind, lasting_losses
+from schema_core.properties.stored import schemas_of
+from schema_core.properties.verification import examine
+from schema_core.schema import resolved
+from schema_core.schema.columns import format_metadata
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.spark.session.worker_package import send_package
+from schema_core.types import parse_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.spark.session.session import JobSession
+
+#: A frame with the columns of the definitions.
+Definitions: TypeAlias = "DataFrame"
+PATH, DEFINITION = "path", "definition"
+#: The columns of the results as Spark's DDL, and their names.
+RESULT = (
+    "path STRING, ok BOOLEAN, schema STRING, "
+    "columns ARRAY<STRUCT<name: STRING, type: STRING, kind: STRING>>, "
+    "diagnostics ARRAY<STRUCT<code: STRING, location: STRING, message: STRING, hint: STRING>>, "
+    "losses ARRAY<STRUCT<target: STRING, kind: STRING>>"
+)
+COLUMNS = ("path", "ok", "schema", "columns", "diagnostics", "losses")
+#: The column of the reports of partitions.
+REPORT = "report BINARY"
+
+#: Characters of a definition.
+MAX_DEFINITION = 16_000_000
+#: Characters of the definitions of a partition whose results are kept for equal definitions.
+MAX_KEPT = 4_000_000
+#: Rows of a batch of results, and the characters of their schemas after which it ends.
+MAX_ROWS, MAX_CHARACTERS = 1_000, 16_000_000
+#: Examples of each finding and each loss in a report, and the characters of their messages.
+MAX_EXAMPLES, MAX_MESSAGE = 3, 200
+#: The version of a report in JSON.
+VERSION = 1
+
+
+# --- one definition -------------------------------------------------------------------------------
+
+
+class SweptColumn(NamedTuple):
+    """A column: its name, its exact type, and its kind."""
+
+    name: str
+    type: str
+    kind: str
+
+
+class Swept(NamedTuple):
+    """What a definition resolves to: the canonical text of its schema, or None; and diagnostics."""
+
+    schema: str | None
+    columns: tuple[SweptColumn, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    losses: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the definition was resolved and there is nothing to report."""
+        return self.schema is not None and not self.diagnostics
+
+
+#: A definition by its path, and what it resolves to.
+Row: TypeAlias = tuple[str, Swept]
+
+
+def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swept:
+    """Resolve and verify one property map; whatever it is, its errors are diagnostics.
+
+    Args:
+        properties: The map, or its JSON.
+        resolver: The resolver of its schema; by default that of a streaming environment.
+
+    >>> swept = sweep_map('{"schema.0.name": "id", "schema.0.data-type": "BIGINT NOT NULL"}')
+    >>> print(swept.ok, swept.schema)
+    True (
+      `id` BIGINT NOT NULL
+    )
+    >>> [(found.code, found.path) for found in sweep_map({"schema.0.name": "id"}).diagnostics]
+    [('missing-key', ('schema.0.data-type',))]
+    """
+    try:
+        examined = examine(_to_map(properties), resolver)
+        if examined.resolved is None:
+            return Swept(None, diagnostics=examined.diagnostics)
+        schemas = [schema for _, schema in schemas_of(examined.resolved)]
+        return _describe(schemas, examined.diagnostics)
+    except Exception as error:  # noqa: BLE001 - one definition must not fail the job
+        return _failure(error)
+
+
+def _failure(error: Exception) -> Swept:
+    if isinstance(error, SchemaCoreError):
+        return Swept(None, diagnostics=error.diagnostics)
+    message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
+    diagnostic = Diagnostic("definition-not-examined", message, path=("properties",))
+    return Swept(None, diagnostics=(diagnostic,))
+
+
+def _to_map(properties: object) -> Mapping[str, str]:
+    """Return a property map from a map, its JSON, or the entries of an Arrow map.
+
+    A JSON object with a map and its path is the map.
+
+    Raises:
+        SchemaError: with code `invalid-key-value` for anything else; `text-too-long` for more than
+            16,000,000 characters.
+    """
+    problem = None
+    if isinstance(properties, str):
+        _require_length(properties)
+        try:
+            properties = json.loads(properties)
+        except (ValueError, RecursionError) as error:
+            problem = f"the property map is not JSON: {error}"
+        if isinstance(properties, dict) and properties.keys() <= {"path", "properties"}:
+            inner = properties.get("properties")
+            properties = inner if isinstance(inner, dict) else properties
+    elif isinstance(properties, list):
+        properties = dict(properties)
+    if isinstance(properties, dict):
+        return properties
+    problem = problem or f"the property map must be a map of strings, got {show(properties)}"
+    raise SchemaError(problem, code="invalid-key-value", path=("properties",))
+
+
+def _require_length(text: str) -> None:
+    if len(text) > MAX_DEFINITION:
+        problem = f"the definition has {len(text):,} characters, allowed are {MAX_DEFINITION:,}"
+        raise SchemaError(problem, code="text-too-long", path=("properties",))
+
+
+# --- canonical text -------------------------------------------------------------------------------
+
+
+def _describe(
+    schemas: Iterable[resolved.ResolvedSchema], diagnostics: tuple[Diagnostic, ...] = ()
+) -> Swept:
+    """Return what the schemas of one object contain; a model has two."""
+    lines: list[str] = []
+    columns: list[SweptColumn] = []
+    losses: set[tuple[str, str]] = set()
+    for schema in schemas:
+        for column in schema.columns:
+            is_physical = type(column) is resolved.PhysicalColumn
+            line, swept = (_describe_physical if is_physical else _describe_column)(column)
+            lines.append(line)
+            columns.append(swept)
+        for watermark in schema.watermark_specs:
+            name = quote_identifier(watermark.rowtime_attribute)
+            text = watermark.watermark_expression.as_serializable_string()
+            lines.append(f"WATERMARK FOR {name} AS {text}")
+        members = (schema.primary_key, *schema.indexes, schema.immutable_columns)
+        lines += [str(member) for member in members if member is not None]
+        losses |= {(target, kind.word) for target, kind in lasting_losses(schema)}
+    text = "(\n  " + ",\n  ".join(lines) + "\n)" if lines else "()"
+    return Swept(text, tuple(columns), diagnostics, tuple(sorted(losses)))
+
+
+def _describe_column(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
+    """Return the line of a column in the text of a schema, and its parts."""
+    type_ = column.data_type.as_serializable_string()
+    kind, clause = "physical", type_
+    match column:
+        case resolved.ComputedColumn(expression=expression):
+            kind, clause = "computed", f"AS {expression.as_serializable_string()}"
+        case resolved.MetadataColumn(metadata_key=key, virtual=virtual):
+            kind, clause = "metadata", f"{type_} {format_metadata(key, virtual=virtual)}"
+    comment = "" if column.comment is None else f" COMMENT {quote_string(column.comment)}"
+    line = f"{quote_identifier(column.name)} {clause}{comment}"
+    return line, SweptColumn(column.name, type_, kind)
+
+
+@cached_by_identity(lambda column: column.data_type.node_count, budget=50_000, unit="types")
+def _describe_physical(column: resolved.AnyColumn) -> tuple[str, SweptColumn]:
+    return _describe_column(column)
+
+
+# --- reports --------------------------------------------------------------------------------------
+
+
+class Example(NamedTuple):
+    """An example of a finding: the definition, the location within it, and the message."""
+
+    path: str
+    location: str = ""
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}{f' ({self.location})' if self.location else ''}: {self.message}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """The number of definitions with a finding or a loss, and the first of them as examples."""
+
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+    def add(self, count: int, examples: Iterable[Example]) -> None:
+        """Count further definitions; the examples are those with the first paths."""
+        self.count += count
+        self.examples = sorted({*self.examples, *examples})[:MAX_EXAMPLES]
+
+
+@dataclass(slots=True)
+class SweepReport:
+    """What a sweep found.
+
+    Attributes:
+        definitions: The number of definitions.
+        ok: The number of those without a finding.
+        findings: Code -> the definitions with a diagnostic of this code.
+        types: Root of a type -> the number of columns with such a type.
+        losses: Target and kind of loss -> the definitions that the target cannot hold losslessly.
+
+    >>> report = SweepReport()
+    >>> report.add(
+    ...     "db.t",
+    ...     Swept("", (SweptColumn("a", "INT", "physical"),), (), (("hive", "nullability"),)),
+    ... )
+    >>> print(report)
+    1 definition: 1 without findings, 0 with findings
+    <BLANKLINE>
+    types in use (columns)
+      INTEGER  1
+    <BLANKLINE>
+    not lossless in (definitions)
+      hive: nullability  1  NOT NULL is dropped, such as db.t
+    """
+
+    definitions: int = 0
+    ok: int = 0
+    findings: dict[str, Tally] = field(default_factory=dict)
+    types: Counter[str] = field(default_factory=Counter)
+    losses: dict[tuple[str, str], Tally] = field(default_factory=dict)
+
+    def add(self, path: str, swept: Swept) -> None:
+        """Add a definition."""
+        self.definitions += 1
+        self.ok += swept.ok
+        self.types.update(_root_of(column.type) for column in swept.columns)
+        seen: set[str] = set()
+        for code, location, message, _ in map(_diagnostic_parts, swept.diagnostics):
+            if code not in seen:
+                seen.add(code)
+                example = Example(path, location, message[:MAX_MESSAGE])
+                self.findings.setdefault(code, Tally()).add(1, [example])
+        for loss in swept.losses:
+            tally = self.losses.setdefault(loss, Tally())
+            tally.add(1, [Example(path)] if len(tally.examples) < MAX_EXAMPLES else ())
+
+    def merge(self, other: SweepReport) -> None:
+        """Add the definitions of another report."""
+        self.definitions += other.definitions
+        self.ok += other.ok
+        self.types.update(other.types)
+        for code, tally in other.findings.items():
+            self.findings.setdefault(code, Tally()).add(tally.count, tally.examples)
+        for loss, tally in other.losses.items():
+            self.losses.setdefault(loss, Tally()).add(tally.count, tally.examples)
+
+    def to_json(self) -> str:
+        """Return the report as JSON in one line."""
+        losses: dict[str, dict[str, Any]] = {}
+        for (target, kind), tally in sorted(self.losses.items()):
+            paths = [example.path for example in tally.examples]
+            losses.setdefault(target, {})[kind] = {"definitions": tally.count, "examples": paths}
+        findings = {
+            code: {
+                "definitions": tally.count,
+                "examples": [example._asdict() for example in tally.examples],
+            }
+            for code, tally in sorted(self.findings.items())
+        }
+        document = {
+            "version": VERSION,
+            "definitions": self.definitions,
+            "ok": self.ok,
+            "findings": findings,
+            "types": dict(sorted(self.types.items())),
+            "losses": losses,
+        }
+        return json.dumps(document)
+
+    def __str__(self) -> str:
+        noun = "definition" if self.definitions == 1 else "definitions"
+        found = self.definitions - self.ok
+        counts = f"{self.ok:,} without findings, {found:,} with findings"
+        meanings = {kind.word: kind.meaning for kind in LossKind}
+        sections = {
+            "findings (definitions)": [
+                (code, tally.count, "; ".join(map(str, tally.examples)))
+                for code, tally in _sort_by_count(self.findings)
+            ],
+            "types in use (columns)": [(*item, "") for item in self.types.most_common()],
+            "not lossless in (definitions)": [
+                (
+                    f"{target}: {kind}",
+                    tally.count,
+                    f"{meanings[kind]}, such as {', '.join(part.path for part in tally.examples)}",
+                )
+                for (target, kind), tally in _sort_by_count(self.losses)
+            ],
+        }
+        lines = [f"{self.definitions:,} {noun}: {counts}"]
+        for heading, rows in sections.items():
+            if rows:
+                width = max(len(name) for name, _, _ in rows)
+                digits = max(len(f"{count:,}") for _, count, _ in rows)
+                lines += ["", heading]
+                lines += [
+                    escaped(f"  {name:{width}}  {count:{digits},}  {remark}".rstrip())
+                    for name, count, remark in rows
+                ]
+        return "\n".join(lines)
+
+
+@lru_cache(maxsize=10_000)
+def _root_of(type_: str) -> str:
+    return parse_type(type_).root.name
+
+
+def _sort_by_count(tallies: Mapping[Any, Tally]) -> list[tuple[Any, Tally]]:
+    """Return tallies, the highest first."""
+    return sorted(tallies.items(), key=lambda item: (-item[1].count, item[0]))
+
+
+def _diagnostic_parts(diagnostic: Diagnostic) -> tuple[str, str, str, str | None]:
+    """Return the code, the location, the message and the hint of a diagnostic."""
+    place = f"line {diagnostic.line}, column {diagnostic.column}" if diagnostic.line else ""
+    location = ", ".join((*diagnostic.path, *([place] if place else [])))
+    return diagnostic.code, location, diagnostic.message, diagnostic.hint
+
+
+# --- the job --------------------------------------------------------------------------------------
+
+
+@needs("pyspark.sql", "pyarrow")
+def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> DataFrame:
+    """Resolve and verify property maps on the cluster, one row for each; errors never fail the job.
+
+    The result has the columns of `RESULT`, and is computed when it is read. Equal maps of a
+    partition are resolved once.
+
+    Args:
+        definitions: The columns `path` STRING and `definition`, a MAP<STRING, STRING> or a STRING
+            of JSON.
+        streaming: Whether watermarks make their columns time attributes.
+
+    Raises:
+        SchemaError: with code `missing-columns` if a column is missing, `wrong-type` for
+            definitions of another type.
+        NotFoundError: with code `missing-extra` if PySpark or pyarrow is not installed.
+    """
+    frame = _require_definitions(definitions, streaming=streaming)
+    return _run_on_workers(frame, partial(sweep_batches, streaming), RESULT)
+
+
+@needs("pyspark.sql", "pyarrow")
+def sweep_report(definitions: DataFrame, *, streaming: bool = True) -> SweepReport:
+    """Return only a report on property maps; arguments and errors as in `sweep_definitions`."""
+    frame = _require_definitions(definitions, streaming=streaming)
+    return _collect_reports(frame, partial(report_batches, streaming))
+
+
+def report_of(results: DataFrame) -> SweepReport:
+    """Return the report on results of `sweep_definitions`, such as those in files."""
+    return _collect_reports(results.select(*COLUMNS), report_result_batches)
+
+
+def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFrame:
+    """Return the columns of a sweep, after checks of its arguments."""
+    from pyspark.sql import DataFrame
+
+    require_instance(definitions, DataFrame, "definitions")
+    require_instance(streaming, bool, "streaming")
+    for name in (PATH, DEFINITION):
+        if name not in definitions.columns:
+            problem = f"the definitions have no column {name!r}, got {definitions.columns}"
+            raise SchemaError(problem, code="missing-columns")
+    type_ = definitions.schema[DEFINITION].dataType.simpleString()
+    if type_ not in ("string", "map<string,string>"):
+        raise SchemaError(
+            f"the column {DEFINITION!r} has the type {type_}",
+            code="wrong-type",
+            hint="cast the column to MAP<STRING, STRING> or STRING",
+        )
+    return definitions.select(PATH, DEFINITION)
+
+
+def _run_on_workers(frame: DataFrame, function: Callable[..., Any], schema: str) -> DataFrame:
+    """Run a function of this module on the workers of a session, which get the library."""
+    send_package(frame.sparkSession)
+    return frame.mapInArrow(function, schema)
+
+
+def _collect_reports(frame: DataFrame, function: Callable[..., Any]) -> SweepReport:
+    """Compute a report for each partition and merge them."""
+    whole = SweepReport()
+    # all partitions at once, not one after the other
+    for row in _run_on_workers(frame, function, REPORT).collect():
+        whole.merge(pickle.loads(row[0]))  # noqa: S301 - the workers of this job have written it
+    return whole
+
+
+def report_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Report on batches of definitions; the function of the job of `sweep_report`."""
+    yield _report_batch(sweep_rows(batches, streaming))
+
+
+def report_result_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Report on batches of results; the function of the job of `report_of`."""
+    yield _report_batch(
+        (
+            row["path"],
+            Swept(
+                row["schema"],
+                tuple(SweptColumn(**column) for column in row["columns"]),
+                tuple(
+                    Diagnostic(found["code"], found["message"], path=(found["location"],))
+                    for found in row["diagnostics"]
+                ),
+                tuple((loss["target"], loss["kind"]) for loss in row["losses"]),
+            ),
+        )
+        for batch in batches
+        for row in batch.to_pylist()
+    )
+
+
+def _report_batch(rows: Iterable[Row]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    report = SweepReport()
+    for path, swept in rows:
+        report.add(path, swept)
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(report)])], names=["report"])
+
+
+def sweep_batches(streaming: bool, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sweep batches of definitions; the function of the job of `sweep_definitions`."""
+    rows: list[Row] = []
+    characters = 0
+    for row in sweep_rows(batches, streaming):
+        rows.append(row)
+        characters += len(row[1].schema or "")
+        if len(rows) >= MAX_ROWS or characters >= MAX_CHARACTERS:
+            yield _result_batch(rows)
+            rows, characters = [], 0
+    if rows:
+        yield _result_batch(rows)
+
+
+def sweep_rows(batches: Iterable[pa.RecordBatch], streaming: bool) -> Iterator[Row]:
+    """Yield the rows of property maps, in order; equal ones are resolved once."""
+    resolver = SchemaResolver(streaming)
+    cache: GenerationalCache[Swept] = GenerationalCache(f"{__name__}.Swept", MAX_KEPT)
+    for path, definition in _iterate_definitions(batches):
+        key = (definition if isinstance(definition, str) else tuple(definition or ()),)
+        texts = (definition,) if isinstance(definition, str) else chain(*(definition or ()))
+        weight = sum(len(text or "") for text in texts)
+        if (swept := cache.keep(key, weight)) is None:
+            swept = sweep_map(definition, resolver)
+            cache.add(key, swept, weight)
+        yield path, swept
+
+
+def _iterate_definitions(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Any]]:
+    """Yield paths and definitions, a slice of a batch at a time."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, MAX_ROWS):
+            part = batch.slice(start, MAX_ROWS)
+            paths, definitions = (part.column(number).to_pylist() for number in (0, 1))
+            for path, definition in zip(paths, definitions, strict=True):
+                yield "" if path is None else path, definition
+
+
+def _result_batch(rows: list[Row]) -> pa.RecordBatch:
+    """Return rows as a batch with the columns of `RESULT`."""
+    import pyarrow as pa
+
+    def strings(values: Iterable[str | None]) -> pa.Array:
+        return _string_array(list(values))
+
+    def lists(names: str, values: list[tuple[tuple[Any, ...], ...]]) -> pa.Array:
+        """Return lists of structs, built by field, which is faster than by struct."""
+        offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
+        fields = zip(*chain(*values), strict=True) if any(values) else [()] * len(names.split())
+        structs = pa.StructArray.from_arrays(list(map(strings, fields)), names.split())
+        return pa.ListArray.from_arrays(offsets, structs)
+
+    swept = [result for _, result in rows]
+    diagnostics = [tuple(map(_diagnostic_parts, result.diagnostics)) for result in swept]
+    arrays = [
+        strings(path for path, _ in rows),
+        pa.array([result.ok for result in swept], pa.bool_()),
+        strings(result.schema for result in swept),
+        lists("name type kind", [result.columns for result in swept]),
+        lists("code location message hint", diagnostics),
+        lists("target kind", [result.losses for result in swept]),
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))
+
+
+def _string_array(values: list[str | None]) -> pa.Array:
+    """Return an array of strings; lone surrogates, which have no UTF-8, are escaped."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([text if text is None else escaped(text) for text in values], pa.string())
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+def definitions_of(session: SparkSession, definitions: list[tuple[str, str]]) -> DataFrame:
+    """Return paths and definitions as a frame, distributed over the cores of the cluster."""
+    import pyarrow as pa
+
+    columns = zip(*definitions, strict=True) if definitions else ((), ())
+    arrays = [_string_array(list(values)) for values in columns]
+    return session.createDataFrame(pa.table(dict(zip((PATH, DEFINITION), arrays, strict=True))))
+
+
+def read_dumps(session: JobSession, source: str) -> Iterator[DataFrame]:
+    """Yield the definitions of a file or directory of dumps.
+
+    Files ``*.jsonl`` have one object a line, with the keys `path` and `properties`; ``*.json`` one
+    property map, whose path is that of the file. Spark is started with the first portion.
+
+    Raises:
+        NotFoundError: with code `not-found` if there are no such files.
+    """
+    path = Path(source)
+    files = [file for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
+    dumps = {
+        suffix: sorted(str(file) for file in files if file.suffix == suffix) for suffix in READERS
+    }
+    if not any(dumps.values()):
+        expected = ", ".join(f"*{suffix}" for suffix in READERS)
+        raise NotFoundError(f"no dumps in {source!r}: expected files {expected}", code="not-found")
+    return (READERS[suffix](session.opened(), names) for suffix, names in dumps.items() if names)
+
+
+def _read_lines(session: SparkSession, files: list[str]) -> DataFrame:
+    """Return the paths and maps of files with one object a line, whatever the lines contain."""
+    from pyspark.sql import functions as f
+
+    value = f.col("value")
+    path = f.coalesce(f.get_json_object(value, "$.path"), f.col("_metadata.file_path"))
+    properties = f.coalesce(f.get_json_object(value, "$.properties"), value)
+    lines = session.read.text(files).where(f.trim(value) != "")
+    return lines.select(path.alias(PATH), properties.alias(DEFINITION))
+
+
+def _read_whole(session: SparkSession, files: list[str]) -> DataFrame:
+    """Return the paths and contents of files."""
+    from pyspark.sql import functions as f
+
+    lines = session.read.text(files, wholetext=True)
+    return lines.select(f.col("_metadata.file_path").alias(PATH), f.col("value").alias(DEFINITION))
+
+
+#: Suffix of a dump -> how its definitions are read.
+READERS: dict[str, Callable[[SparkSession, list[str]], DataFrame]] = {
+    ".jsonl": _read_lines,
+    ".json": _read_whole,
+}
