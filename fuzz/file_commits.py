@@ -29,8 +29,9 @@ from typing import Any, TypeVar
 
 from schema_core.environment.jobs.atomicity import AtomicityLevel as Level
 from schema_core.environment.jobs.atomicity import TableTransaction
+from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN, submit
+from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
 from schema_core.spark.commit.commit import (

@@ -6,34 +6,15 @@ with the ability `SupportsConnections`, temporary ones by the session.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
-from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
-from schema_core.catalog.objects import Options
+from schema_core.catalog.objects import CatalogConnection
+from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stores.object_store import exists, missing
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, UnsupportedError
-
-if TYPE_CHECKING:
-    from schema_core.catalog.registry import CatalogRegistry
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogConnection:
-    """The options of an external system; secrets are masked in the `repr`.
-
-    >>> CatalogConnection({"url": "http://host", "password": "hunter2"})
-    CatalogConnection(options={'url': 'http://host', 'password': '******'}, comment=None)
-    """
-
-    options: Mapping[str, str] = field(default_factory=Options, hash=False)
-    comment: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", Options(self.options))
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from schema_core.base.contained_paths import find_link
@@ -28,7 +28,6 @@ from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, Sc
 
 if TYPE_CHECKING:
     from schema_core.base.paths import ObjectIdentifier
-    from schema_core.catalog.api import Catalog
     from schema_core.catalog.objects import CatalogBaseTable
 
 Table = TypeVar("Table", bound="CatalogBaseTable")
@@ -179,7 +178,20 @@ def directory_of(table: CatalogBaseTable | None) -> str | None:
 DIRECTORY_NAME = regex(r"([^/\0]+)\.db/([^/\0]+)-[0-9a-f]{12}")
 
 
-def own_directory(catalog: Catalog, path: ObjectPath, table: CatalogBaseTable | None) -> str | None:
+class TableStore(Protocol):
+    """The tables of a catalog and their storage; `Catalog` is one, and refers to this module."""
+
+    storage: ManagedStorage | None
+
+    def list_databases(self) -> list[str]: ...
+    def list_tables(self, database_name: str) -> list[str]: ...
+    def table_exists(self, path: ObjectPath) -> bool: ...
+    def get_table(self, path: ObjectPath) -> CatalogBaseTable: ...
+
+
+def own_directory(
+    catalog: TableStore, path: ObjectPath, table: CatalogBaseTable | None
+) -> str | None:
     """Return the directory of a stored table, after validation; None if it is not managed.
 
     Raises:
@@ -214,7 +226,7 @@ def _named_owner(directory: str) -> ObjectPath | None:
     return owner if _is_named_after(directory, owner) else None
 
 
-def remove_directory(catalog: Catalog, path: ObjectPath, directory: str | None) -> None:
+def remove_directory(catalog: TableStore, path: ObjectPath, directory: str | None) -> None:
     """Delete the directory of a table that was dropped or replaced, unless a table still has it.
 
     A directory that is named after the table is its own. After a rename, or if the catalog was
@@ -239,7 +251,7 @@ def remove_directory(catalog: Catalog, path: ObjectPath, directory: str | None) 
         storage.remove(directory)
 
 
-def _has_owner(catalog: Catalog, directory: str) -> bool:
+def _has_owner(catalog: TableStore, directory: str) -> bool:
     """Return whether a table of a catalog has a directory, or may have it, since it is damaged."""
     for database in catalog.list_databases():
         for name in catalog.list_tables(database):

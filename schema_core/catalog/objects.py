@@ -128,6 +128,21 @@ class TableDistribution:
         return f"DISTRIBUTED BY {kind}({', '.join(map(quote_identifier, self.bucket_keys))}){into}"
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogConnection:
+    """The options of an external system; secrets are masked in the `repr`.
+
+    >>> CatalogConnection({"url": "http://host", "password": "hunter2"})
+    CatalogConnection(options={'url': 'http://host', 'password': '******'}, comment=None)
+    """
+
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+
+
 # --- tables and views ----------------------------------------------------------------------------
 
 #: The query of a view as written, and with all names qualified.

@@ -27,7 +27,6 @@ from schema_core.spark.connector import MicroBatch as MicroBatch
 from schema_core.spark.connector import ReadContext as ReadContext
 from schema_core.spark.connector import SparkConnector as SparkConnector
 from schema_core.spark.connector import SupportsBucketing as SupportsBucketing
-from schema_core.spark.connector import SupportsChangelog as SupportsChangelog
 from schema_core.spark.connector import SupportsCleanUp as SupportsCleanUp
 from schema_core.spark.connector import SupportsFilterPushDown as SupportsFilterPushDown
 from schema_core.spark.connector import SupportsLimitPushDown as SupportsLimitPushDown
@@ -47,3 +46,4 @@ from schema_core.spark.filters import Comparison as Comparison
 from schema_core.spark.filters import Filter as Filter
 from schema_core.spark.filters import FilterResult as FilterResult
 from schema_core.spark.streaming.changelogs import Changelog as Changelog
+from schema_core.spark.streaming.changelogs import SupportsChangelog as SupportsChangelog

@@ -1,7 +1,7 @@
-from schema_core.environment.jobs.client import JobStatus as JobStatus
 from schema_core.environment.jobs.graph import JobExecution as JobExecution
 from schema_core.environment.jobs.graph import JobGraph as JobGraph
 from schema_core.environment.jobs.graph import JobStatusHook as JobStatusHook
+from schema_core.environment.jobs.run import JobStatus as JobStatus
 from schema_core.environment.planner import BoundTable as BoundTable
 from schema_core.environment.planner import Planner as Planner
 from schema_core.environment.planner import PlannerContext as PlannerContext

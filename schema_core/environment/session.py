@@ -43,10 +43,9 @@ from schema_core.catalog.stores.storable import require_storable, require_storab
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
-from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.jobs.client import JobClient, submit
 from schema_core.environment.jobs.graph import HookFactories, JobGraph, JobStatusHook
 from schema_core.environment.jobs.pending import require_visible
-from schema_core.environment.jobs.run import submit
 from schema_core.environment.jobs.session_jobs import SessionJobs
 from schema_core.environment.modules import load_installed_module
 from schema_core.environment.options import (

@@ -53,7 +53,7 @@ from schema_core.environment.table_api.elements import (
     storage_type,
     typed_rows,
 )
-from schema_core.environment.table_api.inline import data_frame_planner
+from schema_core.environment.table_api.inline import require_data_frames
 from schema_core.environment.table_api.table import StatementSet, Table, require_table
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
@@ -442,7 +442,7 @@ class TableEnvironment:
         return self._of_data("spark", df)
 
     def _of_data(self, library: str | None, data: object, schema: object = None) -> Table:
-        rows = data_frame_planner(self._session).rows_of(library, data, schema)
+        rows = require_data_frames(self._session.planner).rows_of(library, data, schema)
         return tables.of_rows(self._session, rows)
 
     @overload

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 from types import EllipsisType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import FunctionCall, Typed
     from schema_core.sql import syntax
 
 
@@ -58,12 +57,13 @@ class EmptyInput(Enum):
 class ArgumentTypes:
     """The argument types of a call, and the argument trees for rules that depend on literals.
 
+    The trees are `schema_core.expressions.typed.Typed`, whose calls refer to functions.
     A rule over all arguments is evaluated once per call by `memoized`, not once per argument: a
     list may have a hundred thousand items.
     """
 
     types: tuple[DataType, ...]
-    trees: tuple[Typed, ...]
+    trees: tuple[Any, ...]
     _results: dict[ArgumentsRule, DataType | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -109,7 +109,7 @@ NullabilityRule: TypeAlias = Callable[[Iterable[bool]], bool]
 
 #: The Spark SQL of a user-defined function: a template ("upper({0})"), or a callable that is passed
 #: the call and its compiled arguments. Built-in functions are translated by `spark.compiler`.
-Spark: TypeAlias = "str | Callable[[FunctionCall, Sequence[str]], str] | None"
+Spark: TypeAlias = "str | Callable[[Any, Sequence[str]], str] | None"
 
 #: Rewrites a call before its arguments are typed: ``NULLIF`` becomes a ``CASE``.
 Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"

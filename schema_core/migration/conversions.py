@@ -9,14 +9,16 @@ for which a check does not hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaCoreError
+from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.stores import (
     FLOATS,
     INTEGERS,
     Path,
+    Renames,
     exact_narrowing,
     exact_numbers,
     float_narrowing,
@@ -26,9 +28,6 @@ from schema_core.types import ArrayType, DataType, DataTypes, MapType, MultisetT
 from schema_core.types.atomic import DecimalType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
-
-if TYPE_CHECKING:
-    from schema_core.migration.targets import StatementWriter
 
 R = TypeRoot
 
@@ -110,6 +109,31 @@ POSTGRES_FUNCTIONS = Functions(
 )
 
 
+class ConversionTarget(Protocol):
+    """What conversions require of a target of `schema_core.migration.targets`."""
+
+    @property
+    def engine(self) -> Engine | None: ...
+    @property
+    def functions(self) -> Functions: ...
+    @property
+    def has_cast(self) -> Callable[[DataType, DataType], bool]: ...
+
+
+class ConversionWriter(Protocol):
+    """What conversions require of the `StatementWriter` of `schema_core.migration.targets`."""
+
+    @property
+    def target(self) -> ConversionTarget: ...
+    @property
+    def accepts(self) -> frozenset[str]: ...
+    @property
+    def renames(self) -> Renames: ...
+    def name(self, name: str) -> str: ...
+    def string(self, text: str) -> str: ...
+    def type(self, type_: DataType) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ValueCheck:
     """A condition that holds for the values that a conversion keeps.
@@ -130,7 +154,7 @@ class Conversion:
 
 
 def convert(
-    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path = ()
+    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path = ()
 ) -> str:
     """Return the expression that converts a value to another type, or fails if it cannot keep it.
 
@@ -165,7 +189,9 @@ def convert(
     return f"COALESCE({text}, {found.expression})"  # which no engine takes for nullable
 
 
-def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str, null: str) -> str:
+def _case(
+    writer: ConversionWriter, branches: list[tuple[str, str]], failure: str, null: str
+) -> str:
     """Return an expression that fails where none of the conditions holds."""
     cases = [f"WHEN {condition} THEN {result}" for condition, result in branches]
     if not writer.target.functions.fails_as_value:
@@ -177,11 +203,11 @@ def _case(writer: StatementWriter, branches: list[tuple[str, str]], failure: str
     return f"CASE {' '.join(cases)} END"
 
 
-def _null(writer: StatementWriter, type_: DataType) -> str:
+def _null(writer: ConversionWriter, type_: DataType) -> str:
     return f"CAST(NULL AS {writer.type(type_)})"
 
 
-def _failure(writer: StatementWriter, value: str, old: DataType, new: DataType) -> str:
+def _failure(writer: ConversionWriter, value: str, old: DataType, new: DataType) -> str:
     """Return what fails with a message.
 
     The message depends on the value, so that no engine evaluates it beforehand.
@@ -196,7 +222,7 @@ def _failure(writer: StatementWriter, value: str, old: DataType, new: DataType) 
 
 
 def conversion(
-    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path = ()
+    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path = ()
 ) -> Conversion | None:
     """Return the conversion of a value, or None if no value can be kept."""
     if writer.type(old) == writer.type(new):
@@ -210,7 +236,7 @@ def conversion(
     return build(_Operand(writer, value, old, new))
 
 
-def _has_cast(writer: StatementWriter, old: DataType, new: DataType) -> bool:
+def _has_cast(writer: ConversionWriter, old: DataType, new: DataType) -> bool:
     try:
         return writer.target.has_cast(old, new)
     except SchemaCoreError:
@@ -229,7 +255,7 @@ TIMESTAMP = DataTypes.TIMESTAMP(6)
 class _Operand:
     """A value to convert, and the types before and after."""
 
-    writer: StatementWriter
+    writer: ConversionWriter
     value: str
     old: DataType
     new: DataType
@@ -568,7 +594,7 @@ CONVERSIONS: Mapping[tuple[str, str], Build] = {
 
 
 def _nested(
-    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path
+    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path
 ) -> Conversion | None:
     """Return the conversion of a row or a collection; its parts are converted one by one."""
     engine = writer.target.engine
@@ -593,13 +619,13 @@ def _nested(
     return _round_trip(one) if is_cast else None
 
 
-def _is_cast(writer: StatementWriter, part: Conversion | None, new: DataType) -> bool:
+def _is_cast(writer: ConversionWriter, part: Conversion | None, new: DataType) -> bool:
     """Return whether the conversion of `e` is that of a cast of the collection, or none at all."""
     return part is not None and part.expression in {"e", f"CAST(e AS {writer.type(new)})"}
 
 
 def _collection(
-    writer: StatementWriter, value: str, old: DataType, new: DataType, path: Path
+    writer: ConversionWriter, value: str, old: DataType, new: DataType, path: Path
 ) -> str:
     """Return a collection whose elements are converted one by one."""
     match old, new:
@@ -622,7 +648,7 @@ def _collection(
 
 
 def _rows(
-    writer: StatementWriter, value: str, old: RowType, new: RowType, path: Path
+    writer: ConversionWriter, value: str, old: RowType, new: RowType, path: Path
 ) -> Conversion:
     """Return a row of the new fields, NULL for a NULL row."""
     sources = {writer.renames.get((*path, one.name), one.name): one for one in old}

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.environment.options import ConfigOption
-    from schema_core.spark.streaming.changelogs import Changelog
     from schema_core.types import DataType
 
 #: What the name of a metadata column begins with in the frames of connectors, as in Flink's plans.
@@ -320,20 +319,6 @@ def can_replay(connector: SparkConnector) -> bool:
     One that cannot has an attribute of this name that is false: jobs with a checkpoint refuse it.
     """
     return bool(getattr(connector, "can_replay", True))
-
-
-@runtime_checkable
-class SupportsChangelog(SparkConnector, Protocol):
-    """A connector to which a streaming job writes every change of rows that are updated."""
-
-    def write_changes(
-        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
-    ) -> None:
-        """Write the rows of a micro-batch, each of which replaces the one with its key.
-
-        `frame` has the columns as for `write`, of which those of `key` are the key. `changelog` has
-        seen the earlier micro-batches of this run; its rows begin with the values of the key.
-        """
 
 
 @runtime_checkable

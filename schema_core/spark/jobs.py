@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from schema_core.base.lazy_regex import regex
 from schema_core.environment.jobs.atomicity import NoTransaction, Transaction
-from schema_core.environment.jobs.client import JobStatus
 from schema_core.environment.jobs.graph import JobExecution
+from schema_core.environment.jobs.run import JobStatus
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark.session.api_mode import (
     ended_jvm,

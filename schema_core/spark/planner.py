@@ -74,7 +74,6 @@ from schema_core.spark.connector import (
     Read,
     ReadContext,
     SparkConnector,
-    SupportsChangelog,
     SupportsCleanUp,
     SupportsMicroBatches,
     SupportsRecovery,
@@ -106,7 +105,7 @@ from schema_core.spark.reading.sources import (
 )
 from schema_core.spark.session.api_mode import analysed
 from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
-from schema_core.spark.streaming.changelogs import Changelog, require_updates
+from schema_core.spark.streaming.changelogs import Changelog, SupportsChangelog, require_updates
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
     JobDescription,

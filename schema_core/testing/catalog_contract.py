@@ -25,8 +25,9 @@ import pytest
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.table_changes import TableChange, apply
-from schema_core.catalog.connections import CatalogConnection, connections_of
+from schema_core.catalog.connections import connections_of
 from schema_core.catalog.objects import (
+    CatalogConnection,
     CatalogDatabase,
     CatalogFunction,
     CatalogMaterializedTable,

@@ -18,8 +18,8 @@ import pytest
 
 from schema_core.environment import session as sessions
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.jobs.client import JobStatus
 from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.jobs.run import JobStatus
 from schema_core.environment.planner import Planner, PlannerContext, Rows
 from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment

@@ -16,8 +16,8 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import GOOD, INTERRUPTED, WRONG, progress
 from schema_core.cli.app import application
 from schema_core.cli.commands import run as run_commands
+from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.jobs.run import submit
 from schema_core.errors import ExternalError
 
 

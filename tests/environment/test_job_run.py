@@ -23,14 +23,9 @@ import pytest
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.jobs import run as job_run
+from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobExecution, JobGraph, JobStatusHook
-from schema_core.environment.jobs.run import (
-    COMMITTED,
-    UNCERTAIN,
-    interruptible,
-    require_running,
-    submit,
-)
+from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN, interruptible, require_running
 from schema_core.environment.result import TableResult
 from schema_core.errors import (
     AlreadyExistsError,
@@ -860,7 +855,7 @@ def test_what_someone_took_is_not_logged(caplog: pytest.LogCaptureFixture, way: 
 
 PROGRAM = """
 import atexit, os, signal, sys, threading, time
-from schema_core.environment.jobs.run import submit
+from schema_core.environment.jobs.client import submit
 from schema_core.environment import JobExecution, JobGraph
 
 class Slow(JobExecution):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fuzz.clusters import run_local_cluster
-from schema_core.environment.jobs.client import JobStatus
+from schema_core.environment.jobs.run import JobStatus
 from schema_core.spark.jobs import failure
 from schema_core.spark.session.api_mode import has_remote_workers
 from schema_core.spark.session.worker_package import package_zip

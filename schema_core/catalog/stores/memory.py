@@ -13,8 +13,8 @@ from schema_core.base.arguments import validate_methods
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.connections import CatalogConnection
 from schema_core.catalog.objects import (
+    CatalogConnection,
     CatalogDatabase,
     CatalogPartition,
     CatalogPartitionSpec,

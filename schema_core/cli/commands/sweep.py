@@ -20,8 +20,8 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.cli import UNREADABLE, script
 from schema_core.cli.findings import FindingReport, Format, Level, Output, ReportedFinding, finish
 from schema_core.cli.progress import Quiet, follow
+from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobGraph
-from schema_core.environment.jobs.run import submit
 from schema_core.errors import SchemaError
 from schema_core.spark import sweep
 from schema_core.spark.jobs import SparkJob

@@ -6,61 +6,15 @@ import weakref
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import field
-from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import uuid4
+from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy_dataclass import dataclass
+from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
 from schema_core.errors import SchemaError, UnsupportedError
 
-if TYPE_CHECKING:
-    from schema_core.environment.jobs.run import JobRun, Locating
-
 T = TypeVar("T")
-
-
-class JobStatus(Enum):
-    """The states of a job, with the numbers of PyFlink.
-
-    A job here is CREATED, RUNNING, and at last FINISHED, FAILED or CANCELED; FAILING and CANCELLING
-    while what it wrote is removed. RESTARTING, SUSPENDED and RECONCILING belong to clusters of
-    Flink.
-    """
-
-    CREATED = 0
-    RUNNING = 1
-    FAILING = 2
-    FAILED = 3
-    CANCELLING = 4
-    CANCELED = 5
-    FINISHED = 6
-    RESTARTING = 7
-    SUSPENDED = 8
-    RECONCILING = 9
-
-    def is_globally_terminal_state(self) -> bool:
-        """Return whether the job has ended: it cannot fail any more and is not run again.
-
-        >>> [one.name for one in JobStatus if one.is_globally_terminal_state()]
-        ['FAILED', 'CANCELED', 'FINISHED']
-        """
-        return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
-
-    def is_terminal_state(self) -> bool:
-        """Return whether nothing runs any more: globally terminal, or SUSPENDED."""
-        return self.is_globally_terminal_state() or self is JobStatus.SUSPENDED
-
-
-class JobID(str):
-    """The identifier of a job: a string of 32 hexadecimal digits."""
-
-    __slots__ = ()
-
-    @classmethod
-    def generate(cls) -> JobID:
-        """Return a new identifier."""
-        return cls(uuid4().hex)
 
 
 class CompletableFuture(Future[T]):
@@ -319,3 +273,12 @@ def _no_savepoints() -> UnsupportedError:
         code="savepoints-not-supported",
         hint="cancel the job with JobClient.cancel()",
     )
+
+
+def submit(graph: JobGraph) -> JobClient:
+    """Begin a job on this thread, run it on another one, and return its client at once.
+
+    Raises:
+        SchemaCoreError: as `start_job`.
+    """
+    return JobClient(start_job(graph))

@@ -17,12 +17,13 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
+from enum import Enum
 from functools import partial
 from types import TracebackType
 from typing import TypeAlias, cast
+from uuid import uuid4
 
 from schema_core.base.secrets import mask_urls
-from schema_core.environment.jobs.client import JobClient, JobID, JobStatus
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, with_notes
 
@@ -36,14 +37,58 @@ INTERRUPTING = 0.05
 
 UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
 
+
+class JobStatus(Enum):
+    """The states of a job, with the numbers of PyFlink.
+
+    A job here is CREATED, RUNNING, and at last FINISHED, FAILED or CANCELED; FAILING and CANCELLING
+    while what it wrote is removed. RESTARTING, SUSPENDED and RECONCILING belong to clusters of
+    Flink.
+    """
+
+    CREATED = 0
+    RUNNING = 1
+    FAILING = 2
+    FAILED = 3
+    CANCELLING = 4
+    CANCELED = 5
+    FINISHED = 6
+    RESTARTING = 7
+    SUSPENDED = 8
+    RECONCILING = 9
+
+    def is_globally_terminal_state(self) -> bool:
+        """Return whether the job has ended: it cannot fail any more and is not run again.
+
+        >>> [one.name for one in JobStatus if one.is_globally_terminal_state()]
+        ['FAILED', 'CANCELED', 'FINISHED']
+        """
+        return self in (JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED)
+
+    def is_terminal_state(self) -> bool:
+        """Return whether nothing runs any more: globally terminal, or SUSPENDED."""
+        return self.is_globally_terminal_state() or self is JobStatus.SUSPENDED
+
+
+class JobID(str):
+    """The identifier of a job: a string of 32 hexadecimal digits."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls) -> JobID:
+        """Return a new identifier."""
+        return cls(uuid4().hex)
+
+
 #: Adds the location to the errors of a job, such as the position of its statement.
 Locating: TypeAlias = Callable[[], AbstractContextManager[object]]
 #: The status that a job ended with, and the error to raise.
 Outcome: TypeAlias = tuple[JobStatus, BaseException | None]
 
 
-def submit(graph: JobGraph) -> JobClient:
-    """Begin a job on this thread, run it on another one, and return its client at once.
+def start_job(graph: JobGraph) -> JobRun:
+    """Begin a job on this thread, run it on another one, and return the run at once.
 
     Raises:
         SchemaCoreError: what the execution raises when it begins. The job is aborted, and no hook
@@ -64,7 +109,7 @@ def submit(graph: JobGraph) -> JobClient:
         if raised is error:
             raise
         raise raised from error
-    return JobClient(run)
+    return run
 
 
 class JobRun:

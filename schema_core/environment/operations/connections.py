@@ -7,7 +7,7 @@ from dataclasses import replace
 from schema_core.base.paths import UnresolvedPath
 from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier, quote_string
-from schema_core.catalog.connections import CatalogConnection
+from schema_core.catalog.objects import CatalogConnection
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError

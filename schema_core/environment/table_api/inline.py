@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from schema_core.environment.session import Session
     from schema_core.query.relation import Relation
 
 
@@ -73,13 +72,12 @@ class DataFramePlanner(Planner, Protocol):
         """Run a query and return its rows."""
 
 
-def data_frame_planner(session: Session) -> DataFramePlanner:
-    """Return the planner of a session if it exchanges rows with DataFrames.
+def require_data_frames(planner: Any) -> DataFramePlanner:
+    """Return a planner that exchanges rows with DataFrames.
 
     Raises:
         UnsupportedError: with code `unsupported-engine` where it does not.
     """
-    planner: Any = session.planner
     if isinstance(planner, DataFramePlanner):
         return planner
     raise UnsupportedError(

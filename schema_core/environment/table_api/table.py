@@ -44,7 +44,7 @@ from schema_core.environment.table_api.descriptor import CONNECTOR, TableDescrip
 from schema_core.environment.table_api.inline import (
     DataFramePlanner,
     InlineRows,
-    data_frame_planner,
+    require_data_frames,
 )
 from schema_core.environment.table_api.relational import (
     NamedExpression,
@@ -625,7 +625,7 @@ class Table:
         return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
 
     def _planner(self) -> DataFramePlanner:
-        return data_frame_planner(self._session)
+        return require_data_frames(self._session.planner)
 
     def _executable(self) -> Relation:
         return self._session.executable(self._relation)

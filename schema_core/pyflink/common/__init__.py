@@ -5,13 +5,8 @@ from __future__ import annotations
 from schema_core.environment.config import (
     Configuration,
 )
-from schema_core.environment.jobs.client import (
-    CompletableFuture,
-    JobClient,
-    JobExecutionResult,
-    JobID,
-    JobStatus,
-)
+from schema_core.environment.jobs.client import CompletableFuture, JobClient, JobExecutionResult
+from schema_core.environment.jobs.run import JobID, JobStatus
 from schema_core.environment.options import (
     ConfigOption,
     ConfigOptions,

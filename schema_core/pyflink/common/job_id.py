@@ -1,5 +1,5 @@
 """`JobID`, by the name of `pyflink.common.job_id`."""
 
-from schema_core.environment.jobs.client import JobID
+from schema_core.environment.jobs.run import JobID
 
 __all__ = ["JobID"]

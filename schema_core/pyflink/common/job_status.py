@@ -1,5 +1,5 @@
 """`JobStatus`, by the name of `pyflink.common.job_status`."""
 
-from schema_core.environment.jobs.client import JobStatus
+from schema_core.environment.jobs.run import JobStatus
 
 __all__ = ["JobStatus"]

@@ -8,14 +8,17 @@ them, for which the last row of each key is kept in memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Ability
 from schema_core.environment.planner import BoundTable, Change
 from schema_core.errors import UnsupportedError
-from schema_core.spark.connector import SparkConnector, SupportsChangelog
+from schema_core.spark.connector import SparkConnector, WriteContext
 from schema_core.spark.streaming.incremental import StreamPlan
 from schema_core.types import RowKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class Changelog:
@@ -46,6 +49,20 @@ class Changelog:
             else:
                 yield Change(old, RowKind.UPDATE_BEFORE)
                 yield Change(row, RowKind.UPDATE_AFTER)
+
+
+@runtime_checkable
+class SupportsChangelog(SparkConnector, Protocol):
+    """A connector to which a streaming job writes every change of rows that are updated."""
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Write the rows of a micro-batch, each of which replaces the one with its key.
+
+        `frame` has the columns as for `write`, of which those of `key` are the key. `changelog` has
+        seen the earlier micro-batches of this run; its rows begin with the values of the key.
+        """
 
 
 def require_updates(
