@@ -168,7 +168,7 @@ class Row:
         raise AttributeError(f"{name} cannot be set; write row[{name!r}] = ...")
 
     def __contains__(self, item: object) -> bool:
-        return item in self._values
+        return item in (self._values if self._names is None else self._names)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values)

@@ -30,5 +30,5 @@ def test_a_program_prints_what_it_prints_with_pyflink(
     assert program.with_suffix(".out").read_text("utf-8") == capsys.readouterr().out
 
 
-def test_there_are_ten_programs() -> None:
-    assert len(PROGRAMS) == 10
+def test_there_are_fourteen_programs() -> None:
+    assert len(PROGRAMS) == 14

@@ -92,7 +92,8 @@ class TestRow:
         assert ("Alice", 11, "Alice", ["Alice", 11]) == (row["name"], row.age, row[0], row[0:2])
         assert {"name": "Alice", "age": 11} == row.as_dict()
         assert [11, "Alice"] == row.get_fields_by_names(["age", "name"])
-        assert ("Alice" in row, "name" in row, len(row)) == (True, False, 2)
+        assert ("Alice" in row, "name" in row, len(row)) == (False, True, 2)
+        assert 11 in Row("Alice", 11)
         assert "Row(name='Alice', age=11)" == repr(row)
 
     def test_nested_rows_become_dictionaries(self) -> None:
