@@ -8,46 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schema_core import types
 from schema_core.expressions.typed import Access, Constant, FunctionCall
 from schema_core.sql.literals import CHARSETS
 from schema_core.sql.syntax import Literal, LiteralKind
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    ArrayType,
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DateType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    DecimalType,
-    DistinctType,
-    DoubleType,
-    FloatType,
-    IntType,
-    LegacyType,
-    LengthType,
-    LocalZonedTimestampType,
-    MultisetType,
-    NullType,
-    RawType,
-    RowType,
-    SmallIntType,
-    StructuredType,
-    TimestampKind,
-    TimestampType,
-    TimeType,
-    TinyIntType,
-    TypeFamily,
-    TypeRoot,
-    VarBinaryType,
-    VarCharType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
 from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.decimal_arithmetic import DIGITS
 from schema_core.types.families import MEMBERS
@@ -59,62 +23,66 @@ if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
     from schema_core.types import DataType
 
-R, F = TypeRoot, TypeFamily
+R, F = types.TypeRoot, types.TypeFamily
 
 # --- implicit casts of the Table API --------------------------------------------------------------
 
 
 def _decimal(actual: DataType) -> DataType:
     match actual:
-        case DecimalType():
+        case types.DecimalType():
             return actual
-        case FloatType():
-            return DecimalType(14, 7)
-        case DoubleType():
-            return DecimalType(30, 15)
+        case types.FloatType():
+            return types.DecimalType(14, 7)
+        case types.DoubleType():
+            return types.DecimalType(30, 15)
         case _:
-            return DecimalType(DIGITS.get(actual.root, 1), 0)
+            return types.DecimalType(DIGITS.get(actual.root, 1), 0)
 
 
 def _varchar(actual: DataType) -> DataType:
-    return VarCharType().with_length(actual.length if isinstance(actual, CharType) else 1)
+    return types.VarCharType().with_length(
+        actual.length if isinstance(actual, types.CharType) else 1
+    )
 
 
 def _varbinary(actual: DataType) -> DataType:
-    return VarBinaryType().with_length(actual.length if isinstance(actual, BinaryType) else 1)
+    return types.VarBinaryType().with_length(
+        actual.length if isinstance(actual, types.BinaryType) else 1
+    )
 
 
 def _time(actual: DataType) -> DataType:
-    return TimeType(actual.precision if isinstance(actual, TimestampType) else 0)
+    return types.TimeType(actual.precision if isinstance(actual, types.TimestampType) else 0)
 
 
 #: Root of a parameter -> the type that an argument of another root is cast to. A parameter of any
 #: other root accepts only arguments of that root, and no untyped NULL.
-COERCED: dict[TypeRoot, Callable[[DataType], DataType]] = {
-    R.CHAR:                            lambda _: CharType(1),
+COERCED: dict[types.TypeRoot, Callable[[DataType], DataType]] = {
+    R.CHAR:                            lambda _: types.CharType(1),
     R.VARCHAR:                         _varchar,
-    R.BOOLEAN:                         lambda _: BooleanType(),
-    R.BINARY:                          lambda _: BinaryType(1),
+    R.BOOLEAN:                         lambda _: types.BooleanType(),
+    R.BINARY:                          lambda _: types.BinaryType(1),
     R.VARBINARY:                       _varbinary,
     R.DECIMAL:                         _decimal,
-    R.TINYINT:                         lambda _: TinyIntType(),
-    R.SMALLINT:                        lambda _: SmallIntType(),
-    R.INTEGER:                         lambda _: IntType(),
-    R.BIGINT:                          lambda _: BigIntType(),
-    R.FLOAT:                           lambda _: FloatType(),
-    R.DOUBLE:                          lambda _: DoubleType(),
-    R.DATE:                            lambda _: DateType(),
+    R.TINYINT:                         lambda _: types.TinyIntType(),
+    R.SMALLINT:                        lambda _: types.SmallIntType(),
+    R.INTEGER:                         lambda _: types.IntType(),
+    R.BIGINT:                          lambda _: types.BigIntType(),
+    R.FLOAT:                           lambda _: types.FloatType(),
+    R.DOUBLE:                          lambda _: types.DoubleType(),
+    R.DATE:                            lambda _: types.DateType(),
     R.TIME_WITHOUT_TIME_ZONE:          _time,
-    R.TIMESTAMP_WITHOUT_TIME_ZONE:     lambda _: TimestampType(6),
-    R.TIMESTAMP_WITH_TIME_ZONE:        lambda _: ZonedTimestampType(6),
-    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE:  lambda _: LocalZonedTimestampType(6),
-    R.INTERVAL_YEAR_MONTH:             lambda _: YearMonthIntervalType(YearMonthResolution.MONTH),
-    R.INTERVAL_DAY_TIME:               lambda _: DayTimeIntervalType(DayTimeResolution.SECOND),
-    R.NULL:                            lambda _: NullType(),
+    R.TIMESTAMP_WITHOUT_TIME_ZONE:     lambda _: types.TimestampType(6),
+    R.TIMESTAMP_WITH_TIME_ZONE:        lambda _: types.ZonedTimestampType(6),
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE:  lambda _: types.LocalZonedTimestampType(6),
+    R.INTERVAL_YEAR_MONTH: lambda _: types.YearMonthIntervalType(types.YearMonthResolution.MONTH),
+    R.INTERVAL_DAY_TIME: lambda _: types.DayTimeIntervalType(types.DayTimeResolution.SECOND),
+    R.NULL:                            lambda _: types.NullType(),
 }  # fmt: skip
 
 #: Family of a parameter -> the root that an argument outside of the family is cast to.
-DEFAULT_ROOT: dict[TypeFamily, TypeRoot] = {
+DEFAULT_ROOT: dict[types.TypeFamily, types.TypeRoot] = {
     F.NUMERIC: R.TINYINT,
     F.INTEGER_NUMERIC: R.TINYINT,
     F.EXACT_NUMERIC: R.TINYINT,
@@ -126,18 +94,18 @@ DEFAULT_ROOT: dict[TypeFamily, TypeRoot] = {
 }
 
 
-def coerce(actual: DataType, kind: TypeRoot | TypeFamily) -> DataType | None:
+def coerce(actual: DataType, kind: types.TypeRoot | types.TypeFamily) -> DataType | None:
     """Return the type that an argument is implicitly cast to for a root or family, or None.
 
     >>> from schema_core.types import DataTypes as T
-    >>> print(coerce(T.CHAR(3), TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
+    >>> print(coerce(T.CHAR(3), types.TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
     CHAR(3) INT
     >>> coerce(T.BIGINT(), R.INTEGER) is None
     True
     """
     if actual.is_(kind):
         return actual
-    root = DEFAULT_ROOT.get(kind) if isinstance(kind, TypeFamily) else kind
+    root = DEFAULT_ROOT.get(kind) if isinstance(kind, types.TypeFamily) else kind
     build = COERCED.get(root) if root else None
     return coerce_to_type(actual, build(actual)) if build else None
 
@@ -164,17 +132,19 @@ def holds_null(type_: DataType) -> bool:
     """
     if type_.is_nullable:
         return True
-    return isinstance(type_, RowType | StructuredType) and any(map(holds_null, type_.children()))
+    return isinstance(type_, types.RowType | types.StructuredType) and any(
+        map(holds_null, type_.children())
+    )
 
 
-def time_attribute(type_: DataType) -> TimestampKind:
+def time_attribute(type_: DataType) -> types.TimestampKind:
     """Return which time attribute a type is, which equality of types does not compare."""
-    return type_.kind if isinstance(type_, AnyTimestampType) else TimestampKind.REGULAR
+    return type_.kind if isinstance(type_, types.AnyTimestampType) else types.TimestampKind.REGULAR
 
 
-def varying(type_: LengthType) -> LengthType:
+def varying(type_: types.LengthType) -> types.LengthType:
     """Return the variable-length string type of the same length."""
-    kind = VarCharType if type_.is_(F.CHARACTER_STRING) else VarBinaryType
+    kind = types.VarCharType if type_.is_(F.CHARACTER_STRING) else types.VarBinaryType
     return kind().with_length(type_.length).with_nullability(type_.is_nullable)
 
 
@@ -212,7 +182,9 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
     >>> sql_comparable(T.STRING(), T.DATE()), sql_comparable(T.DATE(), T.TIMESTAMP(3))
     (True, False)
     """
-    if isinstance(left, RowType | StructuredType) or isinstance(right, RowType | StructuredType):
+    if isinstance(left, types.RowType | types.StructuredType) or isinstance(
+        right, types.RowType | types.StructuredType
+    ):
         return _comparable_records(left, right)
     if R.NULL in (left.root, right.root) or left == right:
         return True
@@ -227,7 +199,7 @@ def sql_comparable(left: DataType, right: DataType) -> bool:
 def _comparable_records(left: DataType, right: DataType) -> bool:
     """Return whether SQL compares two types as records, field by field."""
     for one in (left, right):
-        if not isinstance(one, RowType | StructuredType):
+        if not isinstance(one, types.RowType | types.StructuredType):
             return False
     pairs = list(zip(left.children(), right.children(), strict=False))
     return len(left.children()) == len(right.children()) and all(
@@ -237,7 +209,7 @@ def _comparable_records(left: DataType, right: DataType) -> bool:
 
 def sql_ordered(type_: DataType) -> bool:
     """Return whether SQL orders the type by ``<``; structured types have equality only."""
-    return not isinstance(type_, StructuredType)
+    return not isinstance(type_, types.StructuredType)
 
 
 def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
@@ -247,7 +219,7 @@ def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
     >>> comparable(T.STRING(), T.INT(), ordered=False), comparable(T.DATE(), T.TIME(), ordered=True)
     (False, True)
     """
-    if isinstance(left, LegacyType) or isinstance(right, LegacyType):
+    if isinstance(left, types.LegacyType) or isinstance(right, types.LegacyType):
         return True
     if R.NULL in (left.root, right.root):
         return True
@@ -260,13 +232,13 @@ def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
         return len(ours) == len(theirs) and all(
             comparable(one, other, ordered=ordered) for one, other in zip(ours, theirs, strict=True)
         )
-    if isinstance(left, DistinctType):
+    if isinstance(left, types.DistinctType):
         return left.nullable() == right.nullable() and comparable(
             left.source_type, left.source_type, ordered=ordered
         )
-    if isinstance(left, StructuredType):
+    if isinstance(left, types.StructuredType):
         return left.nullable() == right.nullable() and not ordered
-    if isinstance(left, RawType):
+    if isinstance(left, types.RawType):
         return left.nullable() == right.nullable()
     return True
 
@@ -308,7 +280,7 @@ SIMPLE = MEMBERS[F.PREDEFINED]
 TO_INSTANT = CHARACTERS | BYTES | NUMBERS | DATE | TIME | INSTANTS
 
 #: Target root -> the roots that SQL casts to it. Rows and collections are cast by their children.
-SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
+SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
     # to                               from
     R.CHAR:                            PRINTABLE,
     R.VARCHAR:                         PRINTABLE,
@@ -329,7 +301,7 @@ INTERVALS = MONTHS | MILLISECONDS
 DATETIMES = DATE | TIME | INSTANTS
 
 #: The same for the children of rows and collections, where SQL looks only at roots.
-CHILD_SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
+CHILD_SOURCES: dict[types.TypeRoot, frozenset[types.TypeRoot]] = {
     **SOURCES,
     R.BOOLEAN: CHARACTERS | BOOLEAN | MEMBERS[F.INTEGER_NUMERIC],
     **{root: SOURCES[root] | INTERVALS for root in EXACT},
@@ -349,16 +321,19 @@ def supports_sql_cast(source: DataType, target: DataType) -> bool:
     if source.root is R.NULL:
         return True
     match source, target:
-        case DistinctType(source_type=inner), _:
+        case types.DistinctType(source_type=inner), _:
             return supports_sql_cast(inner, target)
-        case _, DistinctType(source_type=inner):
+        case _, types.DistinctType(source_type=inner):
             return supports_sql_cast(source, inner)
-        case ((RowType() | StructuredType()), (RowType() | StructuredType())):
+        case (
+            (types.RowType() | types.StructuredType()),
+            (types.RowType() | types.StructuredType()),
+        ):
             return _supports_children_cast(source, target)
-        case _, ArrayType() if source.is_(F.CHARACTER_STRING):
+        case _, types.ArrayType() if source.is_(F.CHARACTER_STRING):
             return True
-        case _, VarBinaryType(length=length) if source.root is R.BITMAP:
-            return length == MAX_LENGTH
+        case _, types.VarBinaryType(length=length) if source.root is R.BITMAP:
+            return length == types.MAX_LENGTH
         case _ if source.root is target.root and source.is_(F.CONSTRUCTED):
             return _supports_children_cast(source, target)
         case _:
@@ -373,7 +348,7 @@ def _supports_children_cast(source: DataType, target: DataType) -> bool:
 
 def _supports_child_cast(source: DataType, target: DataType) -> bool:
     """Return whether a child is cast; a string child is not cast to an array."""
-    if isinstance(target, ArrayType) and source.is_(F.CHARACTER_STRING):
+    if isinstance(target, types.ArrayType) and source.is_(F.CHARACTER_STRING):
         return False
     if source.root in CHILD_SOURCES.get(target.root, frozenset()):
         return True
@@ -388,12 +363,12 @@ def sql_cast_type(source: DataType, target: DataType) -> DataType:
     """
     type_ = target.with_nullability(source.is_nullable)
     match source, target:
-        case ArrayType(element_type=RowType() | StructuredType() as row), ArrayType() if (
-            not target.element_type.is_(F.CONSTRUCTED) and row.fields
-        ):
+        case types.ArrayType(
+            element_type=types.RowType() | types.StructuredType() as row
+        ), types.ArrayType() if not target.element_type.is_(F.CONSTRUCTED) and row.fields:
             first = row.fields[0].with_type(target.element_type)
-            element = RowType([first], target.element_type.is_nullable)
-            return MultisetType(element, source.is_nullable)
+            element = types.RowType([first], target.element_type.is_nullable)
+            return types.MultisetType(element, source.is_nullable)
         case _:
             return type_
 
@@ -441,7 +416,7 @@ def _charset_source(tree: Typed) -> Typed | None:
             return arguments[CHARSET_ARGUMENT[function.name]]
         case FunctionCall(function=function, arguments=arguments) if function.name == "CASE":
             values = (*arguments[1:-1:2], arguments[-1])
-            known = [value for value in values if value.type.root is not TypeRoot.NULL]
+            known = [value for value in values if value.type.root is not types.TypeRoot.NULL]
             return known[0] if len(set(map(charset, known))) == 1 else None
         case Access(value=FunctionCall(function=function, arguments=fields), name=name):
             places = range(len(fields)) if function.name == "ROW" else ()
@@ -453,6 +428,6 @@ def _charset_source(tree: Typed) -> Typed | None:
 def has_mixed_charsets(args: ArgumentTypes, i: int) -> bool:
     """Return whether an argument and the one before it are strings in different charsets."""
     one, other = args.trees[max(i - 1, 0)], args.trees[i]
-    if not one.type.is_(TypeFamily.CHARACTER_STRING):
+    if not one.type.is_(types.TypeFamily.CHARACTER_STRING):
         return False
-    return other.type.is_(TypeFamily.CHARACTER_STRING) and charset(one) != charset(other)
+    return other.type.is_(types.TypeFamily.CHARACTER_STRING) and charset(one) != charset(other)

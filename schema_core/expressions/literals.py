@@ -7,30 +7,12 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from schema_core import types
 from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, show
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind
-from schema_core.types import (
-    BigIntType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    DecimalType,
-    DoubleType,
-    IntType,
-    LocalZonedTimestampType,
-    NullType,
-    TimestampType,
-    TimeType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-)
 
 #: The Python values that have a literal.
 PythonValue: TypeAlias = (
@@ -146,7 +128,7 @@ def constant(literal: Literal | Interval) -> Constant:
     return Constant(literal, type_, literal.span)
 
 
-def literal_type(literal: Literal) -> DataType:
+def literal_type(literal: Literal) -> types.DataType:
     """Return the type of a literal.
 
     >>> [str(literal_type(Literal(LiteralKind.EXACT, text))) for text in ("12", "0.50")]
@@ -154,33 +136,33 @@ def literal_type(literal: Literal) -> DataType:
     """
     match literal.kind:
         case LiteralKind.NULL:
-            return NullType()
+            return types.NullType()
         case LiteralKind.BOOLEAN:
-            return BooleanType(nullable=False)
+            return types.BooleanType(nullable=False)
         case LiteralKind.UNKNOWN:
-            return BooleanType()
+            return types.BooleanType()
         case LiteralKind.EXACT:
             return _exact(literal)
         case LiteralKind.APPROXIMATE:
             if math.isinf(float(literal.text)):
                 raise _out_of_range(literal)
-            return DoubleType(nullable=False)
+            return types.DoubleType(nullable=False)
         case LiteralKind.STRING:
             units = len(literal.text.encode("utf-16-le", "surrogatepass")) // 2
-            return CharType(nullable=False).with_length(units)
+            return types.CharType(nullable=False).with_length(units)
         case LiteralKind.BINARY:
-            return BinaryType(nullable=False).with_length(len(literal.text) // 2)
+            return types.BinaryType(nullable=False).with_length(len(literal.text) // 2)
         case LiteralKind.DATE:
-            return DateType(nullable=False)
+            return types.DateType(nullable=False)
         case LiteralKind.TIME:
-            return TimeType(min(_fraction(literal.text), 3), nullable=False)
+            return types.TimeType(min(_fraction(literal.text), 3), nullable=False)
         case LiteralKind.TIMESTAMP:
             local = literal.charset == "LOCAL"
-            kind = LocalZonedTimestampType if local else TimestampType
+            kind = types.LocalZonedTimestampType if local else types.TimestampType
             return kind(_fraction(literal.text), nullable=False)
 
 
-def _exact(literal: Literal) -> DataType:
+def _exact(literal: Literal) -> types.DataType:
     """Return the smaller of INT and BIGINT that holds an integer, or a decimal of all digits.
 
     The digits without the decimal point must fit 64 bits, which is a rule of Calcite.
@@ -193,8 +175,10 @@ def _exact(literal: Literal) -> DataType:
         raise _out_of_range(literal)
     if scale > 0:
         written = len(literal.text.lstrip("-").replace(".", ""))
-        return DecimalType(max(written, scale), scale, nullable=False)
-    return IntType(nullable=False) if unscaled in INT_RANGE else BigIntType(nullable=False)
+        return types.DecimalType(max(written, scale), scale, nullable=False)
+    return (
+        types.IntType(nullable=False) if unscaled in INT_RANGE else types.BigIntType(nullable=False)
+    )
 
 
 def _out_of_range(literal: Literal) -> SchemaError:
@@ -212,8 +196,10 @@ def _fraction(text: str) -> int:
     return min(len(fraction.strip()), 9)
 
 
-def interval_type(interval: Interval) -> DataType:
+def interval_type(interval: Interval) -> types.DataType:
     """Return the type of an interval: in SQL all fields are months or milliseconds."""
     if interval.unit in MONTH_UNITS:
-        return YearMonthIntervalType(YearMonthResolution.MONTH, nullable=False)
-    return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3, nullable=False)
+        return types.YearMonthIntervalType(types.YearMonthResolution.MONTH, nullable=False)
+    return types.DayTimeIntervalType(
+        types.DayTimeResolution.SECOND, fractional_precision=3, nullable=False
+    )

@@ -19,26 +19,8 @@ from typing import NamedTuple, TypeAlias
 from schema_core.base.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
 from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
 from schema_core.base.tokenizer import Token
-from schema_core.sql import escapes, literals
+from schema_core.sql import escapes, literals, syntax
 from schema_core.sql.literals import NUMBERS, signed
-from schema_core.sql.syntax import (
-    Call,
-    ExplicitTable,
-    Expression,
-    Frame,
-    Literal,
-    LiteralKind,
-    Name,
-    Named,
-    Query,
-    SortKey,
-    Star,
-    Subquery,
-    Symbol,
-    TableArgument,
-    TypeName,
-    Window,
-)
 from schema_core.sql.tokens import (
     SqlCursor,
     can_name,
@@ -68,7 +50,7 @@ class QueryCursor(SqlCursor):
 
 
 #: Parses the query at a cursor, or what follows the first operand of one.
-QueryParser: TypeAlias = "Callable[[QueryCursor, Subquery | None], Query]"
+QueryParser: TypeAlias = "Callable[[QueryCursor, syntax.Subquery | None], syntax.Query]"
 
 
 class Pending(NamedTuple):
@@ -93,7 +75,7 @@ class Operands:
     def __init__(self, cursor: QueryCursor, *, is_bound: bool) -> None:
         self.cursor: QueryCursor = cursor
         self.is_bound: bool = is_bound
-        self.values: list[Expression] = []
+        self.values: list[syntax.Expression] = []
         self.starts: list[int] = []
         self.pending: list[Pending] = []
 
@@ -114,28 +96,28 @@ class Operands:
             values.append(_call(name, arguments, symbol, Span(start, stop)))
             starts.append(start)
 
-    def wrap(self, name: str, *more: Expression, symbol: str | None = None) -> None:
+    def wrap(self, name: str, *more: syntax.Expression, symbol: str | None = None) -> None:
         """Replace the last operand by a call with it as the first argument."""
         stop = self.cursor.tokens[self.cursor.index - 1].stop
         span = Span(self.starts[-1], stop)
-        self.values[-1] = Call(name, (self.values[-1], *more), (), symbol, span=span)
+        self.values[-1] = syntax.Call(name, (self.values[-1], *more), (), symbol, span=span)
 
 
 def _call(
-    name: str, arguments: tuple[Expression, ...], symbol: str | None, span: Span
-) -> Expression:
+    name: str, arguments: tuple[syntax.Expression, ...], symbol: str | None, span: Span
+) -> syntax.Expression:
     """Return the call of an operator; a sign before a number becomes part of the number."""
     if name in ("-x", "+x"):
         value = arguments[0]
-        if isinstance(value, Literal) and value.kind in _SIGNED:
+        if isinstance(value, syntax.Literal) and value.kind in _SIGNED:
             return signed(value, name[0], span)
-    return Call(name, arguments, (), symbol, span=span)
+    return syntax.Call(name, arguments, (), symbol, span=span)
 
 
-_SIGNED = (LiteralKind.EXACT, LiteralKind.APPROXIMATE)
+_SIGNED = (syntax.LiteralKind.EXACT, syntax.LiteralKind.APPROXIMATE)
 
 
-def expression(cursor: QueryCursor, *, is_bound: bool = False) -> Expression:
+def expression(cursor: QueryCursor, *, is_bound: bool = False) -> syntax.Expression:
     """Parse an expression, up to the first token that cannot belong to it.
 
     The lower bound of a BETWEEN (`is_bound`) ends at AND and cannot contain BETWEEN.
@@ -156,7 +138,7 @@ def expression(cursor: QueryCursor, *, is_bound: bool = False) -> Expression:
     return _chain(stack)
 
 
-def _chain(stack: Operands) -> Expression:
+def _chain(stack: Operands) -> syntax.Expression:
     """Parse operators and operands alternately; the first operand may be on the stack already."""
     cursor, tokens = stack.cursor, stack.cursor.tokens
     if not stack.values:
@@ -192,7 +174,7 @@ def _operand(stack: Operands) -> None:
     cursor.depth -= levels
 
 
-def inner(cursor: QueryCursor) -> Expression:
+def inner(cursor: QueryCursor) -> syntax.Expression:
     """Parse an expression one level deeper: between brackets or among arguments."""
     cursor.descend()
     found = expression(cursor)
@@ -384,7 +366,7 @@ def _field(stack: Operands, operator: Infix) -> bool:
     cursor = stack.cursor
     cursor.index += 1
     token = cursor.token
-    stack.wrap(".", Name((identifier(cursor),), token.span))
+    stack.wrap(".", syntax.Name((identifier(cursor),), token.span))
     return False
 
 
@@ -429,7 +411,7 @@ NEGATED: Mapping[str, Infix] = {
 
 # --- operands -------------------------------------------------------------------------------------
 
-Reader: TypeAlias = Callable[[QueryCursor], Expression]
+Reader: TypeAlias = Callable[[QueryCursor], syntax.Expression]
 
 
 # ---------------------------------------------------------------------- parentheses and queries
@@ -437,18 +419,18 @@ Reader: TypeAlias = Callable[[QueryCursor], Expression]
 QUERY = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 
 
-def _nothing(cursor: QueryCursor) -> Expression:
+def _nothing(cursor: QueryCursor) -> syntax.Expression:
     raise refuse(cursor, "an expression")
 
 
-def parenthesis(cursor: QueryCursor) -> Expression:
+def parenthesis(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``(a)``, the row ``(a, b)``, a query, or the interval ``(a - b) DAY``."""
     start = cursor.tokens[cursor.index].start
     cursor.index += 1
     cursor.descend()
     first = _query_or_expression(cursor)
     if cursor.key == ",":
-        found: Expression = _row(cursor, [first], start)
+        found: syntax.Expression = _row(cursor, [first], start)
     else:
         cursor.expect(")")
         found = first
@@ -458,43 +440,43 @@ def parenthesis(cursor: QueryCursor) -> Expression:
     return found
 
 
-def _query_or_expression(cursor: QueryCursor) -> Expression:
+def _query_or_expression(cursor: QueryCursor) -> syntax.Expression:
     """Parse a query or an expression; a query in parentheses may be the start of a longer one."""
     start = cursor.token.start
     if cursor.key in QUERY:
-        return Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
+        return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
     found = expression(cursor)
-    if isinstance(found, Subquery) and continues_query(cursor):
-        return Subquery(cursor.parse_query(cursor, found), cursor.span_from(start))
+    if isinstance(found, syntax.Subquery) and continues_query(cursor):
+        return syntax.Subquery(cursor.parse_query(cursor, found), cursor.span_from(start))
     return found
 
 
-def _row(cursor: QueryCursor, found: list[Expression], start: int) -> Call:
+def _row(cursor: QueryCursor, found: list[syntax.Expression], start: int) -> syntax.Call:
     """Parse the rest of a row, from a comma or its closing parenthesis."""
     while cursor.key == ",":
         cursor.index += 1
         found.append(expression(cursor))
     cursor.expect(")")
-    return Call("ROW", tuple(found), span=cursor.span_from(start))
+    return syntax.Call("ROW", tuple(found), span=cursor.span_from(start))
 
 
-def _difference(cursor: QueryCursor, value: Expression, start: int) -> Expression:
+def _difference(cursor: QueryCursor, value: syntax.Expression, start: int) -> syntax.Expression:
     """Parse ``(a - b) DAY TO SECOND``; only a difference is accepted."""
-    if not isinstance(value, Call) or value.name != "-":
+    if not isinstance(value, syntax.Call) or value.name != "-":
         raise cursor.fail(
             "an interval requires the difference of two datetimes",
             span=cursor.span_from(start),
         )
     unit = _interval_unit(cursor)
-    return Call("(-)", (*value.arguments, unit), span=cursor.span_from(start))
+    return syntax.Call("(-)", (*value.arguments, unit), span=cursor.span_from(start))
 
 
-def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> TypeName:
+def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> syntax.TypeName:
     unit = literals.qualifier(cursor, single=single)
-    return TypeName("INTERVAL", interval=unit, span=unit.span)
+    return syntax.TypeName("INTERVAL", interval=unit, span=unit.span)
 
 
-def items(cursor: QueryCursor) -> tuple[Expression, ...]:
+def items(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse the parentheses of IN, ANY and ALL: expressions, or one query."""
     cursor.expect("(")
     cursor.descend()
@@ -507,20 +489,20 @@ def items(cursor: QueryCursor) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-def _exists(cursor: QueryCursor) -> Expression:
+def _exists(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``EXISTS (SELECT ..)``."""
     start = cursor.advance().start
     cursor.expect("(")
     cursor.descend()
     query = _query_or_expression(cursor)
-    if not isinstance(query, Subquery):
+    if not isinstance(query, syntax.Subquery):
         raise cursor.fail("EXISTS requires a query", span=query.span)
     cursor.expect(")")
     cursor.depth -= 1
-    return Call("EXISTS", (query,), span=cursor.span_from(start))
+    return syntax.Call("EXISTS", (query,), span=cursor.span_from(start))
 
 
-def _row_constructor(cursor: QueryCursor) -> Expression:
+def _row_constructor(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``ROW(a, b)``, which has at least one field."""
     start = cursor.advance().start
     cursor.expect("(")
@@ -530,15 +512,15 @@ def _row_constructor(cursor: QueryCursor) -> Expression:
     return found
 
 
-def _period(cursor: QueryCursor) -> Expression:
+def _period(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``PERIOD(a, b)``, which is a row of two fields."""
     found = _row_constructor(cursor)
-    if isinstance(found, Call) and len(found.arguments) == 2:
+    if isinstance(found, syntax.Call) and len(found.arguments) == 2:
         return found
     raise cursor.fail("PERIOD requires a start and an end", span=found.span)
 
 
-def _collected(cursor: QueryCursor, keyword: str) -> Expression:
+def _collected(cursor: QueryCursor, keyword: str) -> syntax.Expression:
     """Parse ``ARRAY(SELECT ..)``, with one or more pairs of parentheses."""
     start = cursor.advance().start
     ahead = 1
@@ -546,12 +528,12 @@ def _collected(cursor: QueryCursor, keyword: str) -> Expression:
         ahead += 1
     found = items(cursor) if cursor.peek(ahead).key in QUERY else ()
     span = cursor.span_from(start)
-    if len(found) != 1 or not isinstance(found[0], Subquery):
+    if len(found) != 1 or not isinstance(found[0], syntax.Subquery):
         raise cursor.fail(f"{keyword} requires its elements in brackets, or a query", span=span)
-    return Call(f"{keyword} QUERY", found, span=span)
+    return syntax.Call(f"{keyword} QUERY", found, span=span)
 
 
-def _collection(least: int, cursor: QueryCursor) -> Expression:
+def _collection(least: int, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``ARRAY[a, b]`` or ``ARRAY(SELECT ..)``."""
     token = cursor.tokens[cursor.index]
     follower = cursor.peek().key
@@ -561,7 +543,7 @@ def _collection(least: int, cursor: QueryCursor) -> Expression:
         return named(cursor) if token.kind == "word" else _nothing(cursor)
     cursor.index += 2
     cursor.descend()
-    found: list[Expression] = []
+    found: list[syntax.Expression] = []
     while len(found) < least or found or cursor.key != "]":
         found.append(expression(cursor))
         if cursor.key != ",":
@@ -569,18 +551,18 @@ def _collection(least: int, cursor: QueryCursor) -> Expression:
         cursor.index += 1
     cursor.expect("]")
     cursor.depth -= 1
-    return Call(token.key, tuple(found), span=cursor.span_from(token.start))
+    return syntax.Call(token.key, tuple(found), span=cursor.span_from(token.start))
 
 
 # ----------------------------------------------------------------------------- CASE and casts
 
 
-def _case(cursor: QueryCursor) -> Expression:
+def _case(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``CASE WHEN a THEN b ELSE c END``; a simple CASE becomes a searched one."""
     start = cursor.advance().start
     cursor.descend()
     value = None if cursor.key == "WHEN" else expression(cursor)
-    found: list[Expression] = []
+    found: list[syntax.Expression] = []
     while cursor.key == "WHEN":
         cursor.index += 1
         found.append(_condition(cursor, value))
@@ -588,7 +570,7 @@ def _case(cursor: QueryCursor) -> Expression:
         found.append(expression(cursor))
     if not found:
         raise refuse(cursor, "WHEN")
-    if isinstance(value, Call) and len(found) // 2 * _size(value) > MAX_COPIES:
+    if isinstance(value, syntax.Call) and len(found) // 2 * _size(value) > MAX_COPIES:
         raise cursor.fail(
             "the value of a simple CASE is too large for its number of branches",
             span=value.span,
@@ -599,28 +581,28 @@ def _case(cursor: QueryCursor) -> Expression:
         cursor.index += 1
         found.append(expression(cursor))
     else:
-        found.append(Literal(LiteralKind.NULL, "NULL", span=cursor.token.span))
+        found.append(syntax.Literal(syntax.LiteralKind.NULL, "NULL", span=cursor.token.span))
     cursor.expect("END")
     cursor.depth -= 1
-    return Call("CASE", tuple(found), span=cursor.span_from(start))
+    return syntax.Call("CASE", tuple(found), span=cursor.span_from(start))
 
 
 #: Maximum number of nodes that the conditions of a simple CASE may repeat.
 MAX_COPIES = 10_000
 
 
-def _size(node: Expression) -> int:
+def _size(node: syntax.Expression) -> int:
     """Return the number of nodes of a tree, counted up to `MAX_COPIES`."""
     waiting, count = [node], 0
     while waiting and count <= MAX_COPIES:
         one = waiting.pop()
         count += 1
-        if isinstance(one, Call):
+        if isinstance(one, syntax.Call):
             waiting += one.arguments
     return count
 
 
-def _condition(cursor: QueryCursor, value: Expression | None) -> Expression:
+def _condition(cursor: QueryCursor, value: syntax.Expression | None) -> syntax.Expression:
     """Parse what follows WHEN: a condition, or operands that the `value` is compared with."""
     first = expression(cursor)
     if value is None:
@@ -629,18 +611,18 @@ def _condition(cursor: QueryCursor, value: Expression | None) -> Expression:
     while cursor.key == ",":
         cursor.index += 1
         found.append(expression(cursor))
-    return Call("IN" if len(found) > 1 else "=", (value, *found), span=first.span)
+    return syntax.Call("IN" if len(found) > 1 else "=", (value, *found), span=first.span)
 
 
 # --------------------------------------------------------------------------------- literals
 
 
-def _word_literal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
+def _word_literal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     token = cursor.advance()
-    return Literal(kind, token.key, span=token.span)
+    return syntax.Literal(kind, token.key, span=token.span)
 
 
-def _temporal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
+def _temporal(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``DATE '2024-02-29'``, or the call of a function of that name."""
     token = cursor.tokens[cursor.index]
     if cursor.peek().key == "(":
@@ -648,12 +630,12 @@ def _temporal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
         return called(cursor, (token.value,), token.key)
     cursor.index += 1
     charset = None
-    if kind is LiteralKind.TIMESTAMP and cursor.accept("WITH", "LOCAL", "TIME", "ZONE"):
+    if kind is syntax.LiteralKind.TIMESTAMP and cursor.accept("WITH", "LOCAL", "TIME", "ZONE"):
         charset = "LOCAL"
     return literals.temporal(cursor, kind, token.start, charset)
 
 
-def _braced(kind: LiteralKind, cursor: QueryCursor) -> Expression:
+def _braced(kind: syntax.LiteralKind, cursor: QueryCursor) -> syntax.Expression:
     """Parse ``{d '2024-02-29'}``, the form of ODBC."""
     start = cursor.advance().start
     found = literals.temporal(cursor, kind, start, None)
@@ -661,7 +643,7 @@ def _braced(kind: LiteralKind, cursor: QueryCursor) -> Expression:
     return found
 
 
-def _escaped(cursor: QueryCursor) -> Expression:
+def _escaped(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``{fn UCASE(a)}``, a function of JDBC's escape syntax."""
     start = cursor.advance().start
     token = cursor.token
@@ -679,7 +661,7 @@ def _escaped(cursor: QueryCursor) -> Expression:
     found = () if cursor.key == ")" else (expression(cursor),)
     if token.key == "CONVERT" and found and cursor.accept(","):
         target = _converted_type(cursor)
-        call = Call("CAST", (*found, target))
+        call = syntax.Call("CAST", (*found, target))
     else:
         while cursor.accept(","):
             found = (*found, expression(cursor))
@@ -689,7 +671,9 @@ def _escaped(cursor: QueryCursor) -> Expression:
     return replace(call, span=cursor.span_from(start))
 
 
-def _escaped_call(cursor: QueryCursor, token: Token, found: tuple[Expression, ...]) -> Call:
+def _escaped_call(
+    cursor: QueryCursor, token: Token, found: tuple[syntax.Expression, ...]
+) -> syntax.Call:
     """Return the call of a function by its name in JDBC."""
     counts = escapes.counts_of(token.key)
     if counts is None:
@@ -701,7 +685,7 @@ def _escaped_call(cursor: QueryCursor, token: Token, found: tuple[Expression, ..
     return escapes.escaped_call(token.key, found, token.span)
 
 
-def _converted_type(cursor: QueryCursor) -> TypeName:
+def _converted_type(cursor: QueryCursor) -> syntax.TypeName:
     token = cursor.token
     written = escapes.converted_type(token.key)
     if written is None:
@@ -710,14 +694,14 @@ def _converted_type(cursor: QueryCursor) -> TypeName:
     return replace(cast_target(SqlCursor(written, sql_tokens(written))), span=token.span)
 
 
-def _interval(cursor: QueryCursor) -> Expression:
+def _interval(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``INTERVAL '5' DAY``, or ``INTERVAL a DAY`` with a value instead of a literal."""
     start = cursor.advance().start
     sign = cursor.advance().key if cursor.key in ("-", "+") else ""
     if cursor.token.kind == "string":
         return literals.interval(cursor, start, negative=sign == "-")
     token = cursor.token
-    value: Expression
+    value: syntax.Expression
     if token.kind in literals.NUMBERS:
         value = literals.number(cursor)
     elif token.key == "(":
@@ -727,14 +711,14 @@ def _interval(cursor: QueryCursor) -> Expression:
     elif token.key == "PI" and cursor.peek().key != ".":
         value = call_without_parentheses(cursor.advance())
     else:
-        value = Name(path(cursor), cursor.span_from(token.start))
+        value = syntax.Name(path(cursor), cursor.span_from(token.start))
     if sign == "-":
-        value = Call("-x", (value,), span=value.span)
+        value = syntax.Call("-x", (value,), span=value.span)
     unit = _interval_unit(cursor, single=True)
-    return Call("INTERVAL", (value, unit), span=cursor.span_from(start))
+    return syntax.Call("INTERVAL", (value, unit), span=cursor.span_from(start))
 
 
-def atom(cursor: QueryCursor) -> Expression:
+def atom(cursor: QueryCursor) -> syntax.Expression:
     """Parse an operand without operators and parentheses."""
     token = cursor.token
     if token.key in ("-", "+") and cursor.peek().kind in literals.NUMBERS:
@@ -750,7 +734,7 @@ def atom(cursor: QueryCursor) -> Expression:
 # --- names and calls ------------------------------------------------------------------------------
 
 
-def named(cursor: QueryCursor) -> Expression:
+def named(cursor: QueryCursor) -> syntax.Expression:
     """Parse a column, a path, or a function call."""
     tokens = cursor.tokens
     token = tokens[cursor.index]
@@ -761,14 +745,14 @@ def named(cursor: QueryCursor) -> Expression:
     if follower != ".":
         if token.key == "PI":
             return call_without_parentheses(token)
-        return Name((token.value,), token.span)
+        return syntax.Name((token.value,), token.span)
     parts = [token.value]
     while tokens[cursor.index].key == ".":
         cursor.index += 1
         parts.append(identifier(cursor))
     if tokens[cursor.index].key == "(":
         return called(cursor, tuple(parts), "")
-    return Name(tuple(parts), cursor.span_from(token.start))
+    return syntax.Name(tuple(parts), cursor.span_from(token.start))
 
 
 #: Aggregates with ``RESPECT NULLS`` and ORDER BY between their parentheses.
@@ -778,12 +762,12 @@ ORDERED = ("ARRAY_AGG",)
 BARE = "BARE"
 
 
-def call_without_parentheses(token: Token) -> Call:
+def call_without_parentheses(token: Token) -> syntax.Call:
     """Return the call of a function without parentheses, whose word names a column of a query."""
-    return Call(token.key, symbol=BARE, word=token.value, span=token.span)
+    return syntax.Call(token.key, symbol=BARE, word=token.value, span=token.span)
 
 
-def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
+def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> syntax.Call:
     """Parse the arguments of a function call, from the opening parenthesis.
 
     `key` is the name in upper case, or empty for a quoted name or a path. The name is kept as
@@ -814,7 +798,7 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
     is_known = form is not None or key in CALLABLE or key in KNOWN
     as_written = () if is_known or parts[0] == key else parts
     span = cursor.span_from(start)
-    call = Call(
+    call = syntax.Call(
         name,
         found,
         as_written,
@@ -829,10 +813,10 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
     return call
 
 
-def arguments(cursor: QueryCursor) -> tuple[Expression, ...]:
+def arguments(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse one or more arguments of a call, up to its closing parenthesis."""
     if cursor.key == "*" and cursor.peek().key == ")":
-        return (Star(span=cursor.advance().span),)
+        return (syntax.Star(span=cursor.advance().span),)
     found = [argument(cursor)]
     while cursor.key == ",":
         cursor.index += 1
@@ -840,7 +824,7 @@ def arguments(cursor: QueryCursor) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-def argument(cursor: QueryCursor) -> Expression:
+def argument(cursor: QueryCursor) -> syntax.Expression:
     """Parse an argument: an expression, ``name => value``, DEFAULT, a table or a model."""
     token = cursor.tokens[cursor.index]
     is_named = token.kind in ("word", "name") and cursor.peek().key == "=>"
@@ -850,43 +834,43 @@ def argument(cursor: QueryCursor) -> Expression:
     found = reader(cursor) if reader else None
     if found is None:
         found = expression(cursor)
-    if isinstance(found, Subquery) and cursor.key in ("PARTITION", "ORDER"):
+    if isinstance(found, syntax.Subquery) and cursor.key in ("PARTITION", "ORDER"):
         found = _keyed(cursor, found)
-    return Named(token.value, found, cursor.span_from(token.start)) if is_named else found
+    return syntax.Named(token.value, found, cursor.span_from(token.start)) if is_named else found
 
 
-def _keyed(cursor: QueryCursor, table: Subquery) -> Expression:
+def _keyed(cursor: QueryCursor, table: syntax.Subquery) -> syntax.Expression:
     """Parse the keys of ``(SELECT ...) PARTITION BY a``, an argument of a table function."""
     start = table.span.start
-    return Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
+    return syntax.Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
 
 
-def _default(cursor: QueryCursor) -> Expression:
-    return Call("DEFAULT", span=cursor.advance().span)
+def _default(cursor: QueryCursor) -> syntax.Expression:
+    return syntax.Call("DEFAULT", span=cursor.advance().span)
 
 
-def _model(cursor: QueryCursor) -> Expression | None:
+def _model(cursor: QueryCursor) -> syntax.Expression | None:
     """Parse ``MODEL m``; MODEL without a name is an identifier."""
     if cursor.peek().kind not in ("word", "name"):
         return None
     start = cursor.advance().start
-    model = Name(path(cursor), cursor.span_from(cursor.tokens[cursor.index - 1].start))
-    return Call("MODEL", (model,), span=cursor.span_from(start))
+    model = syntax.Name(path(cursor), cursor.span_from(cursor.tokens[cursor.index - 1].start))
+    return syntax.Call("MODEL", (model,), span=cursor.span_from(start))
 
 
-def _table(cursor: QueryCursor) -> Expression:
+def _table(cursor: QueryCursor) -> syntax.Expression:
     """Parse ``TABLE t PARTITION BY a``."""
     start = cursor.token.start
-    return Subquery(table_argument(cursor), cursor.span_from(start))
+    return syntax.Subquery(table_argument(cursor), cursor.span_from(start))
 
 
-def _bare_query(cursor: QueryCursor) -> Expression:
+def _bare_query(cursor: QueryCursor) -> syntax.Expression:
     start = cursor.token.start
-    return Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
+    return syntax.Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
 
 
 #: Key at the start of an argument -> parser (None: parse an expression instead).
-ARGUMENTS: Mapping[str, Callable[[QueryCursor], Expression | None]] = {
+ARGUMENTS: Mapping[str, Callable[[QueryCursor], syntax.Expression | None]] = {
     "DEFAULT": _default,
     "MODEL": _model,
     "TABLE": _table,
@@ -896,7 +880,7 @@ ARGUMENTS: Mapping[str, Callable[[QueryCursor], Expression | None]] = {
 }
 
 
-def reserved(cursor: QueryCursor) -> Expression:
+def reserved(cursor: QueryCursor) -> syntax.Expression:
     """Parse a reserved word that is a function; all others are refused."""
     token = cursor.tokens[cursor.index]
     is_called = cursor.peek().key == "("
@@ -908,7 +892,7 @@ def reserved(cursor: QueryCursor) -> Expression:
         return call_without_parentheses(token)
     if token.key in BARE_NAMES and not is_called:
         cursor.index += 1
-        return Name((token.value,), token.span)
+        return syntax.Name((token.value,), token.span)
     raise refuse(cursor, "an expression")
 
 
@@ -937,22 +921,22 @@ def continues_query(cursor: QueryCursor) -> bool:
     return cursor.key in OPERATORS or cursor.key in ("ORDER", "LIMIT", "OFFSET", "FETCH")
 
 
-def table_argument(cursor: QueryCursor) -> Query:
+def table_argument(cursor: QueryCursor) -> syntax.Query:
     """Parse ``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
     start = cursor.token.start
     return with_keys(cursor, explicit_table(cursor), start)
 
 
-def with_keys(cursor: QueryCursor, table: Query, start: int) -> Query:
+def with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Query:
     """Parse the keys of a table argument, if there are any."""
     partition_by = _table_keys(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     if not partition_by and not order_by:
         return table
-    return TableArgument(table, partition_by, order_by, cursor.span_from(start))
+    return syntax.TableArgument(table, partition_by, order_by, cursor.span_from(start))
 
 
-def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
+def _table_keys(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse the keys of PARTITION BY of a table argument, in parentheses or as a single one."""
     if not cursor.accept("("):
         return (expression(cursor),)
@@ -961,29 +945,29 @@ def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
     return keys
 
 
-def expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
+def expressions(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
     """Parse one or more expressions separated by commas."""
     return separated(cursor, expression)
 
 
-def simple_name(cursor: QueryCursor) -> Name:
+def simple_name(cursor: QueryCursor) -> syntax.Name:
     """Parse a name of one part."""
     start = cursor.token.start
     name = identifier(cursor)
-    return Name((name,), cursor.span_from(start))
+    return syntax.Name((name,), cursor.span_from(start))
 
 
-def path_name(cursor: QueryCursor) -> Name:
+def path_name(cursor: QueryCursor) -> syntax.Name:
     """Parse a name of one or more parts, such as that of a table."""
     start = cursor.token.start
     parts = path(cursor)
-    return Name(parts, cursor.span_from(start))
+    return syntax.Name(parts, cursor.span_from(start))
 
 
-def explicit_table(cursor: QueryCursor) -> ExplicitTable:
+def explicit_table(cursor: QueryCursor) -> syntax.ExplicitTable:
     """Parse ``TABLE t``."""
     start = cursor.expect("TABLE").start
-    return ExplicitTable(path_name(cursor), cursor.span_from(start))
+    return syntax.ExplicitTable(path_name(cursor), cursor.span_from(start))
 
 
 # --- what follows the call of an aggregate --------------------------------------------------------
@@ -1001,7 +985,7 @@ def null_treatment(cursor: QueryCursor) -> str | None:
     return None
 
 
-def with_suffixes(cursor: QueryCursor, call: Call) -> Call:
+def with_suffixes(cursor: QueryCursor, call: syntax.Call) -> syntax.Call:
     """Parse the clauses after a call, in their fixed order."""
     start = call.span.start
     if nulls := null_treatment(cursor):
@@ -1018,7 +1002,7 @@ def with_suffixes(cursor: QueryCursor, call: Call) -> Call:
     return replace(call, span=cursor.span_from(start))
 
 
-def _order(cursor: QueryCursor) -> tuple[SortKey, ...]:
+def _order(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
     cursor.expect("(")
     cursor.expect("ORDER", "BY")
     keys = sort_keys(cursor)
@@ -1026,12 +1010,12 @@ def _order(cursor: QueryCursor) -> tuple[SortKey, ...]:
     return keys
 
 
-def sort_keys(cursor: QueryCursor) -> tuple[SortKey, ...]:
+def sort_keys(cursor: QueryCursor) -> tuple[syntax.SortKey, ...]:
     """Parse the keys of ORDER BY."""
     return separated(cursor, _sort_key)
 
 
-def _sort_key(cursor: QueryCursor) -> SortKey:
+def _sort_key(cursor: QueryCursor) -> syntax.SortKey:
     """Parse ``a DESC NULLS LAST``."""
     start = cursor.token.start
     value = inner(cursor)
@@ -1043,15 +1027,15 @@ def _sort_key(cursor: QueryCursor) -> SortKey:
         nulls_last = False
     elif cursor.accept("NULLS", "LAST"):
         nulls_last = True
-    return SortKey(value, descending, nulls_last, cursor.span_from(start))
+    return syntax.SortKey(value, descending, nulls_last, cursor.span_from(start))
 
 
-def window(cursor: QueryCursor) -> Window:
+def window(cursor: QueryCursor) -> syntax.Window:
     """Parse the name of a window, or a window in parentheses: after OVER, or in a WINDOW clause."""
     start = cursor.token.start
     if cursor.key != "(":
         name = identifier(cursor)
-        return Window(name, is_reference=True, span=cursor.span_from(start))
+        return syntax.Window(name, is_reference=True, span=cursor.span_from(start))
     cursor.index += 1
     base = identifier(cursor) if can_name(cursor.token) else None
     partition = separated(cursor, inner) if cursor.accept("PARTITION", "BY") else ()
@@ -1061,38 +1045,38 @@ def window(cursor: QueryCursor) -> Window:
         frame = replace(frame, disallow_partial=True)
     cursor.accept("ALLOW", "PARTIAL")
     cursor.expect(")")
-    return Window(base, partition, order, frame, span=cursor.span_from(start))
+    return syntax.Window(base, partition, order, frame, span=cursor.span_from(start))
 
 
-def _frame(cursor: QueryCursor) -> Frame:
+def _frame(cursor: QueryCursor) -> syntax.Frame:
     """Parse ``ROWS BETWEEN 1 PRECEDING AND CURRENT ROW``, or only a lower bound."""
     unit = cursor.advance().key
     if not cursor.accept("BETWEEN"):
-        return Frame(unit, _bound(cursor))
+        return syntax.Frame(unit, _bound(cursor))
     lower = _bound(cursor)
     cursor.expect("AND")
-    return Frame(unit, lower, _bound(cursor))
+    return syntax.Frame(unit, lower, _bound(cursor))
 
 
-def _bound(cursor: QueryCursor) -> Call | Symbol:
+def _bound(cursor: QueryCursor) -> syntax.Call | syntax.Symbol:
     """Parse ``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or an offset ``2 FOLLOWING``."""
     start = cursor.token.start
     if cursor.accept("CURRENT", "ROW"):
-        return Symbol("CURRENT ROW", cursor.span_from(start))
+        return syntax.Symbol("CURRENT ROW", cursor.span_from(start))
     for side in ("PRECEDING", "FOLLOWING"):
         if cursor.accept("UNBOUNDED", side):
-            return Symbol(f"UNBOUNDED {side}", cursor.span_from(start))
+            return syntax.Symbol(f"UNBOUNDED {side}", cursor.span_from(start))
     offset = inner(cursor)
     if cursor.key not in ("PRECEDING", "FOLLOWING"):
         raise refuse(cursor, "PRECEDING or FOLLOWING")
     side = cursor.advance().key
-    return Call(side, (offset,), span=cursor.span_from(start))
+    return syntax.Call(side, (offset,), span=cursor.span_from(start))
 
 
 # --- calls whose arguments have a grammar of their own --------------------------------------------
 
 
-Arguments: TypeAlias = tuple[str, tuple[Expression, ...]]
+Arguments: TypeAlias = tuple[str, tuple[syntax.Expression, ...]]
 Form: TypeAlias = Callable[[QueryCursor], Arguments]
 
 
@@ -1110,7 +1094,7 @@ TIME_UNITS = frozenset(
 DAYS = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY")
 
 
-def _time_unit(cursor: QueryCursor) -> Symbol:
+def _time_unit(cursor: QueryCursor) -> syntax.Symbol:
     """Parse a unit of time: ``DAY``, or the name of a unit."""
     token = cursor.token
     if token.key == "WEEK" and cursor.peek().key == "(":
@@ -1123,7 +1107,7 @@ def _time_unit(cursor: QueryCursor) -> Symbol:
         word = cursor.advance().key
     else:
         word = quote_identifier(identifier(cursor))
-    return Symbol(word, cursor.span_from(token.start))
+    return syntax.Symbol(word, cursor.span_from(token.start))
 
 
 def _extract(cursor: QueryCursor) -> Arguments:
@@ -1155,8 +1139,8 @@ def _trim(cursor: QueryCursor) -> Arguments:
     """Parse ``TRIM([BOTH | LEADING | TRAILING] [characters] [FROM] a)``."""
     token = cursor.token
     has_side = token.key in ("BOTH", "LEADING", "TRAILING")
-    side = Symbol(cursor.advance().key if has_side else "BOTH", token.span)
-    blank = Literal(LiteralKind.STRING, " ", span=token.span)
+    side = syntax.Symbol(cursor.advance().key if has_side else "BOTH", token.span)
+    blank = syntax.Literal(syntax.LiteralKind.STRING, " ", span=token.span)
     if has_side and cursor.accept("FROM"):
         return "TRIM", (side, blank, expression(cursor))
     is_text = not has_side and begins_with_call(cursor)
@@ -1206,7 +1190,7 @@ def _translate(name: str, cursor: QueryCursor) -> Arguments:
     if cursor.accept("USING"):
         start = cursor.token.start
         charset = quote_identifier(identifier(cursor))
-        return "TRANSLATE USING", (value, Symbol(charset, cursor.span_from(start)))
+        return "TRANSLATE USING", (value, syntax.Symbol(charset, cursor.span_from(start)))
     cursor.expect(",")
     return name, (value, *arguments(cursor))
 
@@ -1221,25 +1205,25 @@ def _cast(name: str, cursor: QueryCursor) -> Arguments:
 # --------------------------------------------------------------------------------------- JSON
 
 
-def _json_start(cursor: QueryCursor) -> list[Expression]:
+def _json_start(cursor: QueryCursor) -> list[syntax.Expression]:
     """Parse the document and the path of a JSON function."""
     document = expression(cursor)
     cursor.expect(",")
     return [document, expression(cursor)]
 
 
-def _accept(cursor: QueryCursor, *choices: str) -> Symbol | None:
+def _accept(cursor: QueryCursor, *choices: str) -> syntax.Symbol | None:
     """Parse the first of these sequences of keywords that follows, if any."""
     start = cursor.token.start
     for words in choices:
         if cursor.accept(*words.split()):
-            return Symbol(words, cursor.span_from(start))
+            return syntax.Symbol(words, cursor.span_from(start))
     return None
 
 
-def _accept_or(cursor: QueryCursor, default: str, *choices: str) -> Symbol:
+def _accept_or(cursor: QueryCursor, default: str, *choices: str) -> syntax.Symbol:
     """Parse one of these sequences of keywords, or return the default."""
-    return _accept(cursor, *choices) or Symbol(default, cursor.token.span)
+    return _accept(cursor, *choices) or syntax.Symbol(default, cursor.token.span)
 
 
 def _json_exists(cursor: QueryCursor) -> Arguments:
@@ -1269,7 +1253,7 @@ def _json_value(cursor: QueryCursor) -> Arguments:
             if cursor.key not in EVENTS:
                 raise refuse(cursor, "EMPTY or ERROR")
             name = f"DEFAULT ON {cursor.advance().key}"
-            found.append(Call(name, (value,), span=cursor.span_from(start)))
+            found.append(syntax.Call(name, (value,), span=cursor.span_from(start)))
         else:
             return "JSON_VALUE", tuple(found)
 
@@ -1293,8 +1277,8 @@ def _json_query(cursor: QueryCursor) -> Arguments:
     if cursor.accept("RETURNING"):
         found.append(cast_target(cursor))
     wrapper = _accept_or(cursor, "WITHOUT ARRAY WRAPPER", *WRAPPERS)
-    found.append(Symbol(WRAPPERS[wrapper.word], wrapper.span))
-    on = {event: Symbol(f"NULL ON {event}", cursor.token.span) for event in EVENTS}
+    found.append(syntax.Symbol(WRAPPERS[wrapper.word], wrapper.span))
+    on = {event: syntax.Symbol(f"NULL ON {event}", cursor.token.span) for event in EVENTS}
     words = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
     choices = [f"{word} ON {event}" for word in words for event in EVENTS]
     while symbol := _accept(cursor, *choices):
@@ -1305,7 +1289,7 @@ def _json_query(cursor: QueryCursor) -> Arguments:
 NULLS = ("NULL ON NULL", "ABSENT ON NULL")
 
 
-def _pair(cursor: QueryCursor) -> list[Expression]:
+def _pair(cursor: QueryCursor) -> list[syntax.Expression]:
     """Parse ``KEY a VALUE b``, ``a VALUE b`` or ``a: b``."""
     cursor.accept("KEY")
     key = expression(cursor)
@@ -1316,7 +1300,7 @@ def _pair(cursor: QueryCursor) -> list[Expression]:
 
 def _json_object(cursor: QueryCursor) -> Arguments:
     """Parse ``JSON_OBJECT([KEY 'a' VALUE b, ...] [ABSENT ON NULL])``."""
-    found: list[Expression] = []
+    found: list[syntax.Expression] = []
     nulls = _accept(cursor, *NULLS)
     if nulls is None and cursor.key != ")":
         if cursor.key != "KEY" and begins_with_call(cursor):
@@ -1325,7 +1309,7 @@ def _json_object(cursor: QueryCursor) -> Arguments:
         while cursor.accept(","):
             found += _pair(cursor)
         nulls = _accept(cursor, *NULLS)
-    return "JSON_OBJECT", (nulls or Symbol("NULL ON NULL", cursor.token.span), *found)
+    return "JSON_OBJECT", (nulls or syntax.Symbol("NULL ON NULL", cursor.token.span), *found)
 
 
 def _json_array(cursor: QueryCursor) -> Arguments:
@@ -1384,16 +1368,16 @@ READERS: Mapping[str, Reader] = {
     "MULTISET":  partial(_collection, 1),
     "CASE":      _case,
     "EXISTS":    _exists,
-    "NULL":      partial(_word_literal, LiteralKind.NULL),
-    "TRUE":      partial(_word_literal, LiteralKind.BOOLEAN),
-    "FALSE":     partial(_word_literal, LiteralKind.BOOLEAN),
-    "UNKNOWN":   partial(_word_literal, LiteralKind.UNKNOWN),
-    "DATE":      partial(_temporal, LiteralKind.DATE),
-    "TIME":      partial(_temporal, LiteralKind.TIME),
-    "TIMESTAMP": partial(_temporal, LiteralKind.TIMESTAMP),
-    "{D":        partial(_braced, LiteralKind.DATE),
-    "{T":        partial(_braced, LiteralKind.TIME),
-    "{TS":       partial(_braced, LiteralKind.TIMESTAMP),
+    "NULL":      partial(_word_literal, syntax.LiteralKind.NULL),
+    "TRUE":      partial(_word_literal, syntax.LiteralKind.BOOLEAN),
+    "FALSE":     partial(_word_literal, syntax.LiteralKind.BOOLEAN),
+    "UNKNOWN":   partial(_word_literal, syntax.LiteralKind.UNKNOWN),
+    "DATE":      partial(_temporal, syntax.LiteralKind.DATE),
+    "TIME":      partial(_temporal, syntax.LiteralKind.TIME),
+    "TIMESTAMP": partial(_temporal, syntax.LiteralKind.TIMESTAMP),
+    "{D":        partial(_braced, syntax.LiteralKind.DATE),
+    "{T":        partial(_braced, syntax.LiteralKind.TIME),
+    "{TS":       partial(_braced, syntax.LiteralKind.TIMESTAMP),
     "{FN":       _escaped,
     "DECIMAL":   literals.decimal,
     "INTERVAL":  _interval,

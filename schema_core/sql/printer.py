@@ -19,48 +19,9 @@ from schema_core.base.keywords import NILADIC
 from schema_core.base.lazy_regex import regex
 from schema_core.base.masking import mask_query
 from schema_core.base.text import quote_identifier, quote_string
+from schema_core.sql import syntax
 from schema_core.sql.expression import OPERATORS, TESTS
 from schema_core.sql.literals import format_unit
-from schema_core.sql.syntax import (
-    Aliased,
-    Call,
-    CommonTable,
-    Derived,
-    ExplicitTable,
-    Expression,
-    Frame,
-    GroupingSets,
-    GroupItem,
-    Hint,
-    Interval,
-    Join,
-    JoinKind,
-    Literal,
-    LiteralKind,
-    MatchRecognize,
-    Measure,
-    Name,
-    Named,
-    Ordered,
-    Query,
-    Sample,
-    Select,
-    SelectItem,
-    SetOperation,
-    SortKey,
-    Source,
-    Star,
-    Subquery,
-    Symbol,
-    TableArgument,
-    TableFunction,
-    TableName,
-    TypeName,
-    Unnest,
-    Values,
-    Window,
-    With,
-)
 
 # --- identifiers, literals and types --------------------------------------------------------------
 
@@ -99,7 +60,7 @@ def print_string(text: str) -> str:
     return f"u&'{''.join(found)}'"
 
 
-def _string(literal: Literal) -> str:
+def _string(literal: syntax.Literal) -> str:
     """Return a string in the pieces in which it was written; the character set is printed once.
 
     Only the first piece can have a prefix, and a lone surrogate must be escaped: such strings are
@@ -115,11 +76,11 @@ def _string(literal: Literal) -> str:
     return f"_{literal.charset}" + "\n".join(map(quote_string, pieces))
 
 
-def _hex(literal: Literal) -> str:
+def _hex(literal: syntax.Literal) -> str:
     return "X" + "\n".join(f"'{piece}'" for piece in literal.pieces or (literal.text,))
 
 
-def _exact(literal: Literal) -> str:
+def _exact(literal: syntax.Literal) -> str:
     """Return digits without an exponent: ``007`` is printed ``7``.
 
     The type of a fraction counts its digits, so unusual digits before the point are printed as
@@ -142,7 +103,7 @@ def plain_digits(text: str) -> str:
     return f"{abs(value) if value.is_zero() else value:f}"
 
 
-def _approximate(literal: Literal) -> str:
+def _approximate(literal: syntax.Literal) -> str:
     """Return one digit before the point, at most twenty in all: ``150e-2`` as ``1.50E0``.
 
     Trailing zeros are dropped only if there were no digits after the point. More than twenty digits
@@ -162,17 +123,17 @@ def _approximate(literal: Literal) -> str:
     return printed
 
 
-def _timestamp(literal: Literal) -> str:
+def _timestamp(literal: syntax.Literal) -> str:
     zone = " WITH LOCAL TIME ZONE" if literal.charset == "LOCAL" else ""
     return f"TIMESTAMP{zone} {print_string(literal.text)}"
 
 
-def print_literal(literal: Literal) -> str:
+def print_literal(literal: syntax.Literal) -> str:
     """Return a literal as Flink prints it.
 
     >>> (
-    ...     print_literal(Literal(LiteralKind.EXACT, ".50")),
-    ...     print_literal(Literal(LiteralKind.APPROXIMATE, "150e-2")),
+    ...     print_literal(syntax.Literal(syntax.LiteralKind.EXACT, ".50")),
+    ...     print_literal(syntax.Literal(syntax.LiteralKind.APPROXIMATE, "150e-2")),
     ... )
     ('.50', '1.50E0')
     """
@@ -180,21 +141,21 @@ def print_literal(literal: Literal) -> str:
 
 
 #: Kind -> printer.
-LITERALS: Mapping[LiteralKind, Callable[[Literal], str]] = {
-    LiteralKind.NULL: lambda literal: "NULL",
-    LiteralKind.BOOLEAN: lambda literal: literal.text,
-    LiteralKind.UNKNOWN: lambda literal: "UNKNOWN",
-    LiteralKind.EXACT: _exact,
-    LiteralKind.APPROXIMATE: _approximate,
-    LiteralKind.STRING: _string,
-    LiteralKind.BINARY: _hex,
-    LiteralKind.DATE: lambda literal: f"DATE {print_string(literal.text)}",
-    LiteralKind.TIME: lambda literal: f"TIME {print_string(literal.text)}",
-    LiteralKind.TIMESTAMP: _timestamp,
+LITERALS: Mapping[syntax.LiteralKind, Callable[[syntax.Literal], str]] = {
+    syntax.LiteralKind.NULL: lambda literal: "NULL",
+    syntax.LiteralKind.BOOLEAN: lambda literal: literal.text,
+    syntax.LiteralKind.UNKNOWN: lambda literal: "UNKNOWN",
+    syntax.LiteralKind.EXACT: _exact,
+    syntax.LiteralKind.APPROXIMATE: _approximate,
+    syntax.LiteralKind.STRING: _string,
+    syntax.LiteralKind.BINARY: _hex,
+    syntax.LiteralKind.DATE: lambda literal: f"DATE {print_string(literal.text)}",
+    syntax.LiteralKind.TIME: lambda literal: f"TIME {print_string(literal.text)}",
+    syntax.LiteralKind.TIMESTAMP: _timestamp,
 }
 
 
-def print_interval(literal: Interval) -> str:
+def print_interval(literal: syntax.Interval) -> str:
     """Return ``INTERVAL -'5' DAY(3)``."""
     sign = "-" if literal.negative else ""
     return f"INTERVAL {sign}{quote_string(literal.text)} {format_unit(literal)}"
@@ -203,7 +164,7 @@ def print_interval(literal: Interval) -> str:
 # --------------------------------------------------------------------------------------- types
 
 
-def print_type(written: TypeName) -> str:
+def print_type(written: syntax.TypeName) -> str:
     """Return a type as Flink prints it in a cast.
 
     >>> from schema_core.sql.tokens import cursor_over
@@ -238,12 +199,12 @@ def print_type(written: TypeName) -> str:
             return _atomic_type(written)
 
 
-def _nullable_type(written: TypeName) -> str:
+def _nullable_type(written: syntax.TypeName) -> str:
     """Return a type with NOT NULL if it was written so."""
     return print_type(written) + (" NOT NULL" if written.nullable is False else "")
 
 
-def _fields(written: TypeName) -> list[str]:
+def _fields(written: syntax.TypeName) -> list[str]:
     return [
         f"{quote_identifier(field.name)} {_nullable_type(field.type)}"
         + ("" if field.comment is None else f" {quote_string(field.comment)}")
@@ -251,7 +212,7 @@ def _fields(written: TypeName) -> list[str]:
     ]
 
 
-def _atomic_type(written: TypeName) -> str:
+def _atomic_type(written: syntax.TypeName) -> str:
     """Return the keyword with its parameters, which precede the time zone."""
     keyword, blank, zone = written.keyword.partition(" WITH")
     numbers = f"({', '.join(map(str, written.parameters))})" if written.parameters else ""
@@ -271,7 +232,7 @@ def close_up(text: str) -> str:
 # --- expressions and queries ----------------------------------------------------------------------
 
 
-Writer: TypeAlias = Callable[[Call, int, int], tuple[str, int, int]]
+Writer: TypeAlias = Callable[[syntax.Call, int, int], tuple[str, int, int]]
 
 
 class Power(NamedTuple):
@@ -335,17 +296,17 @@ POWERS: Mapping[str, Power] = {
 MAX_SHOWN = 80
 
 
-def print_expression(node: Expression) -> str:
+def print_expression(node: syntax.Expression) -> str:
     """Return an expression as Flink prints it.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> print(print_expression(parse_expression("(a=1) = (b IS NULL) and trim(c) in ('x')")))
     `a` = 1 = (`b` IS NULL) AND TRIM(BOTH ' ' FROM `c`) IN ('x')
     """
-    return render_query(node) if isinstance(node, Subquery) else render(node, 0, 0)
+    return render_query(node) if isinstance(node, syntax.Subquery) else render(node, 0, 0)
 
 
-def show_expression(node: Expression) -> str:
+def show_expression(node: syntax.Expression) -> str:
     """Return an expression for a message: on one line, truncated, with secrets in hints masked.
 
     >>> from schema_core.sql.parser import parse_expression
@@ -356,17 +317,17 @@ def show_expression(node: Expression) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
-def render(node: Expression, left: int, right: int) -> str:
+def render(node: syntax.Expression, left: int, right: int) -> str:
     """Return the text of a node between neighbours of these precedences.
 
     Operators that begin with their first operand are visited in a loop, so that a chain of
     thousands needs no recursion; what follows the operand is collected from the end.
     """
-    if not isinstance(node, Call):
+    if not isinstance(node, syntax.Call):
         return _leaf(node)
     tail: list[str] = []
     opened = 0
-    while isinstance(node, Call) and node.name in LEADING and not node.path:
+    while isinstance(node, syntax.Call) and node.name in LEADING and not node.path:
         power, write = LEADING[node.name]
         if left > power.left or 0 < right >= power.right:
             tail.append(")")
@@ -375,36 +336,36 @@ def render(node: Expression, left: int, right: int) -> str:
         text, left, right = write(node, left, right)
         tail.append(text)
         node = node.arguments[0]
-    first = _enclosed(node, left, right) if isinstance(node, Call) else _leaf(node)
+    first = _enclosed(node, left, right) if isinstance(node, syntax.Call) else _leaf(node)
     return "(" * opened + first + "".join(reversed(tail))
 
 
-def _leaf(node: Expression) -> str:
+def _leaf(node: syntax.Expression) -> str:
     """Return the text of a node that never needs parentheses."""
     match node:
-        case Literal():
+        case syntax.Literal():
             return print_literal(node)
-        case Name(parts=parts):
+        case syntax.Name(parts=parts):
             return print_path(parts)
-        case Interval():
+        case syntax.Interval():
             return print_interval(node)
-        case Symbol(word=word):
+        case syntax.Symbol(word=word):
             return word
-        case TypeName():
+        case syntax.TypeName():
             return print_type(node)
-        case Star(prefix=prefix):
+        case syntax.Star(prefix=prefix):
             return f"{print_path(prefix)}.*" if prefix else "*"
-        case Named(name=name, value=value):
+        case syntax.Named(name=name, value=value):
             return f"{quote_identifier(name)} => {render(value, *CLAUSE)}"
-        case Subquery():
+        case syntax.Subquery():
             return f"({render_query(node)})"
-        case Call():
+        case syntax.Call():
             return _enclosed(node, 0, 0)
         case _:
             assert_never(node)
 
 
-def _enclosed(call: Call, left: int, right: int) -> str:
+def _enclosed(call: syntax.Call, left: int, right: int) -> str:
     """Return a call that begins with a keyword, in parentheses if its neighbours require them."""
     if call.symbol == "BARE":
         return call.name
@@ -419,7 +380,7 @@ def _enclosed(call: Call, left: int, right: int) -> str:
     return _word_first(call, name, left, right)
 
 
-def _word_first(call: Call, name: str, left: int, right: int) -> str:
+def _word_first(call: syntax.Call, name: str, left: int, right: int) -> str:
     if name in PREFIX:
         word, power = PREFIX[name]
         return f"{word} {render(call.arguments[0], *power)}"
@@ -433,24 +394,24 @@ def _word_first(call: Call, name: str, left: int, right: int) -> str:
     return FORMS.get(name, function)(call, *held) + (suffixes(call))
 
 
-def render_query(node: Subquery) -> str:
+def render_query(node: syntax.Subquery) -> str:
     """Return a subquery without parentheses."""
     return print_query(node.query)
 
 
-def render_list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
+def render_list(nodes: tuple[syntax.Expression, ...], left: int = 0, right: int = 0) -> str:
     """Return expressions separated by commas."""
     return ", ".join([render(node, left, right) for node in nodes])
 
 
-def render_unit(node: Expression) -> str:
+def render_unit(node: syntax.Expression) -> str:
     """Return the unit of an interval, without the keyword INTERVAL."""
-    return print_type(node).removeprefix("INTERVAL ") if isinstance(node, TypeName) else ""
+    return print_type(node).removeprefix("INTERVAL ") if isinstance(node, syntax.TypeName) else ""
 
 
-def _period(node: Expression, left: int, right: int) -> str:
+def _period(node: syntax.Expression, left: int, right: int) -> str:
     """Return a side of OVERLAPS, where a row is printed as a period."""
-    if isinstance(node, Call) and node.name == "ROW":
+    if isinstance(node, syntax.Call) and node.name == "ROW":
         return f"PERIOD ({render_list(node.arguments, left, right)})"
     return render(node, left, right)
 
@@ -460,20 +421,22 @@ def _period(node: Expression, left: int, right: int) -> str:
 # Each returns what follows the first operand, and the precedences for that operand.
 
 
-def _binary(name: str, power: Power, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _binary(
+    name: str, power: Power, call: syntax.Call, left: int, right: int
+) -> tuple[str, int, int]:
     return f" {name} {render(call.arguments[1], power.right, right)}", left, power.left
 
 
-def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _test(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     return f" {name}", TEST.left, TEST.right
 
 
-def _like(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _like(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     rest = [render(argument, *LIKE) for argument in call.arguments[1:]]
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
 
-def _between(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _between(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     """Return BETWEEN; a lower bound that contains AND is printed in parentheses."""
     _, lower, upper = call.arguments
     held = 100 if _has_and(lower) else 0
@@ -481,30 +444,30 @@ def _between(name: str, call: Call, left: int, right: int) -> tuple[str, int, in
     return f" {name} {call.symbol or 'ASYMMETRIC'} {bounds}", 32, 0
 
 
-def _has_and(node: Expression) -> bool:
-    waiting: list[Expression] = [node]
+def _has_and(node: syntax.Expression) -> bool:
+    waiting: list[syntax.Expression] = [node]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, Call):
+        if isinstance(one, syntax.Call):
             if one.name == "AND":
                 return True
             waiting += one.arguments
     return False
 
 
-def _among(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _among(name: str, call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     """Return IN and similar operators: values in parentheses, or a query, which has its own."""
     values = call.arguments[1:]
-    is_query = len(values) == 1 and isinstance(values[0], Subquery)
+    is_query = len(values) == 1 and isinstance(values[0], syntax.Subquery)
     listed = render_list(values) if is_query else f"({render_list(values, *COMMA)})"
     return f" {name} {listed}", left, AMONG.left
 
 
-def _element(call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _element(call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     return f"[{render(call.arguments[1], 0, 0)}]", left, 0
 
 
-def _field(call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _field(call: syntax.Call, left: int, right: int) -> tuple[str, int, int]:
     return f".{render(call.arguments[1], 0, 0)}", left, 0
 
 
@@ -535,7 +498,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
 # --- calls that begin with a word -----------------------------------------------------------------
 
 
-def function(call: Call, left: int, right: int) -> str:
+def function(call: syntax.Call, left: int, right: int) -> str:
     """Return ``NAME(a, b)``, or the name alone for functions without parentheses."""
     name = print_path(call.path) if call.path else call.name
     if not call.arguments and not call.path and name in NILADIC:
@@ -545,18 +508,18 @@ def function(call: Call, left: int, right: int) -> str:
     return f"{name}({symbol}{', '.join(map(_argument, call.arguments))}{order})"
 
 
-def _argument(node: Expression) -> str:
+def _argument(node: syntax.Expression) -> str:
     """Return an argument; a table argument has parentheses only if it is named."""
     match node:
-        case Subquery(query=ExplicitTable() | TableArgument()):
+        case syntax.Subquery(query=syntax.ExplicitTable() | syntax.TableArgument()):
             return render_query(node)
-        case Named(name=name, value=Subquery(query=TableArgument()) as value):
+        case syntax.Named(name=name, value=syntax.Subquery(query=syntax.TableArgument()) as value):
             return f"{quote_identifier(name)} => {render_query(value)}"
         case _:
             return render(node, 0, 0)
 
 
-def _case(call: Call, left: int, right: int) -> str:
+def _case(call: syntax.Call, left: int, right: int) -> str:
     operands = [render(argument, left, right) for argument in call.arguments]
     branches = [
         f"WHEN {operands[index]} THEN {operands[index + 1]}"
@@ -565,22 +528,22 @@ def _case(call: Call, left: int, right: int) -> str:
     return f"CASE {' '.join(branches)} ELSE {operands[-1]} END"
 
 
-def _constructor(call: Call, left: int, right: int) -> str:
+def _constructor(call: syntax.Call, left: int, right: int) -> str:
     return f"{call.name}[{render_list(call.arguments, left, right)}]"
 
 
-def _constructor_query(call: Call, left: int, right: int) -> str:
+def _constructor_query(call: syntax.Call, left: int, right: int) -> str:
     return f"{call.name.removesuffix(' QUERY')} ({render_list(call.arguments, left, right)})"
 
 
-def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
+def _joined(name: str, words: tuple[str, ...], call: syntax.Call, left: int, right: int) -> str:
     """Return arguments with keywords between them: ``POSITION(a IN b FROM c)``."""
     first, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
 
 
-def _rounded(call: Call, left: int, right: int) -> str:
+def _rounded(call: syntax.Call, left: int, right: int) -> str:
     """Return ``FLOOR(a TO DAY)``, in which even a function is printed in parentheses."""
     if len(call.arguments) == 1:
         return function(call, left, right)
@@ -588,54 +551,54 @@ def _rounded(call: Call, left: int, right: int) -> str:
     return f"{call.name}({render(value, 0, 100)} TO {render(unit, 0, 0)})"
 
 
-def _trim(call: Call, left: int, right: int) -> str:
+def _trim(call: syntax.Call, left: int, right: int) -> str:
     side, characters, value = (render(argument, left, right) for argument in call.arguments)
     return f"TRIM({side} {characters} FROM {value})"
 
 
-def _interval_of(call: Call, left: int, right: int) -> str:
+def _interval_of(call: syntax.Call, left: int, right: int) -> str:
     """Return ``INTERVAL a DAY``; names, literals and negations need no parentheses."""
     value, unit = call.arguments
     text = render(value, 0, 0)
-    is_plain = not isinstance(value, Call) or value.name == "-x" or value.symbol == "BARE"
+    is_plain = not isinstance(value, syntax.Call) or value.name == "-x" or value.symbol == "BARE"
     return f"INTERVAL {text if is_plain else f'({text})'} {render_unit(unit)}"
 
 
-def _exists(call: Call, left: int, right: int) -> str:
+def _exists(call: syntax.Call, left: int, right: int) -> str:
     return f"EXISTS {render(call.arguments[0], 0, 0)}"
 
 
-def _json_exists(call: Call, left: int, right: int) -> str:
+def _json_exists(call: syntax.Call, left: int, right: int) -> str:
     """Return ``JSON_EXISTS(a, path TRUE ON ERROR)``; only the path depends on the neighbours."""
     document, path, *rest = call.arguments
     clauses = "".join(f" {render(one, 0, 0)}" for one in rest)
     return f"JSON_EXISTS({render(document, 0, 0)}, {render(path, left, right)}{clauses})"
 
 
-def _json_path(call: Call, left: int, right: int) -> str:
+def _json_path(call: syntax.Call, left: int, right: int) -> str:
     """Return JSON_VALUE or JSON_QUERY: document, path, and the clauses after it."""
     clauses = "".join(f" {_clause(argument, left, right)}" for argument in call.arguments[2:])
     return f"{call.name}({render_list(call.arguments[:2], left, right)}{clauses})"
 
 
-def _clause(node: Expression, left: int, right: int) -> str:
+def _clause(node: syntax.Expression, left: int, right: int) -> str:
     match node:
-        case TypeName():
+        case syntax.TypeName():
             return f"RETURNING {print_type(node)}"
-        case Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
+        case syntax.Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
             return name.replace("DEFAULT", f"DEFAULT {render(value, left, right)}", 1)
         case _:
             return render(node, left, right)
 
 
-def _json_pairs(call: Call, left: int, right: int) -> str:
+def _json_pairs(call: syntax.Call, left: int, right: int) -> str:
     """Return JSON_OBJECT or JSON_OBJECTAGG."""
     nulls, *rest = [render(argument, left, right) for argument in call.arguments]
     pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
     return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
 
 
-def _json_items(call: Call, left: int, right: int) -> str:
+def _json_items(call: syntax.Call, left: int, right: int) -> str:
     """Return JSON_ARRAY or JSON_ARRAYAGG; an empty array has no clause for NULL."""
     nulls, *rest = [render(argument, left, right) for argument in call.arguments]
     return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
@@ -650,7 +613,7 @@ TRANSPARENT = frozenset(
 )  # fmt: skip
 
 #: Name -> printer of calls that are not printed like a function.
-FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
+FORMS: Mapping[str, Callable[[syntax.Call, int, int], str]] = {
     "CASE":            _case,
     "ARRAY":           _constructor,
     "MAP":             _constructor,
@@ -684,7 +647,7 @@ FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
 # --------------------------------------------------------------------- clauses after a call
 
 
-def suffixes(call: Call) -> str:
+def suffixes(call: syntax.Call) -> str:
     """Return NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
     text = "" if call.nulls is None else f" {call.nulls}"
     if call.within and not call.orders_arguments:
@@ -696,7 +659,7 @@ def suffixes(call: Call) -> str:
     return text
 
 
-def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
+def print_sort_keys(keys: tuple[syntax.SortKey, ...]) -> str:
     """Return the keys of ORDER BY; ASC is the default and not printed."""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
     return ", ".join(
@@ -705,7 +668,7 @@ def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
     )
 
 
-def print_window(window: Window) -> str:
+def print_window(window: syntax.Window) -> str:
     """Return a window after OVER, or in a WINDOW clause after AS."""
     if window.is_reference:
         return quote_identifier(window.name or "")
@@ -719,15 +682,15 @@ def print_window(window: Window) -> str:
     return f"({' '.join(parts)})"
 
 
-def _frame(frame: Frame) -> str:
+def _frame(frame: syntax.Frame) -> str:
     partial = " DISALLOW PARTIAL" if frame.disallow_partial else ""
     if frame.upper is None:
         return f"{frame.unit} {_bound(frame.lower)}{partial}"
     return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{partial}"
 
 
-def _bound(bound: Call | Symbol) -> str:
-    if isinstance(bound, Symbol):
+def _bound(bound: syntax.Call | syntax.Symbol) -> str:
+    if isinstance(bound, syntax.Symbol):
         return bound.word
     return f"{render(bound.arguments[0], 0, 20)} {bound.name}"
 
@@ -735,7 +698,7 @@ def _bound(bound: Call | Symbol) -> str:
 # --- queries --------------------------------------------------------------------------------------
 
 
-def print_query(query: Query) -> str:
+def print_query(query: syntax.Query) -> str:
     r"""Return a query in Flink's form: a line for each clause, every name in backticks.
 
     >>> from schema_core.sql.parser import parse_query
@@ -749,41 +712,41 @@ def print_query(query: Query) -> str:
     FETCH NEXT 3 ROWS ONLY
     """
     match query:
-        case Select():
+        case syntax.Select():
             return _select(query)
-        case Values(rows=rows):
+        case syntax.Values(rows=rows):
             return "VALUES " + ",\n".join(f"ROW({_list(row)})" for row in rows)
-        case ExplicitTable(name=name):
+        case syntax.ExplicitTable(name=name):
             return f"TABLE {print_path(name.parts)}"
-        case TableArgument():
+        case syntax.TableArgument():
             return _table_argument(query)
-        case SetOperation():
+        case syntax.SetOperation():
             return _set_operation(query)
-        case With():
+        case syntax.With():
             tables = ", ".join(map(_common_table, query.tables))
             word = "WITH RECURSIVE" if query.recursive else "WITH"
-            return f"{word} {tables} {_operand(query.query, Ordered, With)}"
-        case Ordered():
+            return f"{word} {tables} {_operand(query.query, syntax.Ordered, syntax.With)}"
+        case syntax.Ordered():
             return _ordered(query)
         case _:
             assert_never(query)
 
 
-def _list(expressions: tuple[Expression, ...]) -> str:
+def _list(expressions: tuple[syntax.Expression, ...]) -> str:
     return ", ".join(map(_expression, expressions))
 
 
-def _expression(expression: Expression) -> str:
+def _expression(expression: syntax.Expression) -> str:
     """Return an expression; a subquery is printed in parentheses."""
     text = print_expression(expression)
-    return f"({text})" if isinstance(expression, Subquery) else text
+    return f"({text})" if isinstance(expression, syntax.Subquery) else text
 
 
 def _names(names: tuple[str, ...]) -> str:
     return f" ({', '.join(map(quote_identifier, names))})" if names else ""
 
 
-def _operand(query: Query, *bracketed: type[Query]) -> str:
+def _operand(query: syntax.Query, *bracketed: type[syntax.Query]) -> str:
     """Return a query within another, in parentheses if it is of one of these kinds."""
     text = print_query(query)
     return f"({text})" if isinstance(query, bracketed) else text
@@ -792,7 +755,7 @@ def _operand(query: Query, *bracketed: type[Query]) -> str:
 # ------------------------------------------------------------------------------------- queries
 
 
-def _select(query: Select) -> str:
+def _select(query: syntax.Select) -> str:
     start = "SELECT " if not query.hints else f"SELECT\n{_hints(query.hints)}\n"
     distinct = "DISTINCT " if query.distinct else ""
     lines = [start + distinct + ", ".join(map(_item, query.items))]
@@ -814,56 +777,59 @@ def _select(query: Select) -> str:
     return "\n".join(lines)
 
 
-def _item(item: SelectItem) -> str:
+def _item(item: syntax.SelectItem) -> str:
     text = _expression(item.expression)
     return text if item.alias is None else f"{text} AS {quote_identifier(item.alias)}"
 
 
-def _group_item(item: GroupItem) -> str:
-    if not isinstance(item, GroupingSets):
+def _group_item(item: syntax.GroupItem) -> str:
+    if not isinstance(item, syntax.GroupingSets):
         return _expression(item)
     if item.kind == "()":
         return "()"
     sets = [
-        _group_item(set_) if isinstance(set_, GroupingSets) else _row(set_) for set_ in item.sets
+        _group_item(set_) if isinstance(set_, syntax.GroupingSets) else _row(set_)
+        for set_ in item.sets
     ]
     return f"{item.kind}({', '.join(sets)})"
 
 
-def _row(keys: tuple[Expression, ...]) -> str:
+def _row(keys: tuple[syntax.Expression, ...]) -> str:
     """Return one key as it is, and any other number of keys in parentheses."""
     return _expression(keys[0]) if len(keys) == 1 else f"({_list(keys)})"
 
 
-def _set_operation(query: SetOperation) -> str:
+def _set_operation(query: syntax.SetOperation) -> str:
     """Return a set operation, with operands in parentheses where precedence requires them."""
     chain = [query]
-    while isinstance(chain[-1].left, SetOperation) and _holds(chain[-1], chain[-1].left):
+    while isinstance(chain[-1].left, syntax.SetOperation) and _holds(chain[-1], chain[-1].left):
         chain.append(chain[-1].left)
-    text = _operand(chain[-1].left, Ordered, With, SetOperation)
+    text = _operand(chain[-1].left, syntax.Ordered, syntax.With, syntax.SetOperation)
     for one in reversed(chain):
-        tight = isinstance(one.right, SetOperation) and (
+        tight = isinstance(one.right, syntax.SetOperation) and (
             OPERATORS[one.right.operator] > OPERATORS[one.operator]
         )
         right = (
-            print_query(one.right) if tight else _operand(one.right, Ordered, With, SetOperation)
+            print_query(one.right)
+            if tight
+            else _operand(one.right, syntax.Ordered, syntax.With, syntax.SetOperation)
         )
         text += f"\n{one.operator}{' ALL' if one.all else ''}\n{right}"
     return text
 
 
-def _holds(outer: SetOperation, left: SetOperation) -> bool:
+def _holds(outer: syntax.SetOperation, left: syntax.SetOperation) -> bool:
     """Return whether the left operand needs no parentheses."""
     return OPERATORS[left.operator] >= OPERATORS[outer.operator]
 
 
-def _common_table(table: CommonTable) -> str:
+def _common_table(table: syntax.CommonTable) -> str:
     name = quote_identifier(table.name)
     return f"{name}{_names(table.columns)} AS ({print_query(table.query)})"
 
 
-def _ordered(query: Ordered) -> str:
-    lines = [_operand(query.query, Ordered)]
+def _ordered(query: syntax.Ordered) -> str:
+    lines = [_operand(query.query, syntax.Ordered)]
     if query.order_by:
         lines.append(f"ORDER BY {print_sort_keys(query.order_by)}")
     if query.offset is not None:
@@ -873,8 +839,10 @@ def _ordered(query: Ordered) -> str:
     return "\n".join(lines)
 
 
-def _table_argument(query: TableArgument) -> str:
-    text = _operand(query.query, Select, Values, SetOperation, With, Ordered)
+def _table_argument(query: syntax.TableArgument) -> str:
+    text = _operand(
+        query.query, syntax.Select, syntax.Values, syntax.SetOperation, syntax.With, syntax.Ordered
+    )
     if query.partition_by:
         keys = _list(query.partition_by)
         text += (
@@ -889,69 +857,69 @@ def _table_argument(query: TableArgument) -> str:
 # ------------------------------------------------------------------------------------- sources
 
 
-def print_source(source: Source) -> str:
+def print_source(source: syntax.Source) -> str:
     """Return a source of a FROM clause."""
     match source:
-        case TableName(name=name, hints=hints, period=period):
+        case syntax.TableName(name=name, hints=hints, period=period):
             return print_path(name.parts) + _behind_table(hints, period)
-        case Derived(query=query, lateral=lateral):
+        case syntax.Derived(query=query, lateral=lateral):
             return f"{'LATERAL ' if lateral else ''}({print_query(query)})"
-        case TableFunction(call=call, lateral=lateral, hints=hints, period=period):
+        case syntax.TableFunction(call=call, lateral=lateral, hints=hints, period=period):
             text = f"{'LATERAL ' if lateral else ''}TABLE({_expression(call)})"
             return text + _behind_table(hints, period)
-        case Unnest(collections=collections, ordinality=ordinality, lateral=lateral):
+        case syntax.Unnest(collections=collections, ordinality=ordinality, lateral=lateral):
             word = "LATERAL UNNEST" if lateral else "UNNEST"
             return f"{word}({_list(collections)}){' WITH ORDINALITY' if ordinality else ''}"
-        case Aliased(source=inner, name=name, columns=columns):
+        case syntax.Aliased(source=inner, name=name, columns=columns):
             return f"{print_source(inner)} AS {quote_identifier(name)}{_names(columns)}"
-        case Sample():
+        case syntax.Sample():
             return _sample(source)
-        case Join():
+        case syntax.Join():
             return _join(source)
-        case MatchRecognize():
+        case syntax.MatchRecognize():
             return _match_recognize(source)
         case _:
             assert_never(source)
 
 
-def _behind_table(hints: tuple[Hint, ...], period: Expression | None) -> str:
+def _behind_table(hints: tuple[syntax.Hint, ...], period: syntax.Expression | None) -> str:
     text = f"\n{_hints(hints)}" if hints else ""
     if period is not None:
         text += f" FOR SYSTEM_TIME AS OF {_expression(period)}"
     return text
 
 
-def _hints(hints: tuple[Hint, ...]) -> str:
+def _hints(hints: tuple[syntax.Hint, ...]) -> str:
     return f"/*+ {', '.join(map(_hint, hints))} */"
 
 
-def _hint(hint: Hint) -> str:
+def _hint(hint: syntax.Hint) -> str:
     options = [f"{quote_string(key)} = {quote_string(value)}" for key, value in hint.options]
     inner = ", ".join([*options, *map(_expression, hint.arguments)])
     return f"{quote_identifier(hint.name)}({inner})" if inner else quote_identifier(hint.name)
 
 
-def _sample(sample: Sample) -> str:
+def _sample(sample: syntax.Sample) -> str:
     """Return a sample; its percentage always has a fraction."""
     percentage = _expression(sample.percentage)
-    if isinstance(sample.percentage, Literal) and percentage.isdigit():
+    if isinstance(sample.percentage, syntax.Literal) and percentage.isdigit():
         percentage += ".0"
     text = f"{print_source(sample.source)} TABLESAMPLE {sample.method}({percentage})"
     return text if sample.seed is None else f"{text} REPEATABLE({_expression(sample.seed)})"
 
 
-def _join(join: Join, gap: str = "\n") -> str:
+def _join(join: syntax.Join, gap: str = "\n") -> str:
     """Return joins on separate lines, or with another separator."""
     chain = [join]
-    while isinstance(chain[-1].left, Join):
+    while isinstance(chain[-1].left, syntax.Join):
         chain.append(chain[-1].left)
     text = print_source(chain[-1].left)
     return text + "".join(_joined_side(one, gap) for one in reversed(chain))
 
 
-def _joined_side(join: Join, gap: str) -> str:
+def _joined_side(join: syntax.Join, gap: str) -> str:
     """Return a join without its left side."""
-    if join.kind is JoinKind.COMMA:
+    if join.kind is syntax.JoinKind.COMMA:
         return f",{gap}{_right(join.right, gap, is_loose=True)}"
     right = _right(join.right, gap, is_loose=False)
     text = f"{gap}{'NATURAL ' if join.natural else ''}{join.kind.value} {right}"
@@ -962,11 +930,11 @@ def _joined_side(join: Join, gap: str) -> str:
     return text
 
 
-def _right(source: Source, gap: str, *, is_loose: bool) -> str:
+def _right(source: syntax.Source, gap: str, *, is_loose: bool) -> str:
     """Return the right side of a join; a join in parentheses unless a comma precedes it."""
-    if not isinstance(source, Join):
+    if not isinstance(source, syntax.Join):
         return print_source(source)
-    if is_loose and source.kind is not JoinKind.COMMA:
+    if is_loose and source.kind is not syntax.JoinKind.COMMA:
         return _join(source, gap)
     return f"({_join(source, ' ')})"
 
@@ -974,7 +942,7 @@ def _right(source: Source, gap: str, *, is_loose: bool) -> str:
 # ---------------------------------------------------------------------------- MATCH_RECOGNIZE
 
 
-def _match_recognize(match: MatchRecognize) -> str:
+def _match_recognize(match: syntax.MatchRecognize) -> str:
     lines = [f"{print_source(match.source)} MATCH_RECOGNIZE("]
     if match.partition_by:
         lines.append(f"PARTITION BY {_list(match.partition_by)}")
@@ -996,11 +964,11 @@ def _match_recognize(match: MatchRecognize) -> str:
     return "\n".join(lines)
 
 
-def _measure(measure: Measure) -> str:
+def _measure(measure: syntax.Measure) -> str:
     return f"{_expression(measure.expression)} AS {quote_identifier(measure.name)}"
 
 
-def _define(measure: Measure) -> str:
+def _define(measure: syntax.Measure) -> str:
     return f"{quote_identifier(measure.name)} AS {_expression(measure.expression)}"
 
 
@@ -1016,27 +984,30 @@ def _after_match(words: tuple[str, ...]) -> str:
     return " ".join(words)
 
 
-def _pattern(pattern: Expression) -> str:
+def _pattern(pattern: syntax.Expression) -> str:
     match pattern:
-        case Call(name=",", arguments=parts):
+        case syntax.Call(name=",", arguments=parts):
             return " ".join(map(_grouped, parts))
-        case Call(name="|", arguments=parts):
+        case syntax.Call(name="|", arguments=parts):
             return " | ".join(map(_pattern, parts))
-        case Call(name="PERMUTE", arguments=arguments):
+        case syntax.Call(name="PERMUTE", arguments=arguments):
             return f"PERMUTE ({', '.join(map(_pattern, arguments))})"
-        case Call(name="{- -}", arguments=(inner,)):
+        case syntax.Call(name="{- -}", arguments=(inner,)):
             return f"{{- {_pattern(inner)} -}}"
-        case Call(name="{}", arguments=(part, Literal(text=least), Literal(text=most), greed)):
-            lazy = " ?" if greed == Symbol("RELUCTANT") else ""
+        case syntax.Call(
+            name="{}",
+            arguments=(part, syntax.Literal(text=least), syntax.Literal(text=most), greed),
+        ):
+            lazy = " ?" if greed == syntax.Symbol("RELUCTANT") else ""
             return f"{_grouped(part)} {_repeated(least, most)}{lazy}"
         case _:
             return _expression(pattern)
 
 
-def _grouped(pattern: Expression) -> str:
+def _grouped(pattern: syntax.Expression) -> str:
     """Return a part of a pattern, in parentheses if it consists of several."""
     text = _pattern(pattern)
-    is_several = isinstance(pattern, Call) and pattern.name in (",", "|")
+    is_several = isinstance(pattern, syntax.Call) and pattern.name in (",", "|")
     return f"({text})" if is_several else text
 
 

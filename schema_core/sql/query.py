@@ -6,6 +6,7 @@ It is that of Flink 2.3 (Flink documentation, "Queries").
 from __future__ import annotations
 
 from schema_core.base.keywords import QUERYING
+from schema_core.sql import syntax
 from schema_core.sql.expression import (
     OPERATORS,
     QueryCursor,
@@ -20,39 +21,6 @@ from schema_core.sql.expression import (
     window,
 )
 from schema_core.sql.literals import string_in_one_piece
-from schema_core.sql.syntax import (
-    Aliased,
-    Call,
-    CommonTable,
-    Derived,
-    Expression,
-    GroupingSets,
-    GroupItem,
-    Hint,
-    Join,
-    JoinKind,
-    Literal,
-    LiteralKind,
-    MatchRecognize,
-    Measure,
-    Name,
-    Ordered,
-    Query,
-    Sample,
-    Select,
-    SelectItem,
-    SetOperation,
-    Source,
-    Star,
-    Subquery,
-    Symbol,
-    TableFunction,
-    TableName,
-    Unnest,
-    Values,
-    Window,
-    With,
-)
 from schema_core.sql.tokens import can_name, identifier, refuse, separated
 
 GROUPING_WORDS = {
@@ -62,7 +30,7 @@ GROUPING_WORDS = {
 }
 
 
-def query(cursor: QueryCursor, first: Subquery | None = None) -> Query:
+def query(cursor: QueryCursor, first: syntax.Subquery | None = None) -> syntax.Query:
     """Parse a query with all its clauses, up to the first token that does not belong to it.
 
     With a `first` operand, only what follows it is parsed.
@@ -76,12 +44,12 @@ def query(cursor: QueryCursor, first: Subquery | None = None) -> Query:
         return rest_of_query(cursor, start, _leaf(cursor))
 
 
-def rest_of_query(cursor: QueryCursor, start: int, first: Query) -> Query:
+def rest_of_query(cursor: QueryCursor, start: int, first: syntax.Query) -> syntax.Query:
     """Parse what may follow a first operand: set operations, then ORDER BY and limits."""
     return _ordered(cursor, start, _set_operations(cursor, start, first, 1))
 
 
-def names(cursor: QueryCursor) -> tuple[Name, ...]:
+def names(cursor: QueryCursor) -> tuple[syntax.Name, ...]:
     """Parse one or more simple names in parentheses."""
     cursor.expect("(")
     found = separated(cursor, simple_name)
@@ -97,25 +65,27 @@ def alias(cursor: QueryCursor) -> str | None:
 # ------------------------------------------------------------------------------ the whole query
 
 
-def _with(cursor: QueryCursor, start: int) -> Query:
+def _with(cursor: QueryCursor, start: int) -> syntax.Query:
     recursive = cursor.accept("RECURSIVE")
     tables = separated(cursor, _common_table)
     inner = cursor.token.start
     body = _set_operations(cursor, inner, _leaf(cursor), 1)
-    return With(tables, body, recursive, cursor.span_from(start))
+    return syntax.With(tables, body, recursive, cursor.span_from(start))
 
 
-def _common_table(cursor: QueryCursor) -> CommonTable:
+def _common_table(cursor: QueryCursor) -> syntax.CommonTable:
     start = cursor.token.start
     name = identifier(cursor)
     columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
     cursor.expect("AS", "(")
     inner = query(cursor)
     cursor.expect(")")
-    return CommonTable(name, columns, inner, cursor.span_from(start))
+    return syntax.CommonTable(name, columns, inner, cursor.span_from(start))
 
 
-def _set_operations(cursor: QueryCursor, start: int, left: Query, least: int) -> Query:
+def _set_operations(
+    cursor: QueryCursor, start: int, left: syntax.Query, least: int
+) -> syntax.Query:
     """Parse set operators of at least this precedence, which are left-associative."""
     while OPERATORS.get(cursor.key, 0) >= least:
         operator = cursor.advance().key
@@ -124,11 +94,11 @@ def _set_operations(cursor: QueryCursor, start: int, left: Query, least: int) ->
             cursor.accept("DISTINCT")
         inner = cursor.token.start
         right = _set_operations(cursor, inner, _leaf(cursor), OPERATORS[operator] + 1)
-        left = SetOperation(operator, every, left, right, cursor.span_from(start))
+        left = syntax.SetOperation(operator, every, left, right, cursor.span_from(start))
     return left
 
 
-def _leaf(cursor: QueryCursor) -> Query:
+def _leaf(cursor: QueryCursor) -> syntax.Query:
     match cursor.key:
         case "SELECT":
             return _select(cursor)
@@ -145,15 +115,15 @@ def _leaf(cursor: QueryCursor) -> Query:
             raise refuse(cursor, "a query")
 
 
-def _ordered(cursor: QueryCursor, start: int, inner: Query) -> Query:
+def _ordered(cursor: QueryCursor, start: int, inner: syntax.Query) -> syntax.Query:
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     offset, fetch = _limits(cursor)
     if not order_by and offset is None and fetch is None:
         return inner
-    return Ordered(inner, order_by, offset, fetch, cursor.span_from(start))
+    return syntax.Ordered(inner, order_by, offset, fetch, cursor.span_from(start))
 
 
-def _limits(cursor: QueryCursor) -> tuple[Expression | None, Expression | None]:
+def _limits(cursor: QueryCursor) -> tuple[syntax.Expression | None, syntax.Expression | None]:
     """Parse OFFSET and FETCH, or LIMIT and OFFSET."""
     fetch = None
     if cursor.accept("LIMIT"):
@@ -170,32 +140,32 @@ def _limits(cursor: QueryCursor) -> tuple[Expression | None, Expression | None]:
     return offset, fetch
 
 
-def _offset(cursor: QueryCursor) -> Expression:
+def _offset(cursor: QueryCursor) -> syntax.Expression:
     count = _count(cursor)
     if not cursor.accept("ROW"):
         cursor.accept("ROWS")
     return count
 
 
-def _count(cursor: QueryCursor) -> Expression:
+def _count(cursor: QueryCursor) -> syntax.Expression:
     """Parse a number of rows, which has no sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
         raise refuse(cursor, "a number of rows")
     cursor.advance()
-    return Literal(LiteralKind.EXACT, token.value, span=token.span)
+    return syntax.Literal(syntax.LiteralKind.EXACT, token.value, span=token.span)
 
 
-def _values(cursor: QueryCursor) -> Values:
+def _values(cursor: QueryCursor) -> syntax.Values:
     start = cursor.advance().start
     rows = separated(cursor, lambda cursor: _row(expression(cursor)))
-    return Values(rows, cursor.span_from(start))
+    return syntax.Values(rows, cursor.span_from(start))
 
 
-def _row(written: Expression) -> tuple[Expression, ...]:
+def _row(written: syntax.Expression) -> tuple[syntax.Expression, ...]:
     """Return the values of a row; a single value needs no parentheses."""
     match written:
-        case Call(name="ROW", arguments=values):
+        case syntax.Call(name="ROW", arguments=values):
             return values
         case _:
             return (written,)
@@ -204,7 +174,7 @@ def _row(written: Expression) -> tuple[Expression, ...]:
 # ------------------------------------------------------------------------------- a SELECT block
 
 
-def _select(cursor: QueryCursor) -> Select:
+def _select(cursor: QueryCursor) -> syntax.Select:
     start = cursor.expect("SELECT").start
     found_hints = hints(cursor)
     distinct = cursor.accept("DISTINCT")
@@ -212,8 +182,8 @@ def _select(cursor: QueryCursor) -> Select:
         cursor.accept("ALL")
     items = separated(cursor, _item)
     if not cursor.accept("FROM"):
-        return Select(items, None, distinct, hints=found_hints, span=cursor.span_from(start))
-    return Select(
+        return syntax.Select(items, None, distinct, hints=found_hints, span=cursor.span_from(start))
+    return syntax.Select(
         items=items,
         source=source(cursor),
         distinct=distinct,
@@ -227,16 +197,16 @@ def _select(cursor: QueryCursor) -> Select:
     )
 
 
-def _item(cursor: QueryCursor) -> SelectItem:
+def _item(cursor: QueryCursor) -> syntax.SelectItem:
     start = cursor.token.start
     star = _star(cursor)
     if star is not None:
-        return SelectItem(star, None, star.span)
+        return syntax.SelectItem(star, None, star.span)
     written = expression(cursor)
-    return SelectItem(written, alias(cursor), cursor.span_from(start))
+    return syntax.SelectItem(written, alias(cursor), cursor.span_from(start))
 
 
-def _star(cursor: QueryCursor) -> Star | None:
+def _star(cursor: QueryCursor) -> syntax.Star | None:
     """Parse ``*`` or ``t.*``, if present."""
     start, ahead, prefix = cursor.token.start, 0, []
     while cursor.peek(ahead).key != "*":
@@ -246,19 +216,19 @@ def _star(cursor: QueryCursor) -> Star | None:
         ahead += 2
     for _ in range(ahead + 1):
         cursor.advance()
-    return Star(tuple(prefix), cursor.span_from(start))
+    return syntax.Star(tuple(prefix), cursor.span_from(start))
 
 
-def _group_by(cursor: QueryCursor) -> tuple[GroupItem, ...]:
+def _group_by(cursor: QueryCursor) -> tuple[syntax.GroupItem, ...]:
     if not cursor.accept("DISTINCT"):
         cursor.accept("ALL")
     return separated(cursor, _group_item)
 
 
-def _group_item(cursor: QueryCursor) -> GroupItem:
+def _group_item(cursor: QueryCursor) -> syntax.GroupItem:
     start = cursor.token.start
     if cursor.accept("(", ")"):
-        return GroupingSets("()", ((),), cursor.span_from(start))
+        return syntax.GroupingSets("()", ((),), cursor.span_from(start))
     kind = GROUPING_WORDS.get(cursor.key)
     if kind is None or cursor.peek().key not in ("SETS", "("):
         return expression(cursor)
@@ -266,21 +236,21 @@ def _group_item(cursor: QueryCursor) -> GroupItem:
         cursor.expect(*kind.split(), "(")
         sets = separated(cursor, _grouping_set)
         cursor.expect(")")
-    return GroupingSets(kind, sets, cursor.span_from(start))
+    return syntax.GroupingSets(kind, sets, cursor.span_from(start))
 
 
-def _grouping_set(cursor: QueryCursor) -> tuple[Expression, ...] | GroupingSets:
+def _grouping_set(cursor: QueryCursor) -> tuple[syntax.Expression, ...] | syntax.GroupingSets:
     item = _group_item(cursor)
     match item:
-        case GroupingSets(kind="()"):
+        case syntax.GroupingSets(kind="()"):
             return ()
-        case GroupingSets():
+        case syntax.GroupingSets():
             return item
         case _:
             return _row(item)
 
 
-def _window(cursor: QueryCursor) -> tuple[str, Window]:
+def _window(cursor: QueryCursor) -> tuple[str, syntax.Window]:
     name = identifier(cursor)
     cursor.expect("AS")
     return name, window(cursor)
@@ -290,34 +260,34 @@ def _window(cursor: QueryCursor) -> tuple[str, Window]:
 
 
 #: Keywords of a join -> its kind.
-JOINS: tuple[tuple[tuple[str, ...], JoinKind], ...] = (
-    (("JOIN",), JoinKind.INNER),
-    (("INNER", "JOIN"), JoinKind.INNER),
-    (("LEFT", "JOIN"), JoinKind.LEFT),
-    (("LEFT", "OUTER", "JOIN"), JoinKind.LEFT),
-    (("RIGHT", "JOIN"), JoinKind.RIGHT),
-    (("RIGHT", "OUTER", "JOIN"), JoinKind.RIGHT),
-    (("FULL", "JOIN"), JoinKind.FULL),
-    (("FULL", "OUTER", "JOIN"), JoinKind.FULL),
-    (("CROSS", "JOIN"), JoinKind.CROSS),
+JOINS: tuple[tuple[tuple[str, ...], syntax.JoinKind], ...] = (
+    (("JOIN",), syntax.JoinKind.INNER),
+    (("INNER", "JOIN"), syntax.JoinKind.INNER),
+    (("LEFT", "JOIN"), syntax.JoinKind.LEFT),
+    (("LEFT", "OUTER", "JOIN"), syntax.JoinKind.LEFT),
+    (("RIGHT", "JOIN"), syntax.JoinKind.RIGHT),
+    (("RIGHT", "OUTER", "JOIN"), syntax.JoinKind.RIGHT),
+    (("FULL", "JOIN"), syntax.JoinKind.FULL),
+    (("FULL", "OUTER", "JOIN"), syntax.JoinKind.FULL),
+    (("CROSS", "JOIN"), syntax.JoinKind.CROSS),
 )
 
 
-def source(cursor: QueryCursor) -> Source:
+def source(cursor: QueryCursor) -> syntax.Source:
     """Parse the sources of a FROM clause, separated by JOIN or commas."""
     start = cursor.token.start
     return _commas(cursor, start, _joins(cursor, start, _one(cursor)))
 
 
-def _commas(cursor: QueryCursor, start: int, left: Source) -> Source:
+def _commas(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Source:
     while cursor.accept(","):
         inner = cursor.token.start
         right = _joins(cursor, inner, _one(cursor))
-        left = Join(left, right, JoinKind.COMMA, span=cursor.span_from(start))
+        left = syntax.Join(left, right, syntax.JoinKind.COMMA, span=cursor.span_from(start))
     return left
 
 
-def _joins(cursor: QueryCursor, start: int, left: Source) -> Source:
+def _joins(cursor: QueryCursor, start: int, left: syntax.Source) -> syntax.Source:
     while True:
         natural = cursor.accept("NATURAL")
         kind = next((kind for words, kind in JOINS if cursor.accept(*words)), None)
@@ -328,19 +298,19 @@ def _joins(cursor: QueryCursor, start: int, left: Source) -> Source:
         right = _one(cursor)
         condition = expression(cursor) if cursor.accept("ON") else None
         using = names(cursor) if condition is None and cursor.accept("USING") else ()
-        left = Join(left, right, kind, natural, condition, using, cursor.span_from(start))
+        left = syntax.Join(left, right, kind, natural, condition, using, cursor.span_from(start))
 
 
 # ---------------------------------------------------------------------------------- one source
 
 
-def _one(cursor: QueryCursor) -> Source:
+def _one(cursor: QueryCursor) -> syntax.Source:
     """Parse a source without joins, with its alias and sample."""
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     if cursor.key == "(":
         found = _parenthesised(cursor, start, lateral=lateral)
-        if isinstance(found, Join):
+        if isinstance(found, syntax.Join):
             return found
     elif cursor.accept("UNNEST", "("):
         found = _unnest(cursor, start, lateral=lateral)
@@ -351,27 +321,27 @@ def _one(cursor: QueryCursor) -> Source:
     return _with_suffixes(cursor, start, found)
 
 
-def _with_suffixes(cursor: QueryCursor, start: int, found: Source) -> Source:
+def _with_suffixes(cursor: QueryCursor, start: int, found: syntax.Source) -> syntax.Source:
     """Parse what may follow a source: a row pattern, an alias, a sample."""
     if cursor.accept("MATCH_RECOGNIZE"):
         found = match_recognize(cursor, start, found)
     name = alias(cursor)
     if name is not None:
         columns = tuple(name.parts[0] for name in names(cursor)) if cursor.key == "(" else ()
-        found = Aliased(found, name, columns, cursor.span_from(start))
+        found = syntax.Aliased(found, name, columns, cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
         found = _sample(cursor, start, found)
     return found
 
 
-def _parenthesised(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+def _parenthesised(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
     found = _query_or_join(cursor)
-    if isinstance(found, Source):
+    if isinstance(found, syntax.Source):
         return found
-    return Derived(found, lateral, cursor.span_from(start))
+    return syntax.Derived(found, lateral, cursor.span_from(start))
 
 
-def _query_or_join(cursor: QueryCursor) -> Query | Source:
+def _query_or_join(cursor: QueryCursor) -> syntax.Query | syntax.Source:
     """Parse the parentheses of a FROM clause: a query, or joined sources.
 
     Only what follows the inner parentheses distinguishes them, so both are parsed here.
@@ -380,21 +350,25 @@ def _query_or_join(cursor: QueryCursor) -> Query | Source:
         cursor.expect("(")
         first = cursor.token
         start = first.start
-        found: Query | Source
+        found: syntax.Query | syntax.Source
         if _opens_query(cursor):
             found = query(cursor)
         elif cursor.key == "(":
             found = _query_or_join(cursor)
-            if not isinstance(found, Source) and continues_query(cursor):
+            if not isinstance(found, syntax.Source) and continues_query(cursor):
                 found = rest_of_query(cursor, start, found)
             elif cursor.key != ")":
-                inner = found if isinstance(found, Source) else Derived(found, span=found.span)
+                inner = (
+                    found
+                    if isinstance(found, syntax.Source)
+                    else syntax.Derived(found, span=found.span)
+                )
                 found = _commas(
                     cursor, start, _joins(cursor, start, _with_suffixes(cursor, start, inner))
                 )
         else:
             found = source(cursor)
-        if isinstance(found, Source) and not isinstance(found, Join):
+        if isinstance(found, syntax.Source) and not isinstance(found, syntax.Join):
             problem = f"expected a query or a join in parentheses, found {cursor.show(first)}"
             raise cursor.fail(problem, span=found.span)
         cursor.expect(")")
@@ -406,18 +380,18 @@ def _opens_query(cursor: QueryCursor) -> bool:
     return cursor.key in QUERYING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
 
 
-def _named(cursor: QueryCursor, start: int) -> Source:
+def _named(cursor: QueryCursor, start: int) -> syntax.Source:
     """Parse a table by name, or a table function that is called without TABLE."""
     name = path_name(cursor)
     if cursor.key == "(":
         call = called(cursor, name.parts, "")
-        return TableFunction(call, span=cursor.span_from(start))
+        return syntax.TableFunction(call, span=cursor.span_from(start))
     found_hints = hints(cursor)
     period = expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
-    return TableName(name, found_hints, period, cursor.span_from(start))
+    return syntax.TableName(name, found_hints, period, cursor.span_from(start))
 
 
-def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
     if cursor.key in QUERYING:
         raise cursor.fail(
             "UNNEST requires collections, got a query", hint="write ARRAY(SELECT ...)"
@@ -425,19 +399,19 @@ def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
     collections = expressions(cursor)
     cursor.expect(")")
     ordinality = cursor.accept("WITH", "ORDINALITY")
-    return Unnest(collections, ordinality, lateral, cursor.span_from(start))
+    return syntax.Unnest(collections, ordinality, lateral, cursor.span_from(start))
 
 
-def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> syntax.Source:
     call = expression(cursor)
-    if not isinstance(call, Call):
+    if not isinstance(call, syntax.Call):
         raise cursor.fail("TABLE(...) requires a function call", span=call.span)
     cursor.expect(")")
     found_hints = hints(cursor)
-    return TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
+    return syntax.TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
 
 
-def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
+def _sample(cursor: QueryCursor, start: int, found: syntax.Source) -> syntax.Source:
     if cursor.key not in ("BERNOULLI", "SYSTEM"):
         raise refuse(cursor, "BERNOULLI or SYSTEM after TABLESAMPLE")
     method = cursor.advance().key
@@ -448,13 +422,13 @@ def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
     if cursor.accept("REPEATABLE", "("):
         seed = expression(cursor)
         cursor.expect(")")
-    return Sample(found, method, percentage, seed, cursor.span_from(start))
+    return syntax.Sample(found, method, percentage, seed, cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------------------- hints
 
 
-def hints(cursor: QueryCursor) -> tuple[Hint, ...]:
+def hints(cursor: QueryCursor) -> tuple[syntax.Hint, ...]:
     """Parse ``/*+ name(...), name */``, if present."""
     if not cursor.accept("/*+"):
         return ()
@@ -463,11 +437,11 @@ def hints(cursor: QueryCursor) -> tuple[Hint, ...]:
     return found
 
 
-def _hint(cursor: QueryCursor) -> Hint:
+def _hint(cursor: QueryCursor) -> syntax.Hint:
     start = cursor.token.start
     name = identifier(cursor)
     options: list[tuple[str, str]] = []
-    arguments: list[Name | Literal] = []
+    arguments: list[syntax.Name | syntax.Literal] = []
     if cursor.accept("(") and not cursor.accept(")"):
         while True:
             if cursor.peek().key == "=":
@@ -477,7 +451,7 @@ def _hint(cursor: QueryCursor) -> Hint:
             if not cursor.accept(","):
                 break
         cursor.expect(")")
-    return Hint(name, tuple(options), tuple(arguments), cursor.span_from(start))
+    return syntax.Hint(name, tuple(options), tuple(arguments), cursor.span_from(start))
 
 
 def _hint_option(cursor: QueryCursor) -> tuple[str, str]:
@@ -486,12 +460,12 @@ def _hint_option(cursor: QueryCursor) -> tuple[str, str]:
     return key, string_in_one_piece(cursor)
 
 
-def _hint_argument(cursor: QueryCursor) -> Name | Literal:
+def _hint_argument(cursor: QueryCursor) -> syntax.Name | syntax.Literal:
     token = cursor.token
     if can_name(token):
-        return Name((identifier(cursor),), token.span)
+        return syntax.Name((identifier(cursor),), token.span)
     literal = expression(cursor)
-    if not isinstance(literal, Literal):
+    if not isinstance(literal, syntax.Literal):
         problem = f"expected an option, a name or a literal in a hint, found {cursor.show(token)}"
         raise cursor.fail(problem, span=token.span)
     return literal
@@ -504,7 +478,9 @@ def _hint_argument(cursor: QueryCursor) -> Name | Literal:
 QUANTIFIERS = {"*": ("0", ""), "+": ("1", ""), "?": ("0", "1")}
 
 
-def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRecognize:
+def match_recognize(
+    cursor: QueryCursor, start: int, source: syntax.Source
+) -> syntax.MatchRecognize:
     """Parse the parentheses of MATCH_RECOGNIZE."""
     cursor.expect("(")
     partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
@@ -522,24 +498,24 @@ def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRec
     cursor.expect("DEFINE")
     defines = separated(cursor, _define)
     cursor.expect(")")
-    return MatchRecognize(
+    return syntax.MatchRecognize(
         source, partition_by, order_by, measures, rows_per_match, after_match, pattern, starts,
         ends, within, subsets, defines, cursor.span_from(start),
     )  # fmt: skip
 
 
-def _measure(cursor: QueryCursor) -> Measure:
+def _measure(cursor: QueryCursor) -> syntax.Measure:
     start = cursor.token.start
     value = expression(cursor)
     cursor.expect("AS")
-    return Measure(value, identifier(cursor), cursor.span_from(start))
+    return syntax.Measure(value, identifier(cursor), cursor.span_from(start))
 
 
-def _define(cursor: QueryCursor) -> Measure:
+def _define(cursor: QueryCursor) -> syntax.Measure:
     start = cursor.token.start
     name = identifier(cursor)
     cursor.expect("AS")
-    return Measure(expression(cursor), name, cursor.span_from(start))
+    return syntax.Measure(expression(cursor), name, cursor.span_from(start))
 
 
 def _rows_per_match(cursor: QueryCursor) -> str | None:
@@ -574,22 +550,22 @@ def _subset(cursor: QueryCursor) -> tuple[str, tuple[str, ...]]:
 # ------------------------------------------------------------------------------------- pattern
 
 
-def _alternatives(cursor: QueryCursor) -> Expression:
+def _alternatives(cursor: QueryCursor) -> syntax.Expression:
     with cursor.nested():
         parts = [_sequence(cursor)]
         while cursor.accept("|"):
             parts.append(_sequence(cursor))
-        return parts[0] if len(parts) == 1 else Call("|", tuple(parts))
+        return parts[0] if len(parts) == 1 else syntax.Call("|", tuple(parts))
 
 
-def _sequence(cursor: QueryCursor) -> Expression:
+def _sequence(cursor: QueryCursor) -> syntax.Expression:
     parts = [_factor(cursor)]
     while cursor.token.kind in ("word", "name") or cursor.key in ("(", "{", "PERMUTE"):
         parts.append(_factor(cursor))
-    return parts[0] if len(parts) == 1 else Call(",", tuple(parts))
+    return parts[0] if len(parts) == 1 else syntax.Call(",", tuple(parts))
 
 
-def _factor(cursor: QueryCursor) -> Expression:
+def _factor(cursor: QueryCursor) -> syntax.Expression:
     part = _part(cursor)
     limits = QUANTIFIERS.get(cursor.key)
     if limits is not None:
@@ -598,9 +574,9 @@ def _factor(cursor: QueryCursor) -> Expression:
         limits = _repetitions(cursor)
     else:
         return part
-    greed = Symbol("RELUCTANT" if cursor.accept("?") else "GREEDY")
-    least, most = (Literal(LiteralKind.EXACT, limit) for limit in limits)
-    return Call("{}", (part, least, most, greed))
+    greed = syntax.Symbol("RELUCTANT" if cursor.accept("?") else "GREEDY")
+    least, most = (syntax.Literal(syntax.LiteralKind.EXACT, limit) for limit in limits)
+    return syntax.Call("{}", (part, least, most, greed))
 
 
 def _repetitions(cursor: QueryCursor) -> tuple[str, str]:
@@ -616,7 +592,7 @@ def _repetitions(cursor: QueryCursor) -> tuple[str, str]:
     return least or "0", most
 
 
-def _part(cursor: QueryCursor) -> Expression:
+def _part(cursor: QueryCursor) -> syntax.Expression:
     if cursor.accept("("):
         inner = _alternatives(cursor)
         cursor.expect(")")
@@ -624,10 +600,10 @@ def _part(cursor: QueryCursor) -> Expression:
     if cursor.accept("{", "-"):
         inner = _alternatives(cursor)
         cursor.expect("-", "}")
-        return Call("{- -}", (inner,))
+        return syntax.Call("{- -}", (inner,))
     if cursor.accept("PERMUTE", "("):
         parts = separated(cursor, _alternatives)
         cursor.expect(")")
-        return Call("PERMUTE", parts)
+        return syntax.Call("PERMUTE", parts)
     start = cursor.token.start
-    return Name((identifier(cursor),), cursor.span_from(start))
+    return syntax.Name((identifier(cursor),), cursor.span_from(start))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from schema_core import types
 from schema_core.spark.compiler.decimal_bounds import SUM_DIGITS
 from schema_core.spark.compiler.functions import json
 from schema_core.spark.compiler.functions.quotients import quotient
@@ -45,18 +46,6 @@ from schema_core.spark.compiler.value_types import (
     require_orderable,
     sql_type,
 )
-from schema_core.types import (
-    AnyTimestampType,
-    ArrayType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    MapType,
-    MultisetType,
-    TimeType,
-    VariantType,
-)
 from schema_core.types.decimal_arithmetic import MAX_PRECISION, decimal_result, decimal_sum
 
 if TYPE_CHECKING:
@@ -88,7 +77,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
         UnsupportedError: with code `not-executable` for other functions than `OF_DISTINCT_ROWS`.
     """
     type_ = called.types[0] if called.types else called.type
-    is_exact = not isinstance(type_, DecimalType) or type_.scale <= _SCALE_OF_SUMS
+    is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
     is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
     if not is_known or len(arguments) != 1 or (name == "sum" and not is_exact):
         raise unsupported(
@@ -98,7 +87,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
         )
     require_orderable(type_, "DISTINCT")
     (value,) = arguments
-    if name == "sum" and isinstance(type_, DecimalType):
+    if name == "sum" and isinstance(type_, types.DecimalType):
         value = Cast(value, f"DECIMAL({MAX_PRECISION}, {type_.scale})")
     values = Aggregate("collect_list", (value,), False, called.filter, called.window)
     return sql(_OF_ARRAYS[name], values=call("array_distinct", values))
@@ -127,7 +116,7 @@ def count(called: TranslatedCall) -> Node:
 
 def total(called: TranslatedCall) -> Node:
     """SUM: of integers in their own type, as Flink adds them."""
-    if isinstance(called.type, DecimalType):
+    if isinstance(called.type, types.DecimalType):
         return called.cast(aggregated("sum", called, called[0]))
     return called.cast(aggregated("sum", called, called.cast(called[0])))
 
@@ -140,7 +129,7 @@ def average(called: TranslatedCall) -> Node:
             added = called.cast(added)
         counted = aggregated("count", called, called[0])
         return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
-    if isinstance(called.type, DecimalType):
+    if isinstance(called.type, types.DecimalType):
         return _average_of_decimals(called, called.type)
     return called.cast(aggregated("avg", called, Cast(called[0], "DOUBLE")))
 
@@ -149,7 +138,7 @@ def average(called: TranslatedCall) -> Node:
 COUNT_DIGITS = 20
 
 
-def _average_of_decimals(called: TranslatedCall, result: DecimalType) -> Node:
+def _average_of_decimals(called: TranslatedCall, result: types.DecimalType) -> Node:
     """Return AVG of decimals: their sum, of 38 digits, divided by their count.
 
     Spark's `avg` has 4 decimal places more than its argument, Flink's 6 at least. The count is a
@@ -204,7 +193,7 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     total, squares, divide = type_, type_, "/"
     count = aggregated("count", called, called[0])
     value = Cast(called[0], sql_type(type_))
-    if isinstance(type_, DecimalType):
+    if isinstance(type_, types.DecimalType):
         total, squares = decimal_sum(type_), decimal_sum(decimal_result("*", type_, type_))
         count = Cast(count, f"DECIMAL({COUNT_DIGITS}, 0)")
     elif isinstance(type_, INTEGERS):
@@ -216,7 +205,7 @@ def _variance_over_window(called: TranslatedCall, *, of_sample: bool) -> Node:
     return inline(
         f"({{squares}} - {{square}} {divide} {{n}}) {divide} ({{n}} - {int(of_sample)})",
         squares=Cast(aggregated("sum", called, inline("{x} * {x}", x=value)), sql_type(squares)),
-        square=square if isinstance(type_, DecimalType) else Cast(square, sql_type(type_)),
+        square=square if isinstance(type_, types.DecimalType) else Cast(square, sql_type(type_)),
         n=count,
     )
 
@@ -226,7 +215,7 @@ def extreme(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         for part in called.types[0].walk():
-            if isinstance(part, MapType | MultisetType | VariantType):
+            if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
                 raise unsupported(f"Spark does not order {part.as_summary_string()}")
         return aggregated(name, called, called[0])
 
@@ -439,7 +428,7 @@ def percentile(called: TranslatedCall) -> Node:
             place = inline("({rows} - 1) * {p} + 1", rows=inline(rows, v=sorted_values), p=fraction)
             return let(place, lambda at: _interpolated(sorted_values, at, found))
 
-        if isinstance(called.types[1], ArrayType):
+        if isinstance(called.types[1], types.ArrayType):
             numbers = call("transform", fractions, function(one))
             return null_or(inline("size({v}) = 0", v=sorted_values), numbers)
         return one(fractions)
@@ -482,11 +471,11 @@ def distinct_count(called: TranslatedCall) -> Node:
         raise unsupported("APPROX_COUNT_DISTINCT of several values is not supported on Spark")
     value = called[0]
     match called.types[0]:
-        case AnyTimestampType():
+        case types.AnyTimestampType():
             value = datetimes.millis(value)
-        case DateType():
+        case types.DateType():
             value = Cast(datetimes.days(value), "BIGINT")
-        case TimeType():
+        case types.TimeType():
             value = Cast(datetimes.time_millis(value), "BIGINT")
     return aggregated("approx_count_distinct", called, value, Literal("0.01", "D"))
 
@@ -498,19 +487,19 @@ def distinct_count(called: TranslatedCall) -> Node:
 UNDEFINED = frozenset({"STDDEV_SAMP", "STDDEV", "VAR_SAMP", "VARIANCE", "LAG", "LEAD"})
 
 
-def as_returned(node: Node, type_: DataType, column: str) -> Node:
+def as_returned(node: Node, type_: types.DataType, column: str) -> Node:
     """Return a column of a query that calls one of `UNDEFINED`, which is NULL only if it may be.
 
     Flink's generated code writes a number of -1 or a FALSE in place of NULL into a column that is
     NOT NULL; for decimals and datetimes it fails. LISTAGG and ARRAY_AGG of no rows are NULL also
     where their types are NOT NULL, so strings and arrays stay as they are.
     """
-    if type_.is_nullable or isinstance(type_, (*CHARACTERS, ArrayType)):
+    if type_.is_nullable or isinstance(type_, (*CHARACTERS, types.ArrayType)):
         return node
     placeholder: Node
     if isinstance(type_, (*INTEGERS, *FLOATS)):
         placeholder = Cast(Literal(-1), sql_type(type_))
-    elif isinstance(type_, BooleanType):
+    elif isinstance(type_, types.BooleanType):
         placeholder = Literal(value=False)
     else:
         placeholder = fail(f"column {column!r} is NOT NULL but its value is undefined")

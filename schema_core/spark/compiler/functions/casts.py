@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from schema_core import types
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.spark.compiler.functions.string_casts import printed
 from schema_core.spark.compiler.functions.temporal import datetimes
@@ -46,45 +47,25 @@ from schema_core.spark.compiler.value_types import (
     sql_type,
     truncated_to_micros,
 )
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    DistinctType,
-    LengthType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    VarBinaryType,
-    VarCharType,
-    YearMonthIntervalType,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class CastContext:
     """The types and the time zone of a cast; with `try_` an invalid string becomes NULL."""
 
-    source: DataType
-    target: DataType
+    source: types.DataType
+    target: types.DataType
     zone: str
     try_: bool
 
 
 def convert(
-    node: Node, source: DataType, target: DataType, zone: str = "UTC", *, try_: bool = False
+    node: Node,
+    source: types.DataType,
+    target: types.DataType,
+    zone: str = "UTC",
+    *,
+    try_: bool = False,
 ) -> Node:
     """Return a value of one type as a value of another; `try_` is TRY_CAST.
 
@@ -110,8 +91,8 @@ def convert(
     )
 
 
-def _plain(type_: DataType) -> DataType:
-    return type_.source_type if isinstance(type_, DistinctType) else type_
+def _plain(type_: types.DataType) -> types.DataType:
+    return type_.source_type if isinstance(type_, types.DistinctType) else type_
 
 
 Step: TypeAlias = Callable[[Node, CastContext], "Node | None"]
@@ -119,7 +100,7 @@ Step: TypeAlias = Callable[[Node, CastContext], "Node | None"]
 
 def from_null(node: Node, cast: CastContext) -> Node | None:
     """Cast NULL, which is NULL in every type."""
-    return Cast(NULL, sql_type(cast.target)) if isinstance(cast.source, NullType) else None
+    return Cast(NULL, sql_type(cast.target)) if isinstance(cast.source, types.NullType) else None
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -130,7 +111,7 @@ def between_numbers(node: Node, cast: CastContext) -> Node | None:
     source, target = cast.source, cast.target
     if not (isinstance(source, NUMBERS) and isinstance(target, NUMBERS)):
         return None
-    if isinstance(source, FLOATS) and isinstance(target, DecimalType):
+    if isinstance(source, FLOATS) and isinstance(target, types.DecimalType):
         return sql(
             "if(isnan({v}) OR abs({v}) = CAST('Infinity' AS DOUBLE), {problem},"
             " CAST(CAST({v} AS DOUBLE) AS {type}))",
@@ -138,16 +119,16 @@ def between_numbers(node: Node, cast: CastContext) -> Node | None:
             problem=fail("NaN and Infinity cannot be cast to DECIMAL"),
             type=sql_type(target),
         )
-    if isinstance(source, DecimalType) and isinstance(target, FLOATS):
+    if isinstance(source, types.DecimalType) and isinstance(target, FLOATS):
         node = Cast(node, "DOUBLE")
     return Cast(node, sql_type(target))
 
 
 def with_booleans(node: Node, cast: CastContext) -> Node | None:
     """Cast numbers to BOOLEAN (TRUE unless 0) and back (TRUE is 1)."""
-    if isinstance(cast.source, BooleanType) and isinstance(cast.target, NUMBERS):
+    if isinstance(cast.source, types.BooleanType) and isinstance(cast.target, NUMBERS):
         return Cast(node, sql_type(cast.target))
-    if isinstance(cast.target, BooleanType) and isinstance(cast.source, NUMBERS):
+    if isinstance(cast.target, types.BooleanType) and isinstance(cast.source, NUMBERS):
         return operator("<>", node, Cast(Literal(0), sql_type(cast.source)))
     return None
 
@@ -160,21 +141,21 @@ def to_string(node: Node, cast: CastContext) -> Node | None:
     if not isinstance(cast.target, CHARACTERS):
         return None
     shown = printed(node, cast.source, cast.zone)
-    if cast.source.children() and cast.target.length < MAX_LENGTH:  # counted in UTF-16 units
-        if isinstance(cast.target, VarCharType):
+    if cast.source.children() and cast.target.length < types.MAX_LENGTH:  # counted in UTF-16 units
+        if isinstance(cast.target, types.VarCharType):
             return call_udf("truncate_string", shown, cast.target.length)
         return call_udf("rpad", shown, cast.target.length, " ")
     return fit(shown, cast.source, cast.target)
 
 
-def fit(node: Node, source: DataType, target: LengthType) -> Node:
+def fit(node: Node, source: types.DataType, target: types.LengthType) -> Node:
     """Return a string cut to the length of its type and, for CHAR and BINARY, padded to it."""
-    if isinstance(target, CharType):
+    if isinstance(target, types.CharType):
         return call("rpad", node, target.length, " ")
-    if isinstance(target, BinaryType):
+    if isinstance(target, types.BinaryType):
         return call("rpad", node, target.length, Literal("00", "X"))
-    known = source.length if isinstance(source, LengthType) else MAX_LENGTH
-    if target.length >= known or target.length == MAX_LENGTH:
+    known = source.length if isinstance(source, types.LengthType) else types.MAX_LENGTH
+    if target.length >= known or target.length == types.MAX_LENGTH:
         return node
     return call("left", node, target.length)
 
@@ -203,18 +184,18 @@ def from_string(node: Node, cast: CastContext) -> Node | None:
     if (constant := datetimes.constant(node, target)) is not None:
         return constant
     match target:
-        case BooleanType():
+        case types.BooleanType():
             return _strict(node, cast, _boolean_of_string)
-        case DecimalType():
+        case types.DecimalType():
             return _strict(node, cast, lambda v: _decimal_of_string(v, target))
-        case DateType():
+        case types.DateType():
             return _strict(node, cast, datetimes.date_of_string)
-        case TimeType():
+        case types.TimeType():
             return _strict(node, cast, lambda v: datetimes.time_of_string(v, target))
-        case TimestampType():
+        case types.TimestampType():
             return _strict(node, cast, lambda v: datetimes.timestamp_of_string(v, target))
-        case LocalZonedTimestampType(precision):
-            local = TimestampType(precision)
+        case types.LocalZonedTimestampType(precision):
+            local = types.TimestampType(precision)
             read = _strict(node, cast, lambda v: datetimes.timestamp_of_string(v, local))
             return datetimes.convert(read, local, target, cast.zone)
         case _ if isinstance(target, (*INTEGERS, *FLOATS)):
@@ -241,7 +222,7 @@ FLOAT_SHAPE = (
 )
 
 
-def _number_of_string(node: Node, target: DataType) -> Node:
+def _number_of_string(node: Node, target: types.DataType) -> Node:
     """Parse a number; Spark accepts more literals than Java, whose parser Flink uses.
 
     An integer that is printed as it was written, and a finite floating-point number, are parsed
@@ -268,7 +249,7 @@ _SHORT_DECIMAL = (
 SHORT = 18
 
 
-def _decimal_of_string(node: Node, target: DecimalType) -> Node:
+def _decimal_of_string(node: Node, target: types.DecimalType) -> Node:
     """Parse a decimal; a short string may end in one character that is not a digit.
 
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
@@ -289,7 +270,7 @@ def _decimal_of_string(node: Node, target: DecimalType) -> Node:
     return let(node, lambda v: let(_decimal_by_spark(v, target), lambda found: body(v, found)))
 
 
-def _decimal_by_spark(v: Node, target: DecimalType) -> Node:
+def _decimal_by_spark(v: Node, target: types.DecimalType) -> Node:
     """Return what Spark casts as Flink does, without unusual blanks or digits, else NULL.
 
     A short string that Spark casts to 0 may be another number for Flink, or none.
@@ -309,7 +290,7 @@ def _decimal_by_spark(v: Node, target: DecimalType) -> Node:
     )
 
 
-def _decimal_by_parser(v: Node, target: DecimalType) -> Node:
+def _decimal_by_parser(v: Node, target: types.DecimalType) -> Node:
     """Parse any string as a decimal; leading zeros count as digits of a short one."""
     type_ = sql_type(target)
     strict = inline(
@@ -355,7 +336,7 @@ def to_bytes(node: Node, cast: CastContext) -> Node | None:
         return None
     if isinstance(cast.source, BYTES):
         return fit(node, cast.source, cast.target)
-    return fit(Cast(node, "BINARY"), VarBinaryType(MAX_LENGTH), cast.target)
+    return fit(Cast(node, "BINARY"), types.VarBinaryType(types.MAX_LENGTH), cast.target)
 
 
 # --- datetimes ---------------------------------------------------------------------------------
@@ -364,9 +345,12 @@ def to_bytes(node: Node, cast: CastContext) -> Node | None:
 def between_datetimes(node: Node, cast: CastContext) -> Node | None:
     """Cast between dates, times and timestamps."""
     source, target = cast.source, cast.target
-    if not isinstance(source, DateType | TimeType | AnyTimestampType):
+    if not isinstance(source, types.DateType | types.TimeType | types.AnyTimestampType):
         return None
-    if isinstance(target, DateType | TimeType | TimestampType | LocalZonedTimestampType):
+    if isinstance(
+        target,
+        types.DateType | types.TimeType | types.TimestampType | types.LocalZonedTimestampType,
+    ):
         return datetimes.convert(node, source, target, cast.zone)
     return None
 
@@ -376,10 +360,10 @@ def between_intervals(node: Node, cast: CastContext) -> Node | None:
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
         return Cast(node, sql_type(target))
-    for kind in (YearMonthIntervalType, DayTimeIntervalType):
+    for kind in (types.YearMonthIntervalType, types.DayTimeIntervalType):
         if isinstance(source, kind) and isinstance(target, kind):
             return node
-        if isinstance(source, kind) and isinstance(target, (*INTEGERS, DecimalType)):
+        if isinstance(source, kind) and isinstance(target, (*INTEGERS, types.DecimalType)):
             return Cast(node, sql_type(target))
     return None
 
@@ -406,14 +390,14 @@ def nested(node: Node, cast: CastContext) -> Node | None:
     if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
         return let(node, lambda v: _attempted(v, source, target, inner))
     match source, target:
-        case ArrayType(), ArrayType():
+        case types.ArrayType(), types.ArrayType():
             return call("transform", node, function(lambda one: inner(one, 0)))
-        case MultisetType(), MultisetType():
+        case types.MultisetType(), types.MultisetType():
             return call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
-        case MapType(), MapType():
+        case types.MapType(), types.MapType():
             keys = call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
             return call("transform_values", keys, function(lambda _, value: inner(value, 1), 2))
-        case RowType() | StructuredType(), RowType() | StructuredType():
+        case types.RowType() | types.StructuredType(), types.RowType() | types.StructuredType():
             if len(source.fields) != len(target.fields):
                 return None
             return let(node, lambda v: _row(v, source, target, inner))
@@ -421,19 +405,19 @@ def nested(node: Node, cast: CastContext) -> Node | None:
             return None
 
 
-def _fails_in_flink(source: DataType, target: DataType) -> bool:
+def _fails_in_flink(source: types.DataType, target: types.DataType) -> bool:
     """Return whether Flink allows a cast that it cannot run: strings to bytes within a value."""
     pairs = zip(source.children(), target.children(), strict=False)
     return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
 
 
-def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> Node:
+def _attempted(node: Node, source: types.DataType, target: types.DataType, inner: Inner) -> Node:
     """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
     match source, target:
-        case ArrayType(), ArrayType():
+        case types.ArrayType(), types.ArrayType():
             cast = call("transform", node, function(lambda one: inner(one, 0)))
             return let(cast, lambda found: _kept(node, found))
-        case MapType(), MapType():
+        case types.MapType(), types.MapType():
             before = call("map_keys", node), call("map_values", node)
             keys = call("transform", before[0], function(lambda one: inner(one, 0)))
             values = call("transform", before[1], function(lambda one: inner(one, 1)))
@@ -443,7 +427,7 @@ def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> 
                 return null_or(lost, call("map_from_arrays", keys, values))
 
             return let_all([keys, values], mapped)
-        case RowType(), RowType() if len(source.fields) == len(target.fields):
+        case types.RowType(), types.RowType() if len(source.fields) == len(target.fields):
             fields = [Field(node, field.name) for field in source.fields]
             lost = [
                 inline("{one} IS NOT NULL AND {to} IS NULL", one=one, to=inner(one, place))
@@ -466,7 +450,10 @@ def _kept(before: Node, after: Node) -> Node:
 
 
 def _row(
-    node: Node, source: RowType | StructuredType, target: RowType | StructuredType, inner: Inner
+    node: Node,
+    source: types.RowType | types.StructuredType,
+    target: types.RowType | types.StructuredType,
+    inner: Inner,
 ) -> Node:
     parts: list[Node | str] = []
     for index, (one, to) in enumerate(zip(source.fields, target.fields, strict=True)):
@@ -488,7 +475,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-def as_decimal(node: Node, source: DataType) -> Node:
+def as_decimal(node: Node, source: types.DataType) -> Node:
     """Return an integer as the DECIMAL that Flink computes with; other numbers unchanged."""
     if digits := DIGITS.get(type(source)):
         return Cast(node, f"DECIMAL({digits}, 0)")

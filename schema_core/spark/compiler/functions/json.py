@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from json import dumps
 
+from schema_core import types
 from schema_core.base.lazy_regex import regex
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions.casts import convert
@@ -51,26 +52,9 @@ from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, compile_path
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
 from schema_core.sql import syntax
-from schema_core.types import (
-    MAX_LENGTH,
-    ArrayType,
-    BooleanType,
-    CharType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    RowType,
-    TimestampType,
-    VarCharType,
-    VariantType,
-)
 
 MODE = regex(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
-STRING = VarCharType(MAX_LENGTH)
+STRING = types.VarCharType(types.MAX_LENGTH)
 
 #: Functions that return JSON, which is inserted into other JSON unquoted.
 MAKERS = frozenset({"JSON_OBJECT", "JSON_ARRAY"})
@@ -101,35 +85,35 @@ def refuse_document(typed: Typed) -> None:
         raise unsupported("JSON(...) is supported only as a value of JSON_OBJECT or JSON_ARRAY")
 
 
-def written(node: Node, type_: DataType) -> Node:
+def written(node: Node, type_: types.DataType) -> Node:
     """Return a value as JSON, or NULL.
 
     Raises:
         UnsupportedError: with code `not-executable` for types that have no JSON here.
     """
     match type_:
-        case BooleanType():
+        case types.BooleanType():
             return Cast(node, "STRING")
-        case VariantType():
+        case types.VariantType():
             return call("to_json", node)
-        case DecimalType():
+        case types.DecimalType():
             return convert(node, type_, STRING)
-        case TimestampType():
+        case types.TimestampType():
             return let(node, _timestamp)
-        case LocalZonedTimestampType():
+        case types.LocalZonedTimestampType():
             shown = let(Cast(node, "TIMESTAMP_NTZ"), _timestamp)
             return call("regexp_replace", shown, '"$', 'Z"')
-        case ArrayType():
+        case types.ArrayType():
             element = type_.element_type
             return joined(
                 "[", call("transform", node, function(lambda one: _or_null(one, element))), "]"
             )
-        case RowType():
+        case types.RowType():
             return let(node, lambda v: _object_of_row(v, type_))
-        case MapType() if isinstance(type_.key_type, CHARACTERS):
+        case types.MapType() if isinstance(type_.key_type, CHARACTERS):
             return _object_of_map(node, type_.value_type)
-        case MultisetType() if isinstance(type_.element_type, CHARACTERS):
-            return _object_of_map(node, IntType())
+        case types.MultisetType() if isinstance(type_.element_type, CHARACTERS):
+            return _object_of_map(node, types.IntType())
         case _ if isinstance(type_, INTEGERS):
             return Cast(node, "STRING")
         case _ if isinstance(type_, FLOATS):
@@ -200,7 +184,7 @@ def _timestamp(node: Node) -> Node:
     )
 
 
-def _or_null(node: Node, type_: DataType) -> Node:
+def _or_null(node: Node, type_: types.DataType) -> Node:
     return call("coalesce", written(node, type_), "null")
 
 
@@ -209,14 +193,14 @@ def joined(opening: str, strings: Node, closing: str) -> Node:
     return call("concat", opening, call("array_join", strings, ","), closing)
 
 
-def _object_of_row(node: Node, type_: RowType) -> Node:
+def _object_of_row(node: Node, type_: types.RowType) -> Node:
     pairs = {
         field.name: _or_null(Field(node, field.name), field.data_type) for field in type_.fields
     }
     return null_or(is_null(node), _object(pairs, absent=False))
 
 
-def _object_of_map(node: Node, value: DataType) -> Node:
+def _object_of_map(node: Node, value: types.DataType) -> Node:
     def entry(one: Node) -> Node:
         name = _without_brackets(Field(one, "key"))
         return call("concat", name, ":", _or_null(Field(one, "value"), value))
@@ -505,12 +489,12 @@ def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
 _NULL_STRING = Cast(NULL, "STRING")
 
 #: Types that JSON_VALUE returns -> the name of each in the UDF.
-RETURNED: dict[type[DataType], str] = {
-    VarCharType: "STRING",
-    CharType: "STRING",
-    IntType: "INTEGER",
-    DoubleType: "DOUBLE",
-    BooleanType: "BOOLEAN",
+RETURNED: dict[type[types.DataType], str] = {
+    types.VarCharType: "STRING",
+    types.CharType: "STRING",
+    types.IntType: "INTEGER",
+    types.DoubleType: "DOUBLE",
+    types.BooleanType: "BOOLEAN",
 }
 
 
@@ -563,7 +547,7 @@ def _at(document: Node, path: str) -> Node:
 
 def query(called: TranslatedCall) -> Node:
     """JSON_QUERY(string, path, returned type, behaviors)."""
-    name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
+    name = "json_query_list" if isinstance(called.type, types.ArrayType) else "json_query"
     words = " ".join(
         argument.symbol.word for argument in called.call.arguments if isinstance(argument, Keyword)
     )

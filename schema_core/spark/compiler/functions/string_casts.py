@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core import types
 from schema_core.spark.compiler.functions.temporal import datetimes
 from schema_core.spark.compiler.tree import (
     Cast,
@@ -16,57 +17,36 @@ from schema_core.spark.compiler.tree import (
     unsupported,
 )
 from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
-from schema_core.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    LocalZonedTimestampType,
-    MapType,
-    MultisetType,
-    NullType,
-    RowType,
-    StructuredType,
-    TimestampType,
-    TimeType,
-    VarBinaryType,
-    VarCharType,
-    YearMonthIntervalType,
-)
 
 
-def printed(node: Node, source: DataType, zone: str) -> Node:
+def printed(node: Node, source: types.DataType, zone: str) -> Node:
     """Return a value as Flink's cast to STRING prints it.
 
     Raises:
         UnsupportedError: with code `not-executable` for a type that has no such string here.
     """
     match source:
-        case CharType() | VarCharType():
+        case types.CharType() | types.VarCharType():
             return node
-        case BooleanType():
+        case types.BooleanType():
             return call("upper", Cast(node, "STRING"))
-        case DecimalType():
+        case types.DecimalType():
             return Cast(node, "STRING", safe=True)
-        case BinaryType() | VarBinaryType():
+        case types.BinaryType() | types.VarBinaryType():
             return call("make_valid_utf8", Cast(node, "STRING"))
-        case DateType():
+        case types.DateType():
             return Cast(node, "STRING")
-        case NullType():
+        case types.NullType():
             return Cast(Literal(None), "STRING")
-        case TimeType() | TimestampType() | LocalZonedTimestampType():
+        case types.TimeType() | types.TimestampType() | types.LocalZonedTimestampType():
             return datetimes.printed(node, source, zone)
-        case YearMonthIntervalType() | DayTimeIntervalType():
+        case types.YearMonthIntervalType() | types.DayTimeIntervalType():
             return datetimes.printed_interval(node, source)
-        case ArrayType():
+        case types.ArrayType():
             return _joined("[", call("transform", node, _each(source.element_type, zone)), "]")
-        case MapType() | MultisetType():
+        case types.MapType() | types.MultisetType():
             return _printed_map(node, source, zone)
-        case RowType() | StructuredType():
+        case types.RowType() | types.StructuredType():
             return let(node, lambda v: _printed_row(v, source, zone))
         case _ if isinstance(source, (*INTEGERS, *FLOATS)):
             return Cast(node, "STRING")
@@ -74,11 +54,11 @@ def printed(node: Node, source: DataType, zone: str) -> Node:
             raise unsupported(f"{source.as_summary_string()} cannot be cast to a string on Spark")
 
 
-def _or_null(node: Node, source: DataType, zone: str) -> Node:
+def _or_null(node: Node, source: types.DataType, zone: str) -> Node:
     return call("coalesce", printed(node, source, zone), "NULL")
 
 
-def _each(element: DataType, zone: str) -> Node:
+def _each(element: types.DataType, zone: str) -> Node:
     return function(lambda one: _or_null(one, element, zone))
 
 
@@ -86,7 +66,7 @@ def _joined(opening: str, strings: Node, closing: str) -> Node:
     return call("concat", opening, call("array_join", strings, ", "), closing)
 
 
-def _printed_map(node: Node, source: MapType | MultisetType, zone: str) -> Node:
+def _printed_map(node: Node, source: types.MapType | types.MultisetType, zone: str) -> Node:
     key, *values = source.children()
 
     def entry(one: Node) -> Node:
@@ -97,10 +77,10 @@ def _printed_map(node: Node, source: MapType | MultisetType, zone: str) -> Node:
     return _joined("{", call("transform", call("map_entries", node), function(entry)), "}")
 
 
-def _printed_row(node: Node, source: RowType | StructuredType, zone: str) -> Node:
+def _printed_row(node: Node, source: types.RowType | types.StructuredType, zone: str) -> Node:
     parts: list[Node | str] = []
     for field in source.fields:
         parts += [", "] if parts else []
-        parts += [f"{field.name}="] if isinstance(source, StructuredType) else []
+        parts += [f"{field.name}="] if isinstance(source, types.StructuredType) else []
         parts.append(_or_null(Field(node, field.name), field.data_type, zone))
     return null_or(is_null(node), call("concat", "(", *parts, ")"))

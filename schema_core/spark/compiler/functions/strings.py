@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from schema_core import types
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.spark.compiler.functions.casts import FLOAT_SHAPE, convert
 from schema_core.spark.compiler.functions.temporal import datetimes
@@ -39,20 +40,6 @@ from schema_core.spark.compiler.tree import (
 )
 from schema_core.spark.compiler.udfs.strings import MAX_UNITS, is_format, to_units
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS, NUMBERS
-from schema_core.types import (
-    MAX_LENGTH,
-    AnyTimestampType,
-    BigIntType,
-    BooleanType,
-    CharType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    DecimalType,
-    TimeType,
-    VarCharType,
-    YearMonthIntervalType,
-)
 
 
 def strings(called: TranslatedCall) -> list[Node]:
@@ -60,7 +47,7 @@ def strings(called: TranslatedCall) -> list[Node]:
     return [
         node
         if isinstance(type_, (*CHARACTERS, *BYTES))
-        else convert(node, type_, VarCharType(MAX_LENGTH), called.zone)
+        else convert(node, type_, types.VarCharType(types.MAX_LENGTH), called.zone)
         for node, type_ in zip(called.arguments, called.types, strict=True)
     ]
 
@@ -146,7 +133,14 @@ def _is_ascii(text: Typed) -> bool:
     )
 
 
-PRINTED_IN_ASCII = (*INTEGERS, *FLOATS, DecimalType, BooleanType, DateType, AnyTimestampType)
+PRINTED_IN_ASCII = (
+    *INTEGERS,
+    *FLOATS,
+    types.DecimalType,
+    types.BooleanType,
+    types.DateType,
+    types.AnyTimestampType,
+)
 
 
 #: Characters of two UTF-16 units.
@@ -444,14 +438,16 @@ def cased(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         changed = call(name, called[0])
-        if isinstance(called.type, CharType) and isinstance(called.call.arguments[0], Constant):
+        if isinstance(called.type, types.CharType) and isinstance(
+            called.call.arguments[0], Constant
+        ):
             return call("rpad", changed, called.type.length, " ")
         return changed
 
     return native(translate)
 
 
-def matches(shape: str, numbers: tuple[type[DataType], ...]) -> TranslationRule:
+def matches(shape: str, numbers: tuple[type[types.DataType], ...]) -> TranslationRule:
     """Whether a string matches a pattern; NULL does not.
 
     Of a number, also of NULL, Flink looks only at the type: whether it is one of `numbers`.
@@ -517,26 +513,26 @@ def _format_constantly(format_: str, kinds: str, values: Sequence[Node]) -> Node
 _OTHER_CONVERSIONS = {"s": "hHtT", "d": "cCtT", **dict.fromkeys("lfbn", "tT")}
 
 
-def _format_argument(node: Node, type_: DataType) -> tuple[Node, str]:
+def _format_argument(node: Node, type_: types.DataType) -> tuple[Node, str]:
     """Return the value that PRINTF formats and its kind, as `is_format` has them."""
     match type_:
         case _ if is_null_constant(node):
             return Cast(NULL, "STRING"), "n"
-        case BigIntType() | DayTimeIntervalType():
+        case types.BigIntType() | types.DayTimeIntervalType():
             return node, "l"
-        case _ if isinstance(type_, (*INTEGERS, YearMonthIntervalType)):
+        case _ if isinstance(type_, (*INTEGERS, types.YearMonthIntervalType)):
             return node, "d"
-        case DateType():
+        case types.DateType():
             return datetimes.days(node), "d"
-        case TimeType():
+        case types.TimeType():
             return Cast(datetimes.time_millis(node), "INT"), "d"
         case _ if isinstance(type_, FLOATS):
             return node, "f"
-        case BooleanType():
+        case types.BooleanType():
             return node, "b"
-        case DecimalType():
-            return convert(node, type_, VarCharType(MAX_LENGTH)), "s"
-        case AnyTimestampType():
+        case types.DecimalType():
+            return convert(node, type_, types.VarCharType(types.MAX_LENGTH)), "s"
+        case types.AnyTimestampType():
             return let(datetimes.clock(node, type_, "UTC"), _local_datetime), "s"
         case _ if isinstance(type_, CHARACTERS):
             return node, "s"

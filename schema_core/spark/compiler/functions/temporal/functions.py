@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from schema_core import types
 from schema_core.base.lazy_regex import regex
 from schema_core.spark.compiler.functions.numbers import months_between, shifted
 from schema_core.spark.compiler.functions.temporal import datetimes, numeric_patterns
@@ -45,18 +46,6 @@ from schema_core.spark.compiler.value_types import (
     is_fine,
     sql_type,
 )
-from schema_core.types import (
-    AnyTimestampType,
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    LocalZonedTimestampType,
-    RowType,
-    TimestampType,
-    TimeType,
-    TypeFamily,
-    YearMonthIntervalType,
-)
 
 MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
@@ -89,40 +78,40 @@ TIME_FIELDS: dict[str, str] = {
 MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
 
 
-def _days(node: Node, type_: DataType, zone: str) -> Node:
+def _days(node: Node, type_: types.DataType, zone: str) -> Node:
     """Return the date of a datetime in Flink: before 1970 that of the end of the day."""
-    if isinstance(type_, DateType):
+    if isinstance(type_, types.DateType):
         return node
     clock = datetimes.util_clock(node, type_, zone)
-    return datetimes.convert(clock, TimestampType(3), DateType(), zone)
+    return datetimes.convert(clock, types.TimestampType(3), types.DateType(), zone)
 
 
-def _time(node: Node, type_: DataType, zone: str) -> Node:
+def _time(node: Node, type_: types.DataType, zone: str) -> Node:
     """Return the milliseconds of the day, negative before 1970."""
-    if isinstance(type_, TimeType):
+    if isinstance(type_, types.TimeType):
         return datetimes.time_millis(node)
-    if isinstance(type_, DateType):  # Flink interprets the number of days as milliseconds
+    if isinstance(type_, types.DateType):  # Flink interprets the number of days as milliseconds
         return datetimes.days(node)
     return inline("{n} % 86400000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
 
 
-def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
+def field(unit: str, node: Node, type_: types.DataType, zone: str) -> Node:
     """Return a field of a datetime or interval, an integer."""
-    if isinstance(type_, YearMonthIntervalType) and unit in MONTH_FIELDS:
+    if isinstance(type_, types.YearMonthIntervalType) and unit in MONTH_FIELDS:
         return inline(MONTH_FIELDS[unit], n=node)
-    if isinstance(type_, DayTimeIntervalType) and unit == "DAY":
+    if isinstance(type_, types.DayTimeIntervalType) and unit == "DAY":
         return inline("{n} DIV 86400000", n=node)
-    if isinstance(type_, DayTimeIntervalType) and unit in TIME_FIELDS:
+    if isinstance(type_, types.DayTimeIntervalType) and unit in TIME_FIELDS:
         return inline(TIME_FIELDS[unit], t=inline("{n} % 86400000", n=node))
-    if type_.is_(TypeFamily.INTERVAL):
+    if type_.is_(types.TypeFamily.INTERVAL):
         raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
     if unit == "EPOCH":
-        if isinstance(type_, DateType):
+        if isinstance(type_, types.DateType):
             return inline("unix_date({d}) * 86400L", d=node)
         return inline("{n} DIV 1000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
     if unit in TIME_FIELDS:
         return sql(TIME_FIELDS[unit], t=_time(node, type_, zone))
-    if unit in DATE_FIELDS and not isinstance(type_, TimeType):
+    if unit in DATE_FIELDS and not isinstance(type_, types.TimeType):
         return sql(DATE_FIELDS[unit], d=_days(node, type_, zone))
     raise unsupported(f"{unit} of {type_.as_summary_string()} is not supported on Spark")
 
@@ -130,7 +119,7 @@ def field(unit: str, node: Node, type_: DataType, zone: str) -> Node:
 def extract(called: TranslatedCall) -> Node:
     """EXTRACT(unit FROM datetime)."""
     unit, type_ = called.keyword(0), called.types[1]
-    if unit in FRACTIONS and isinstance(type_, AnyTimestampType):
+    if unit in FRACTIONS and isinstance(type_, types.AnyTimestampType):
         return _fraction(FRACTIONS[unit], called[1], type_, called.zone)
     return Cast(field(called.keyword(0), called[1], called.types[1], called.zone), "BIGINT")
 
@@ -139,7 +128,7 @@ def extract(called: TranslatedCall) -> Node:
 FRACTIONS = {"MICROSECOND": 6, "NANOSECOND": 9}
 
 
-def _fraction(digits: int, node: Node, type_: AnyTimestampType, zone: str) -> Node:
+def _fraction(digits: int, node: Node, type_: types.AnyTimestampType, zone: str) -> Node:
     """Return the fraction of a second as an integer: milliseconds are negative before 1970."""
     beyond = nanos(node) if is_fine(type_) else 0
     return let(
@@ -186,19 +175,19 @@ def timestamp_add(called: TranslatedCall) -> Node:
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
     if unit in _MONTH_UNITS:
         count = inline("CAST({n} * {size} AS INT)", n=number, size=_MONTH_UNITS[unit])
-        return shifted(node, type_, count, YearMonthIntervalType())
+        return shifted(node, type_, count, types.YearMonthIntervalType())
     sizes = {**MILLIS, "WEEK": 604_800_000}
     if unit not in sizes:
         raise unsupported(f"TIMESTAMPADD of {unit} is not supported on Spark")
     count = operator("*", number, Literal(str(sizes[unit]), "L"))
-    return shifted(node, type_, count, DayTimeIntervalType())
+    return shifted(node, type_, count, types.DayTimeIntervalType())
 
 
 def timestamp_diff(called: TranslatedCall) -> Node:
     """TIMESTAMPDIFF(unit, from, to): full units, towards zero; of instants in UTC."""
     unit = _unit_argument(called)
     pairs = ((called[1], called.types[1]), (called[2], called.types[2]))
-    if len({isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs}) > 1:
+    if len({isinstance(type_, types.LocalZonedTimestampType) for _, type_ in pairs}) > 1:
         raise unsupported(
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
@@ -235,13 +224,15 @@ def overlaps(called: TranslatedCall) -> Node:
     return let_all(called.arguments, body)
 
 
-def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
+def _period(row: Node, type_: types.DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period, which may be given in either order."""
-    if not isinstance(type_, RowType):
+    if not isinstance(type_, types.RowType):
         raise unsupported("OVERLAPS requires pairs of datetimes")
     start, end = (Field(row, one.name) for one in type_.fields)
     datetime, length = (one.data_type for one in type_.fields)
-    last: Node = shifted(start, datetime, end, length) if length.is_(TypeFamily.INTERVAL) else end
+    last: Node = (
+        shifted(start, datetime, end, length) if length.is_(types.TypeFamily.INTERVAL) else end
+    )
     bounds = {"start": start, "end": last}
     return (
         inline("if({start} <= {end}, {start}, {end})", **bounds),
@@ -326,7 +317,7 @@ STANDARD = Literal(numeric_patterns.STANDARD)
 def to_timestamp(called: TranslatedCall) -> Node:
     """TO_TIMESTAMP(string [, pattern]): NULL for an invalid string."""
     if len(called.arguments) == 1:
-        return let(called[0], lambda v: datetimes.timestamp_of_string(v, TimestampType(3)))
+        return let(called[0], lambda v: datetimes.timestamp_of_string(v, types.TimestampType(3)))
     return _timestamp_by_pattern(called[0], called[1])
 
 
@@ -334,7 +325,7 @@ def _timestamp_by_pattern(node: Node, pattern: Node) -> Node:
     """Parse a string by a pattern of java.time; one of numbers, if constant, without Python."""
     if numbers := numeric_patterns.time_pattern(pattern):
         return numeric_patterns.to_timestamp(node, numbers)
-    return datetimes.of_micros(call_udf("to_timestamp", node, pattern), TimestampType(3))
+    return datetimes.of_micros(call_udf("to_timestamp", node, pattern), types.TimestampType(3))
 
 
 def to_date(called: TranslatedCall) -> Node:
@@ -373,7 +364,7 @@ def to_instant(called: TranslatedCall) -> Node:
     return let(Cast(called[0], "BIGINT"), lambda n: _instant(n, digits, called.type))
 
 
-def _instant_by_row(count: Node, digits: Node, type_: DataType) -> Node:
+def _instant_by_row(count: Node, digits: Node, type_: types.DataType) -> Node:
     """Return the instant of an integer, whose digits of a second are those of its row."""
     number = Cast(count, "BIGINT")
     branches = tuple((operator("=", digits, n), _instant(number, n, type_)) for n in range(10))
@@ -396,7 +387,7 @@ def _nanos_of_float(node: Node, digits: int) -> Node:
 _FIRST, _END = -62_167_219_200_000_000, 253_402_300_800_000_000
 
 
-def _instant(count: Node, digits: int, type_: DataType) -> Node:
+def _instant(count: Node, digits: int, type_: types.DataType) -> Node:
     """Return the instant at a count of 10 ** -digits of a second since 1970, rounded down."""
     unit = 10 ** abs(digits - MAX_PRECISION)
     if digits > MAX_PRECISION:
@@ -409,7 +400,7 @@ def _instant(count: Node, digits: int, type_: DataType) -> Node:
         first=Literal(str(_FIRST), "L"),
         last=Literal(str(_END - 1), "L"),
     )
-    if isinstance(type_, AnyTimestampType) and not is_fine(type_):
+    if isinstance(type_, types.AnyTimestampType) and not is_fine(type_):
         return datetimes.truncated(instant, MAX_PRECISION, max(3, type_.precision))
     rest = inline("pmod({n}, {unit}) * {size}", n=count, unit=unit, size=1000 // unit)
     return joined(instant, rest)
@@ -425,7 +416,7 @@ def _instant_of_string(called: TranslatedCall) -> Node:
             lambda v: inline(
                 "coalesce({read}, if({v} IS NULL, NULL, raise_error({problem})))",
                 v=v,
-                read=datetimes.timestamp_of_string(v, TimestampType(3)),
+                read=datetimes.timestamp_of_string(v, types.TimestampType(3)),
                 problem="the string is not a timestamp",
             ),
         )
@@ -441,12 +432,12 @@ def _instant_of_string(called: TranslatedCall) -> Node:
     return datetimes.instant(read, zone)
 
 
-def _timestamp_of_precision(node: Node, pattern: Node, type_: DataType) -> Node:
+def _timestamp_of_precision(node: Node, pattern: Node, type_: types.DataType) -> Node:
     """Parse a string by a pattern, with the digits of a second that a type has."""
-    if not isinstance(type_, LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
+    if not isinstance(type_, types.LocalZonedTimestampType) or type_.precision <= TIMESTAMP_DIGITS:
         return _timestamp_by_pattern(node, pattern)
     micros = call_udf("to_timestamp_micros", node, pattern)
-    read = datetimes.of_micros(micros, TimestampType(MAX_PRECISION))
+    read = datetimes.of_micros(micros, types.TimestampType(MAX_PRECISION))
     return datetimes.truncated(read, MAX_PRECISION, type_.precision)
 
 
