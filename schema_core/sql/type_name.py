@@ -21,6 +21,7 @@ from schema_core.types import (
     BinaryType,
     BitmapType,
     CharType,
+    DateType,
     DayTimeIntervalType,
     DayTimeResolution,
     DecimalType,
@@ -45,7 +46,7 @@ from schema_core.types import (
     YearMonthResolution,
     parse_type,
 )
-from schema_core.types.type_parser import PLAIN
+from schema_core.types.atomic import PLAIN
 from schema_core.types.type_strings import POSTFIX, TypeGrammar, parse_numbers
 
 if TYPE_CHECKING:
@@ -253,6 +254,7 @@ TYPES: tuple[SqlType, ...] = (
         for kind in PLAIN
         if not kind.limits and kind not in (IntType, NullType, DescriptorType)
     ),
+    SqlType("DATE",          "DATE",                _nothing,     DateType),
     SqlType("INTEGER",       "INT INTEGER",         _nothing,     IntType),
     SqlType("REAL",          "REAL",                _nothing),
     SqlType("DOUBLE",        "DOUBLE",              _double,      DoubleType),

@@ -1,28 +1,7 @@
 """Flink's data types as frozen values, their strings, casts and common types."""
 
-from schema_core.types.atomic import (
-    BigIntType,
-    BinaryType,
-    BitmapType,
-    BooleanType,
-    CharType,
-    DecimalType,
-    DescriptorType,
-    DoubleType,
-    FloatType,
-    FractionalType,
-    IntegralType,
-    IntType,
-    LengthType,
-    NullType,
-    NumericType,
-    SmallIntType,
-    SymbolType,
-    TinyIntType,
-    VarBinaryType,
-    VarCharType,
-    VariantType,
-)
+from schema_core.types import atomic, nested, temporal, user_defined
+from schema_core.types.atomic import *
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType, Rejection
 from schema_core.types.casts import (
     CastError,
@@ -36,97 +15,31 @@ from schema_core.types.casts import (
 from schema_core.types.common import common_type, least_restrictive
 from schema_core.types.factory import DataTypes, IntervalUnit, Resolution
 from schema_core.types.families import TypeFamily, TypeRoot
-from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.nested import *
 from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row, RowKind
-from schema_core.types.temporal import (
-    AnyTimestampType,
-    DateType,
-    DayTimeIntervalType,
-    DayTimeResolution,
-    LocalZonedTimestampType,
-    TimestampKind,
-    TimestampType,
-    TimeType,
-    YearMonthIntervalType,
-    YearMonthResolution,
-    ZonedTimestampType,
-)
+from schema_core.types.temporal import *
 from schema_core.types.type_parser import parse_type
 from schema_core.types.unresolved import UnresolvedDataType, UnresolvedField, require_resolved
-from schema_core.types.user_defined import (
-    DistinctType,
-    LegacyType,
-    ListViewType,
-    MapViewType,
-    RawType,
-    StructuredType,
-    UnresolvedType,
-    UserDefinedType,
-)
+from schema_core.types.user_defined import *
 from schema_core.types.values import accepts, reject_reason
 
 __all__ = [
     "MAX_LENGTH",
-    "AnyTimestampType",
-    "ArrayType",
     "AtomicType",
-    "BigIntType",
-    "BinaryType",
-    "BitmapType",
-    "BooleanType",
     "CastError",
     "CastMode",
-    "CharType",
     "DataType",
     "DataTypes",
-    "DateType",
-    "DayTimeIntervalType",
-    "DayTimeResolution",
-    "DecimalType",
-    "DescriptorType",
-    "DistinctType",
-    "DoubleType",
-    "FloatType",
-    "FractionalType",
-    "IntType",
-    "IntegralType",
     "IntervalUnit",
-    "LegacyType",
-    "LengthType",
-    "ListViewType",
-    "LocalZonedTimestampType",
-    "MapType",
-    "MapViewType",
-    "MultisetType",
-    "NullType",
-    "NumericType",
-    "RawType",
     "Rejection",
     "Resolution",
     "Row",
-    "RowField",
     "RowKind",
-    "RowType",
-    "SmallIntType",
-    "StructuredType",
-    "SymbolType",
-    "TimeType",
-    "TimestampKind",
-    "TimestampType",
-    "TinyIntType",
     "TypeFamily",
     "TypeRoot",
     "UnresolvedDataType",
     "UnresolvedField",
-    "UnresolvedType",
-    "UserDefinedType",
-    "VarBinaryType",
-    "VarCharType",
-    "VariantType",
-    "YearMonthIntervalType",
-    "YearMonthResolution",
-    "ZonedTimestampType",
     "accepts",
     "can_cast",
     "common_type",
@@ -140,3 +53,7 @@ __all__ = [
     "supports_implicit_cast",
     "why_not",
 ]
+__all__ += atomic.__all__
+__all__ += nested.__all__
+__all__ += temporal.__all__
+__all__ += user_defined.__all__

@@ -7,8 +7,32 @@ from typing import ClassVar
 
 from schema_core.base.lazy_dataclass import dataclass
 from schema_core.errors import SchemaError
-from schema_core.types.base import MAX_LENGTH, AtomicType
+from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
 from schema_core.types.families import TypeRoot
+
+__all__ = [
+    "BigIntType",
+    "BinaryType",
+    "BitmapType",
+    "BooleanType",
+    "CharType",
+    "DecimalType",
+    "DescriptorType",
+    "DoubleType",
+    "FloatType",
+    "FractionalType",
+    "IntType",
+    "IntegralType",
+    "LengthType",
+    "NullType",
+    "NumericType",
+    "SmallIntType",
+    "SymbolType",
+    "TinyIntType",
+    "VarBinaryType",
+    "VarCharType",
+    "VariantType",
+]
 
 
 class NumericType(AtomicType):
@@ -244,3 +268,10 @@ class BitmapType(AtomicType):
     __slots__ = ()
     keyword = "BITMAP"
     root = TypeRoot.BITMAP
+
+
+#: Types that consist of a keyword and numbers, in type strings; most of them also in SQL.
+PLAIN: tuple[type[DataType], ...] = (
+    CharType, VarCharType, BooleanType, BinaryType, VarBinaryType, DecimalType, TinyIntType,
+    SmallIntType, IntType, BigIntType, FloatType, NullType, DescriptorType, VariantType, BitmapType,
+)  # fmt: skip

@@ -16,6 +16,14 @@ from schema_core.types.families import TypeRoot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = [
+    "ArrayType",
+    "MapType",
+    "MultisetType",
+    "RowField",
+    "RowType",
+]
+
 #: Maximum number of types in one type, nested fields included.
 MAX_PARTS = 20_000
 

@@ -13,6 +13,20 @@ from schema_core.errors import SchemaError
 from schema_core.types.base import AtomicType
 from schema_core.types.families import TypeRoot
 
+__all__ = [
+    "AnyTimestampType",
+    "DateType",
+    "DayTimeIntervalType",
+    "DayTimeResolution",
+    "LocalZonedTimestampType",
+    "TimeType",
+    "TimestampKind",
+    "TimestampType",
+    "YearMonthIntervalType",
+    "YearMonthResolution",
+    "ZonedTimestampType",
+]
+
 
 class TimestampKind(Enum):
     """Whether a timestamp is a time attribute, which equality of types ignores."""

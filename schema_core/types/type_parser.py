@@ -151,22 +151,12 @@ def _unclosed(tokens: Sequence[Token]) -> str | None:
 #: Reserved words, which must be quoted to be a name.
 KEYWORDS = frozenset(
     {
-        "CHAR", "VARCHAR", "STRING", "BOOLEAN", "BINARY", "VARBINARY", "BYTES", "DECIMAL",
-        "NUMERIC", "DEC", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE",
-        "PRECISION", "DATE", "TIME", "WITH", "WITHOUT", "LOCAL", "ZONE", "TIMESTAMP",
-        "TIMESTAMP_LTZ", "INTERVAL", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO",
-        "ARRAY", "MULTISET", "MAP", "ROW", "NULL", "RAW", "LEGACY", "NOT", "DESCRIPTOR",
-        "STRUCTURED", "VARIANT", "BITMAP",
+        *(kind.keyword for kind in atomic.PLAIN),
+        "STRING", "BYTES", "NUMERIC", "DEC", "INTEGER", "DOUBLE", "PRECISION", "DATE", "TIME",
+        "WITH", "WITHOUT", "LOCAL", "ZONE", "TIMESTAMP", "TIMESTAMP_LTZ", "INTERVAL", "YEAR",
+        "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO", "ARRAY", "MULTISET", "MAP", "ROW", "RAW",
+        "LEGACY", "NOT", "STRUCTURED",
     }
-)  # fmt: skip
-
-#: Types that consist of a keyword and numeric parameters.
-PLAIN: tuple[type[DataType], ...] = (
-    atomic.CharType, atomic.VarCharType, atomic.BooleanType, atomic.BinaryType,
-    atomic.VarBinaryType, atomic.DecimalType, atomic.TinyIntType, atomic.SmallIntType,
-    atomic.IntType, atomic.BigIntType, atomic.FloatType, temporal.DateType,
-    temporal.LocalZonedTimestampType, atomic.NullType, atomic.DescriptorType,
-    atomic.VariantType, atomic.BitmapType,
 )  # fmt: skip
 
 YEAR_MONTH = frozenset(resolution.value for resolution in YearMonthResolution)
@@ -530,7 +520,9 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
 
     #: Keyword -> parser of what follows it. Printed keywords first, then synonyms.
     names = {
-        **{kind.keyword: _plain(kind, len(kind.limits)) for kind in PLAIN},
+        **{kind.keyword: _plain(kind, len(kind.limits)) for kind in atomic.PLAIN},
+        "DATE":       _plain(temporal.DateType, 0),
+        "TIMESTAMP_LTZ": _plain(LocalZonedTimestampType, 1),
         "DOUBLE":     double,
         "TIME":       time,
         "TIMESTAMP":  timestamp,

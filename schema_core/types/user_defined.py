@@ -26,6 +26,17 @@ from schema_core.types.nested import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+__all__ = [
+    "DistinctType",
+    "LegacyType",
+    "ListViewType",
+    "MapViewType",
+    "RawType",
+    "StructuredType",
+    "UnresolvedType",
+    "UserDefinedType",
+]
+
 #: Reserved words of Java (JLS 3.9), which cannot be part of a class name.
 JAVA_WORDS = frozenset(
     {
