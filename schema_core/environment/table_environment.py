@@ -30,7 +30,7 @@ from schema_core.environment.modules import (
     to_definitions,
 )
 from schema_core.environment.operations.alter_table import alter_by_changes
-from schema_core.environment.operations.compile_plan import CompiledPlan, compiled
+from schema_core.environment.operations.compile_plan import CompiledPlan, compile_statement
 from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
 from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
@@ -246,7 +246,7 @@ class TableEnvironment:
         >>> environment.compile_plan_sql("INSERT INTO t VALUES (1)")
         CompiledPlan(default_catalog.default_database.t)
         """
-        document = compiled(self._session, parse_statement(stmt), stmt)
+        document = compile_statement(self._session, parse_statement(stmt), stmt)
         return CompiledPlan(self._session, document)
 
     def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:

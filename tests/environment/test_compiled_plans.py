@@ -13,6 +13,7 @@ import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, PlanReference, TableEnvironment
 from schema_core.base import plugins
+from schema_core.base.json_codec import digest
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.memory import InMemoryCatalog
@@ -62,11 +63,9 @@ def changed(text: str, **members: object) -> str:
 
 def resealed(text: str, **members: Any) -> str:
     """A plan with other members and the right digest."""
-    from schema_core.environment.plans.compiled_plan import _digest
-
     content = {**json.loads(text), **members}
     content.pop("digest", None)
-    return json.dumps({**content, "digest": _digest(content)})
+    return json.dumps({**content, "digest": digest(content)})
 
 
 # --- content --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import FindingReport, Level, as_text
 from schema_core.cli.progress import Quiet, follow
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.operations.compile_plan import compiled
+from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import locate_errors
 from schema_core.environment.operations.dispatch import run as run_statement
@@ -98,7 +98,7 @@ def compile_plan(
             if result.job is not None:
                 follow(result.job, errors)
         with within(text), locate_errors(last, text):
-            document = compiled(session, last, text)
+            document = compile_statement(session, last, text)
         write_plan_file(plan_path(str(output)), document.to_json(), replace=replace)
     for name in document.variables():
         print(f"schema-core: the plan needs the environment variable {name}", file=sys.stderr)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 from weakref import finalize
 
 from schema_core.base.masking import mask_query
@@ -48,14 +47,12 @@ from schema_core.environment.operations.data import (
     writing_of,
 )
 from schema_core.environment.options import FORCE_RECOMPILE
+from schema_core.environment.plans import compiled_plan
 from schema_core.environment.plans.compiled_plan import (
-    MASKED,
     PlanDocument,
     PlanReference,
     Secrets,
-    plan_path,
-    referenced,
-    write_plan_file,
+    replace_secrets,
 )
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import OK, TableResult
@@ -89,11 +86,11 @@ from schema_core.sql.syntax import Name
 
 def compile_plan(session: Session, statement: CompilePlan, text: str) -> TableResult:
     """Write the plan of the statement into a file; COMPILE AND EXECUTE PLAN also executes it."""
-    path = plan_path(statement.path)
+    path = compiled_plan.plan_path(statement.path)
     recompile = bool(FORCE_RECOMPILE.of(session.config.get_configuration()))
     if not (statement.if_not_exists and path.exists() and not recompile):
-        plan = compiled(session, statement.statement, text)
-        write_plan_file(path, plan.to_json(), replace=recompile)
+        plan = compile_statement(session, statement.statement, text)
+        compiled_plan.write_plan_file(path, plan.to_json(), replace=recompile)
         if statement.execute:
             return run_plan(plan, session)
     return OK
@@ -102,34 +99,6 @@ def compile_plan(session: Session, statement: CompilePlan, text: str) -> TableRe
 def execute_plan(session: Session, statement: ExecutePlan, text: str) -> TableResult:
     """Execute the plan in a file."""
     return run_plan(PlanReference.from_file(statement.path).load(), session)
-
-
-# --- compiling -----------------------------------------------------------------------------------
-
-
-def compiled(session: Session, statement: Statement, text: str) -> PlanDocument:
-    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS.
-
-    Raises:
-        SchemaCoreError: whatever the statement refuses before its job.
-        UnsupportedError: with code `not-a-plan` for another statement, `plan-not-portable` for one
-            that depends on what only this process has.
-    """
-    compiler = PlanCompiler(session)
-    match statement:
-        case Insert():
-            compiler.insert(statement, text)
-        case StatementSet(inserts=inserts):
-            for insert in inserts:
-                compiler.insert(insert, text)
-        case CreateTable(query=query) if query is not None:
-            creation = table_creation(session, statement, session.query(query, text), text)
-            compiler.creation(creation, print_query(session.expanded(query, text)))
-        case _:
-            raise UnsupportedError(
-                "only INSERT, a statement set and CREATE TABLE AS have a plan", code="not-a-plan"
-            )
-    return compiler.document()
 
 
 class CompiledPlan:
@@ -163,10 +132,10 @@ class CompiledPlan:
                 true.
             ExternalError: with code `file-system-failed`.
         """
-        path = plan_path(file)
+        path = compiled_plan.plan_path(file)
         recompile = bool(FORCE_RECOMPILE.of(self._session.config.get_configuration()))
         if recompile or not (ignore_if_exists and path.exists()):
-            write_plan_file(path, self.as_json_string(), replace=recompile)
+            compiled_plan.write_plan_file(path, self.as_json_string(), replace=recompile)
 
     def execute(self) -> TableResult:
         """Submit the jobs of the plan as one job; errors are those of `run_plan`."""
@@ -182,10 +151,10 @@ class CompiledPlan:
             SchemaCoreError: as `run_plan`.
         """
         details = require_details(extra_details)
-        session = opened(self._document, self._session)
+        session = open_plan(self._document, self._session)
         return "\n\n".join(
-            session.explain(session.query(parse_query(one["query"]), one["query"]), details)
-            for one in self._document.members["jobs"]
+            session.explain(session.query(parse_query(job.query), job.query), details)
+            for job in self._document.jobs
         )
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
@@ -193,8 +162,40 @@ class CompiledPlan:
         print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
 
     def __repr__(self) -> str:
-        sinks = ", ".join(join_names(one["sink"]) for one in self._document.members["jobs"])
+        sinks = ", ".join(join_names(job.sink.to_list()) for job in self._document.jobs)
         return f"CompiledPlan({sinks})"
+
+
+# --- compiling -----------------------------------------------------------------------------------
+
+
+def compile_statement(session: Session, statement: Statement, text: str) -> PlanDocument:
+    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS.
+
+    Raises:
+        SchemaCoreError: whatever the statement refuses before its job.
+        UnsupportedError: with code `not-a-plan` for another statement, `plan-not-portable` for one
+            that depends on what only this process has.
+    """
+    compiler = PlanCompiler(session)
+    match statement:
+        case Insert():
+            compiler.insert(statement, text)
+        case StatementSet(inserts=inserts):
+            for insert in inserts:
+                compiler.insert(insert, text)
+        case CreateTable(query=query) if query is not None:
+            creation = table_creation(session, statement, session.query(query, text), text)
+            compiler.creation(creation, print_query(session.expanded(query, text)))
+        case _:
+            raise UnsupportedError(
+                "only INSERT, a statement set and CREATE TABLE AS have a plan", code="not-a-plan"
+            )
+    return compiler.document()
+
+
+def _not_portable(problem: str, hint: str | None) -> UnsupportedError:
+    return UnsupportedError(problem, code="plan-not-portable", hint=hint)
 
 
 class PlanCompiler:
@@ -206,17 +207,16 @@ class PlanCompiler:
         self._secrets: Secrets = {}
         #: keys that the connectors of the tables declare secret, in lower case
         self._declared: set[str] = set()
-        self._objects: dict[ObjectIdentifier, dict[str, Any]] = {}
-        self._jobs: list[dict[str, Any]] = []
-        self._catalogs: dict[str, dict[str, Any]] = {}
+        self._objects: dict[ObjectIdentifier, compiled_plan.PlanTable] = {}
+        self._jobs: list[compiled_plan.PlanInsert | compiled_plan.PlanCreation] = []
+        self._catalogs: dict[str, compiled_plan.PlanCatalog] = {}
 
     def insert(self, statement: Insert, text: str) -> None:
         """Add an INSERT."""
         relation, target = checked_insert(self._session, statement, text)
-        options = hinted_options(statement.hints)
-        how = writing_of(statement)
         query = print_query(self._session.expanded(statement.query, text))
-        self.writing(relation, query, target.identifier, how, options)
+        options = hinted_options(statement.hints)
+        self.writing(relation, query, target.identifier, writing_of(statement), options)
 
     def writing(
         self,
@@ -229,16 +229,16 @@ class PlanCompiler:
         """Add a query, with all names qualified, that is written into a table."""
         self._add_object(sink)
         secret = secret_keys(self._session.get_table(sink).table.get_options())
-        self._add_job(
-            relation,
-            query,
+        self._add_reads(relation, query)
+        job = compiled_plan.PlanInsert(
             sink,
-            kind="insert",
-            columns=[".".join(name.parts) for name in how.columns],
-            partition=[list(pair) for pair in how.partition.values] if how.partition else None,
-            overwrite=how.overwrite,
-            hints=referenced(hints, join_names(sink.to_list()), secret, self._secrets),
+            query,
+            tuple(".".join(name.parts) for name in how.columns),
+            None if how.partition is None else how.partition.values,
+            how.overwrite,
+            replace_secrets(hints, join_names(sink.to_list()), secret, self._secrets),
         )
+        self._jobs.append(job)
 
     def creation(self, creation: TableCreation, query: str) -> None:
         """Add a table that is created from a query, with all names qualified."""
@@ -247,112 +247,147 @@ class PlanCompiler:
         check_existing(self._session, statement, sink, old)
         _, target = placed(self._session, sink, creation.table)
         check_definition(sink, target)
-        if not self._is_portable(sink.catalog_name):
-            raise UnsupportedError(
+        if _portable_descriptor(self._session, sink.catalog_name) is None:
+            raise _not_portable(
                 f"the catalog {sink.catalog_name!r} exists only in this process, so no other "
                 "process can create a table in it",
-                code="plan-not-portable",
-                hint="create the catalog from options, with CREATE CATALOG ... WITH (...)",
+                "create the catalog from options, with CREATE CATALOG ... WITH (...)",
             )
         self._add_catalog(sink.catalog_name)
-        self._add_job(
-            creation.relation,
-            query,
+        self._add_reads(creation.relation, query)
+        job = compiled_plan.PlanCreation(
             sink,
-            kind="create",
-            properties=_properties(sink, creation.table, {}, self._secrets),
-            level=_level(self._session, creation),
-            if_not_exists=statement.if_not_exists,
-            or_replace=statement.or_replace,
-            create=statement.create,
+            query,
+            _properties(sink, creation.table, {}, self._secrets),
+            _level(self._session, creation),
+            statement.if_not_exists,
+            statement.or_replace,
+            statement.create,
         )
+        self._jobs.append(job)
 
     def document(self) -> PlanDocument:
-        """Return the plan."""
+        """Return the plan, after its queries were resolved where only its content exists.
+
+        Raises:
+            UnsupportedError: with code `plan-not-portable` where that fails, for example for a
+                temporary function.
+        """
         session = self._session
         current = session.registry.current_path
         if current[0] is not None:
             self._add_catalog(current[0])
         options = session.config.get_configuration()
         plan = PlanDocument(
-            {
-                "current": list(current),
-                "options": referenced(options, "options", frozenset(), self._secrets),
-                "catalogs": self._catalogs,
-                "objects": list(self._objects.values()),
-                "jobs": self._jobs,
-                "hooks": session.hooks.names(self._hooks),
-            },
+            (current[0], current[1]),
+            replace_secrets(options, "options", secrets=self._secrets),
+            self._catalogs,
+            tuple(self._objects.values()),
+            tuple(self._jobs),
+            tuple(session.hooks.names(self._hooks)),
             self._secrets,
         )
-        plan.check_names()
-        _check_portable(session, plan)
+        try:
+            reopened = open_plan(plan, session.derived(session.settings))
+            for job in plan.jobs:
+                reopened.query(parse_query(job.query), job.query)
+        except SchemaCoreError as error:
+            problem = f"the statement depends on what only this process has: {error.problem}"
+            raise _not_portable(problem, error.hint) from error
         return plan
 
-    def _add_job(
-        self, relation: Relation, query: str, sink: ObjectIdentifier, **members: Any
-    ) -> None:
-        read = list(self._read_by(relation))
+    def _add_reads(self, relation: Relation, query: str) -> None:
+        """Add the tables and views that a query reads, those of a view before the view."""
+        identifiers: dict[ObjectIdentifier, None] = {}
         texts = [query]
-        for identifier in read:
-            table = self._session.get_table(identifier).table
-            if isinstance(table, ResolvedCatalogView):
-                texts += (table.original_query, table.expanded_query)
-            else:
-                self._declared.update(secret_keys(table.get_options()))
-        if any(mask_query(text, self._declared) != text for text in texts):
-            raise UnsupportedError(
-                "the query or a view in it has a secret in an OPTIONS hint, which a plan must "
-                "not hold",
-                code="plan-not-portable",
-                hint="set the option in the definition of the table",
-            )
-        for identifier in read:
-            self._add_object(identifier)
-        self._jobs.append({"sink": _parts(sink), "query": query, **members})
-
-    def _read_by(self, relation: Relation) -> Iterable[ObjectIdentifier]:
-        """Return the tables and views that a query reads, those of a view before the view."""
-        found: dict[ObjectIdentifier, None] = {}
 
         def add(identifier: ObjectIdentifier) -> None:
-            if identifier in found:
+            if identifier in identifiers:
                 return
             table = self._session.get_table(identifier).table
             if isinstance(table, ResolvedCatalogView):
+                texts.extend((table.original_query, table.expanded_query))
                 inline_views(self._session.query_of(identifier, table), add)
-            found[identifier] = None
+            else:
+                self._declared.update(secret_keys(table.get_options()))
+            identifiers[identifier] = None
 
         with self._session.views_kept():
             inline_views(relation, add)
-        return found
+        if any(mask_query(text, self._declared) != text for text in texts):
+            raise _not_portable(
+                "the query or a view in it has a secret in an OPTIONS hint, which a plan must "
+                "not hold",
+                "set the option in the definition of the table",
+            )
+        for identifier in identifiers:
+            self._add_object(identifier)
 
     def _add_object(self, identifier: ObjectIdentifier) -> None:
         if identifier in self._objects:
             return
         found = self._session.get_table(identifier)
-        table = found.table
-        inline = isinstance(table, InlineTable | QueryView) or identifier.catalog_name == UNKNOWN
-        if inline or found.kind not in (TableKind.TABLE, TableKind.VIEW):
-            raise UnsupportedError(
+        inline = isinstance(found.table, InlineTable | QueryView)
+        kinds = TableKind.TABLE, TableKind.VIEW
+        if inline or identifier.catalog_name == UNKNOWN or found.kind not in kinds:
+            raise _not_portable(
                 f"{identifier.as_summary_string()} exists only in this process",
-                code="plan-not-portable",
-                hint="write the rows into a table, or create the view with CREATE VIEW",
+                "write the rows into a table, or create the view with CREATE VIEW",
             )
         if not found.is_temporary:
             self._add_catalog(identifier.catalog_name)
-        self._objects[identifier] = described_table(identifier, found, self._secrets)
-
-    def _is_portable(self, name: str) -> bool:
-        return is_portable(self._session, name)
+        self._objects[identifier] = _plan_table(identifier, found, self._secrets)
 
     def _add_catalog(self, name: str) -> None:
-        """Add the descriptor of a catalog, unless the catalog is in memory."""
-        if name in self._catalogs or not self._is_portable(name):
-            return
-        descriptor = self._session.registry.descriptor(name)
-        options = _catalog_options(descriptor, self._secrets)
-        self._catalogs[name] = {"options": options, "comment": descriptor.comment}
+        """Add a catalog, unless it exists only in this process."""
+        descriptor = _portable_descriptor(self._session, name)
+        if name not in self._catalogs and descriptor is not None:
+            self._catalogs[name] = _plan_catalog(descriptor, self._secrets)
+
+
+def _portable_descriptor(session: Session, name: str) -> CatalogDescriptor | None:
+    """Return by what another process opens a catalog with the same objects; None if it cannot."""
+    if isinstance(session.registry.find(name), InMemoryCatalog):
+        return None
+    try:
+        return session.registry.descriptor(name)
+    except NotFoundError:
+        return None
+
+
+def _plan_catalog(
+    descriptor: CatalogDescriptor, secrets: Secrets | None = None
+) -> compiled_plan.PlanCatalog:
+    owner, declared = join_names([descriptor.catalog_name]), secret_keys_of(descriptor)
+    options = replace_secrets(descriptor.configuration, owner, declared, secrets)
+    return compiled_plan.PlanCatalog(options, descriptor.comment)
+
+
+def _plan_table(
+    identifier: ObjectIdentifier, found: FoundTable, secrets: Secrets | None = None
+) -> compiled_plan.PlanTable:
+    """Return a table or view as a plan has it; its secrets are added to `secrets`."""
+    table, is_temporary = found.table, found.is_temporary
+    properties = _properties(identifier, table, found.hidden, secrets)
+    if isinstance(table, ResolvedCatalogView):
+        queries = table.original_query, table.expanded_query
+        return compiled_plan.PlanView(identifier, is_temporary, properties, *queries)
+    return compiled_plan.PlanTable(identifier, is_temporary, properties)
+
+
+def _properties(
+    identifier: ObjectIdentifier,
+    table: ResolvedTable,
+    hidden: Mapping[str, str],
+    secrets: Secrets | None,
+) -> compiled_plan.PlanOptions:
+    """Return the property map of a table or view, with references in place of secrets."""
+    if isinstance(table, ResolvedCatalogTable):
+        properties = {**encode_table(table), **hidden}
+    else:
+        properties = encode_view(cast("ResolvedCatalogView", table))
+    declared = secret_keys(table.get_options())
+    return replace_secrets(properties, join_names(identifier.to_list()), declared, secrets)
 
 
 def _level(session: Session, creation: TableCreation) -> int:
@@ -361,83 +396,6 @@ def _level(session: Session, creation: TableCreation) -> int:
     replaces = old is not None and not creation.statement.if_not_exists
     _, target = placed(session, creation.identifier, creation.table)
     return level_of(session, target, creation.relation, replaces=replaces).value
-
-
-def _check_portable(session: Session, plan: PlanDocument) -> None:
-    """Resolve the queries of a plan in a session that has only what the plan names.
-
-    Raises:
-        UnsupportedError: with code `plan-not-portable` where that fails, for example for a
-            temporary function.
-    """
-    blank = session.derived(session.settings)
-    try:
-        reopened = opened(plan, blank)
-        for one in plan.members["jobs"]:
-            reopened.query(parse_query(one["query"]), one["query"])
-    except SchemaCoreError as error:
-        raise UnsupportedError(
-            f"the statement depends on what only this process has: {error.problem}",
-            code="plan-not-portable",
-            hint=error.hint,
-        ) from error
-
-
-def is_portable(session: Session, name: str) -> bool:
-    """Return whether another process can open a catalog and finds the same objects in it."""
-    if isinstance(session.registry.find(name), InMemoryCatalog):
-        return False
-    try:
-        session.registry.descriptor(name)
-    except NotFoundError:
-        return False
-    return True
-
-
-def _catalog_options(
-    descriptor: CatalogDescriptor, secrets: Secrets | None = None
-) -> dict[str, Any]:
-    """Return the options of a catalog, with references in place of secrets."""
-    secret = secret_keys_of(descriptor)
-    return referenced(
-        descriptor.configuration, join_names([descriptor.catalog_name]), secret, secrets
-    )
-
-
-def described_table(
-    identifier: ObjectIdentifier, found: FoundTable, secrets: Secrets | None = None
-) -> dict[str, Any]:
-    """Return a table or view as an object of a plan; its secrets are added to `secrets`."""
-    table = found.table
-    described: dict[str, Any] = {
-        "path": _parts(identifier),
-        "kind": found.kind.value,
-        "temporary": found.is_temporary,
-        "properties": _properties(identifier, table, found.hidden, secrets),
-    }
-    if isinstance(table, ResolvedCatalogView):
-        described["original_query"] = table.original_query
-        described["expanded_query"] = table.expanded_query
-    return described
-
-
-def _properties(
-    identifier: ObjectIdentifier,
-    table: ResolvedTable,
-    hidden: Mapping[str, str],
-    secrets: Secrets | None,
-) -> dict[str, Any]:
-    """Return the property map of a table or view, with references in place of secrets."""
-    if isinstance(table, ResolvedCatalogTable):
-        properties = {**encode_table(table), **hidden}
-    else:
-        properties = encode_view(cast("ResolvedCatalogView", table))
-    declared = secret_keys(table.get_options())
-    return referenced(properties, join_names(identifier.to_list()), declared, secrets)
-
-
-def _parts(identifier: ObjectIdentifier) -> list[str]:
-    return [identifier.catalog_name, identifier.database_name, identifier.object_name]
 
 
 # --- executing -----------------------------------------------------------------------------------
@@ -458,33 +416,31 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
             `missing-secret`.
         SchemaCoreError: as the statement itself.
     """
-    session = opened(plan, parent)
-    jobs = [partial(_prepared, session, plan, one) for one in plan.members["jobs"]]
-    return run_job(session, jobs, plan.members["hooks"])
+    session = open_plan(plan, parent)
+    jobs = [partial(_prepare_job, session, plan, job) for job in plan.jobs]
+    return run_job(session, jobs, plan.hooks)
 
 
-def opened(plan: PlanDocument, parent: Session) -> Session:
+def open_plan(plan: PlanDocument, parent: Session) -> Session:
     """Return a session with the options, the catalogs and the objects of a plan.
 
     Raises:
         SchemaCoreError: as `run_plan`.
     """
-    members = plan.members
-    options = plan.valued(members["options"])
-    session = parent.derived(EnvironmentSettings(options, InMemoryCatalogStore()))
-    current_catalog, current_database = members["current"]
-    used = [one["path"][:2] for one in members["objects"]]
-    used += [one["sink"][:2] for one in members["jobs"]]
-    databases: dict[str, set[str]] = {name: set() for name in members["catalogs"]}
-    for catalog, database in (*used, members["current"]):
-        if catalog is not None:
-            databases.setdefault(catalog, set()).update({database} - {None})
+    settings = EnvironmentSettings(plan.reveal(plan.options), InMemoryCatalogStore())
+    session = parent.derived(settings)
+    current_catalog, current_database = plan.current
+    databases: dict[str, set[str]] = {name: set() for name in plan.catalogs}
+    for path in (*(table.path for table in plan.objects), *(job.sink for job in plan.jobs)):
+        databases.setdefault(path.catalog_name, set()).add(path.database_name)
+    if current_catalog is not None:
+        names = databases.setdefault(current_catalog, set())
+        names |= set() if current_database is None else {current_database}
     for catalog, names in sorted(databases.items()):
         _open_catalog(session, plan, catalog, names, parent)
-    for one in members["objects"]:
-        identifier = ObjectIdentifier(*one["path"])
-        with at(identifier.as_summary_string()):
-            _restore(session, plan, identifier, one, parent)
+    for table in plan.objects:
+        with at(table.path.as_summary_string()):
+            _open_table(session, plan, table, parent)
     session.registry.use_catalog(current_catalog)
     if current_catalog is not None and current_database is not None:
         session.registry.use_database(current_database)
@@ -502,50 +458,44 @@ def _open_catalog(
         SchemaError: with code `plan-catalog-mismatch` for a catalog of the parent session that was
             created from other options.
     """
-    found = parent.registry.find(name)
-    if found is not None and name in plan.catalogs:
-        _require_same(parent, plan, name)
-    if found is not None and (name in plan.catalogs or databases.issubset(found.list_databases())):
-        session.registry.share(name, found)
+    found, registry = parent.registry.find(name), session.registry
+    planned = plan.catalogs.get(name)
+    if found is not None and planned is not None:
+        _require_same_catalog(parent, name, planned)
+    if found is not None and (planned is not None or databases.issubset(found.list_databases())):
+        registry.share(name, found)
         return
-    if name in plan.catalogs:
-        described = plan.catalogs[name]
-        options = plan.valued(described["options"])
-        descriptor = CatalogDescriptor.of(name, options, described["comment"])
-        session.registry.create(descriptor, ignore_if_exists=False)
-        finalize(session, session.registry.get(name).close)
+    if planned is not None:
+        descriptor = CatalogDescriptor.of(name, plan.reveal(planned.options), planned.comment)
+        registry.create(descriptor, ignore_if_exists=False)
+        finalize(session, registry.get(name).close)
         return
-    if session.registry.find(name) is None:
-        session.registry.register(name, InMemoryCatalog(name))
+    if registry.find(name) is None:
+        registry.register(name, InMemoryCatalog(name))
     for database in databases:
-        session.registry.get(name).create_database(
-            database, CatalogDatabase(), ignore_if_exists=True
-        )
+        registry.get(name).create_database(database, CatalogDatabase(), ignore_if_exists=True)
 
 
-def _require_same(parent: Session, plan: PlanDocument, name: str) -> None:
+def _require_same_catalog(parent: Session, name: str, planned: compiled_plan.PlanCatalog) -> None:
     """Compare a catalog of a session with that of a plan; values of secrets are not compared."""
-    planned = _without_secrets(plan.catalogs[name]["options"])
-    with suppress(NotFoundError):  # registered as an object: where it points is unknown
-        own = _without_secrets(_catalog_options(parent.registry.descriptor(name)))
-        differing = sorted(key for key in planned | own if planned.get(key) != own.get(key))
+    try:
+        own = _plan_catalog(parent.registry.descriptor(name))
+    except NotFoundError:  # registered as an object: where it points is unknown
+        problem = "was not created from options, so it cannot be compared with that of the plan"
+    else:
+        old, new = (
+            {
+                key: value
+                for key, value in catalog.options.items()
+                if isinstance(value, str) or value.masked is not None
+            }
+            for catalog in (planned, own)
+        )
+        differing = sorted(key for key in old | new if old.get(key) != new.get(key))
         if not differing:
             return
         problem = f"differs from the catalog of the plan in: {', '.join(differing)}"
-        raise _mismatch(name, problem)
-    raise _mismatch(
-        name,
-        "was not created from options, so it cannot be compared with the catalog of the plan",
-    )
-
-
-def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a catalog except those whose whole value is a secret."""
-    return {key: one for key, one in options.items() if isinstance(one, str) or MASKED in one}
-
-
-def _mismatch(name: str, problem: str) -> SchemaError:
-    return SchemaError(
+    raise SchemaError(
         f"the catalog {name!r} of this session {problem}",
         code="plan-catalog-mismatch",
         hint=f"drop the catalog {name} of this session, then the plan opens its own; "
@@ -553,25 +503,28 @@ def _mismatch(name: str, problem: str) -> SchemaError:
     )
 
 
-def _restore(
-    session: Session,
-    plan: PlanDocument,
-    identifier: ObjectIdentifier,
-    described: Mapping[str, Any],
-    parent: Session,
+def _open_table(
+    session: Session, plan: PlanDocument, planned: compiled_plan.PlanTable, parent: Session
 ) -> None:
     """Find an object of a plan as it was when the plan was compiled, or define it."""
-    found = _found(parent if described["temporary"] else session, identifier)
-    is_same = found is not None and described_table(identifier, found) == described
+    path = planned.path
+    try:
+        found = (parent if planned.temporary else session).get_table(path)
+    except NotFoundError:
+        found = None
+    is_same = found is not None and _plan_table(path, found) == planned
     if found is not None and is_same and not found.is_temporary:
         return
-    if described["temporary"] or (found is None and identifier.catalog_name not in plan.catalogs):
+    if planned.temporary or (found is None and path.catalog_name not in plan.catalogs):
         if found is not None and is_same:
             table: CatalogBaseTable = found.table
             former = FormerNames.of(found.hidden)
         else:
-            table, former = _decoded(plan.valued(described))
-        session.tables.create_temporary(identifier, table, ignore_if_exists=False, former=former)
+            properties = plan.reveal(planned.properties)
+            former = FormerNames.of(properties)
+            properties.pop(FORMER_NAMES, None)
+            table = _decode(planned, properties)
+        session.tables.create_temporary(path, table, ignore_if_exists=False, former=former)
         return
     if found is None:
         raise NotFoundError(
@@ -586,65 +539,46 @@ def _restore(
     )
 
 
-def _found(session: Session, identifier: ObjectIdentifier) -> FoundTable | None:
-    try:
-        return session.get_table(identifier)
-    except NotFoundError:
-        return None
+def _decode(planned: compiled_plan.PlanTable, properties: Mapping[str, str]) -> CatalogBaseTable:
+    if isinstance(planned, compiled_plan.PlanView):
+        return decode_view(properties, planned.original_query, planned.expanded_query)
+    return decode_table(properties)
 
 
-def _decoded(described: Mapping[str, Any]) -> tuple[CatalogBaseTable, FormerNames]:
-    """Return the table or view of an object of a plan, and the former names of its columns."""
-    properties = dict(described["properties"])
-    former = FormerNames.of(properties)
-    properties.pop(FORMER_NAMES, None)
-    if described["kind"] == TableKind.VIEW.value:
-        queries = described["original_query"], described["expanded_query"]
-        return decode_view(properties, *queries), former
-    return decode_table(properties), former
-
-
-def _prepared(session: Session, plan: PlanDocument, job: Mapping[str, Any]) -> JobGraph:
-    """Prepare one job of a plan."""
-    text, sink = job["query"], ObjectIdentifier(*job["sink"])
-    relation = session.query(parse_query(text), text)
-    if job["kind"] == "create":
-        return _prepared_creation(session, plan, relation, sink, job)
-    target = session.bound(sink)
-    if hints := plan.valued(job["hints"]):
-        require_no_own_options(hints)
-        target = replace(target, table=target.table.copy({**target.table.options, **hints}))
-    fixed = job["partition"]
-    how = Writing(
-        tuple(Name((one,)) for one in job["columns"]),
-        None if fixed is None else Partition(tuple((key, value) for key, value in fixed)),
-        job["overwrite"],
-    )
-    return prepare_write(session, relation, target, how)
-
-
-def _prepared_creation(
+def _prepare_job(
     session: Session,
     plan: PlanDocument,
-    relation: Relation,
-    sink: ObjectIdentifier,
-    job: Mapping[str, Any],
+    job: compiled_plan.PlanInsert | compiled_plan.PlanCreation,
+) -> JobGraph:
+    relation = session.query(parse_query(job.query), job.query)
+    if isinstance(job, compiled_plan.PlanCreation):
+        return _prepare_creation(session, plan, relation, job)
+    target = session.bound(job.sink)
+    if hints := plan.reveal(job.hints):
+        require_no_own_options(hints)
+        target = replace(target, table=target.table.copy({**target.table.options, **hints}))
+    columns = tuple(Name((column,)) for column in job.columns)
+    partition = None if job.partition is None else Partition(job.partition)
+    return prepare_write(session, relation, target, Writing(columns, partition, job.overwrite))
+
+
+def _prepare_creation(
+    session: Session, plan: PlanDocument, relation: Relation, job: compiled_plan.PlanCreation
 ) -> JobGraph:
     """Prepare a job that creates its table, at the level that was planned."""
-    table = decode_table(plan.valued(job["properties"]))
     statement = CreateTable(
-        Name(tuple(_parts(sink))),
-        if_not_exists=job["if_not_exists"],
-        or_replace=job["or_replace"],
-        create=job["create"],
+        Name(tuple(job.sink.to_list())),
+        if_not_exists=job.if_not_exists,
+        or_replace=job.or_replace,
+        create=job.create,
     )
-    resolved = resolve_table(table, session.resolver)
-    creation = TableCreation(statement, sink, relation, resolved)
+    resolved = resolve_table(decode_table(plan.reveal(job.properties)), session.resolver)
+    creation = TableCreation(statement, job.sink, relation, resolved)
     check_assignment(result_columns(relation), resolved.resolved_schema)
     level = _level(session, creation)
-    if level != job["level"]:
+    if level != job.level:
         raise SchemaError(
-            f"{sink.as_summary_string()!r}: the plan requires level {job['level']}, "
+            f"{job.sink.as_summary_string()!r}: the plan requires level {job.level}, "
             f"but the table would be created at level {level}",
             code="plan-outdated",
             hint="compile the statement again",

@@ -9,135 +9,291 @@ name, whose value the environment variable ``SCHEMA_CORE_SECRET_<NAME>`` has whe
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import field
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy_dataclass import dataclass
-from schema_core.base.secrets import HIDDEN, masked_value
-from schema_core.base.text import show
-from schema_core.errors import (
-    AlreadyExistsError,
-    ExternalError,
-    NotFoundError,
-    SchemaError,
-    UnsupportedError,
-    at,
-    similar,
+from schema_core.base.json_codec import (
+    STRING,
+    Codec,
+    Codecs,
+    DocumentFormat,
+    optional,
+    record,
+    require_object,
+    sequence,
+    tagged,
+    tuple_of,
 )
+from schema_core.base.lazy_dataclass import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import HIDDEN, masked_value
+from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError, SchemaError, at
 
-FORMAT: Final = "schema-core.plan"
-VERSION: Final = 1
 #: The longest plan that is read, in characters.
 MAX_PLAN: Final = 64_000_000
-#: Prefix of the environment variables that hold secrets.
-VARIABLE_PREFIX: Final = "SCHEMA_CORE_SECRET_"
-#: The key of a reference to a secret.
-REFERENCE: Final = "$secret"
-#: The key of what a reference shows of its value: a URL without its password, by which two values
-#: are compared.
-MASKED: Final = "masked"
 
-#: The values of secrets, by their names.
+
+# --- content -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReference:
+    """A reference in place of a value that is or contains a secret.
+
+    `masked` is what a value that only contains a secret shows of it, such as a URL without its
+    password. References are equal if they show the same.
+    """
+
+    name: str = field(compare=False)
+    masked: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that has the value.
+
+        >>> SecretReference("shop.password").variable
+        'SCHEMA_CORE_SECRET_SHOP_PASSWORD'
+        """
+        return "SCHEMA_CORE_SECRET_" + re.sub(r"[^A-Za-z0-9]", "_", self.name).upper()
+
+
+#: Options or a property map, without secrets.
+PlanOptions: TypeAlias = Mapping[str, str | SecretReference]
+
+#: The values of secrets by their environment variables.
 Secrets: TypeAlias = dict[str, str]
 
-Check: TypeAlias = Callable[[Any], bool]
+
+@dataclass(frozen=True, slots=True)
+class PlanCatalog:
+    """A catalog that is opened from its options."""
+
+    options: PlanOptions
+    comment: str | None
 
 
-def _is_path(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and _are_strings(value)
+@dataclass(frozen=True, slots=True)
+class PlanTable:
+    """A table that a plan names."""
+
+    path: ObjectIdentifier
+    temporary: bool
+    properties: PlanOptions
 
 
-def _are_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+@dataclass(frozen=True, slots=True)
+class PlanView(PlanTable):
+    """A view that a plan names."""
+
+    original_query: str
+    expanded_query: str
 
 
-def _is_current(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(one, str | None) for one in value)
-    )
+@dataclass(frozen=True, slots=True)
+class PlanInsert:
+    """A job that writes a query into a table."""
+
+    sink: ObjectIdentifier
+    query: str
+    columns: tuple[str, ...]
+    partition: tuple[tuple[str, str | None], ...] | None
+    overwrite: bool
+    hints: PlanOptions
 
 
-def _are_options(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(one, str) or _is_reference(one) for one in value.values()
-    )
+@dataclass(frozen=True, slots=True)
+class PlanCreation:
+    """A job that creates a table from a query, at a level of guarantee."""
+
+    sink: ObjectIdentifier
+    query: str
+    properties: PlanOptions
+    level: int
+    if_not_exists: bool
+    or_replace: bool
+    create: bool
 
 
-def _are_pairs(value: Any) -> bool:
-    return value is None or (
-        isinstance(value, list) and all(_are_strings(one) and len(one) == 2 for one in value)
-    )
+@dataclass(frozen=True, slots=True)
+class PlanDocument:
+    """The content of a plan. `secrets` are the values where it was compiled in this process.
+
+    `current` are the current catalog and database.
+    """
+
+    current: tuple[str | None, str | None]
+    options: PlanOptions
+    catalogs: Mapping[str, PlanCatalog]
+    objects: tuple[PlanTable, ...]
+    jobs: tuple[PlanInsert | PlanCreation, ...]
+    hooks: tuple[str, ...]
+    secrets: Secrets = field(default_factory=dict, repr=False, compare=False)
+
+    def to_json(self) -> str:
+        """Return the plan as JSON, with its digest."""
+        return PLAN_FORMAT.write(self)
+
+    @staticmethod
+    def from_json(text: str) -> PlanDocument:
+        """Read a plan.
+
+        Raises:
+            SchemaError: with code `invalid-plan` for what is not a plan of this library,
+                `unsupported-plan-version` for one of a later version, `plan-digest-mismatch` for
+                one that was changed.
+        """
+        plan: PlanDocument = PLAN_FORMAT.read(text)
+        return plan
+
+    def variables(self) -> list[str]:
+        """Return the environment variables that the plan needs elsewhere, sorted."""
+        parts = [
+            self.options,
+            *(catalog.options for catalog in self.catalogs.values()),
+            *(table.properties for table in self.objects),
+            *(job.hints if isinstance(job, PlanInsert) else job.properties for job in self.jobs),
+        ]
+        return sorted({one.variable for options in parts for one in _references(options)})
+
+    def reveal(self, options: PlanOptions) -> dict[str, str]:
+        """Return options with the values of secrets in place of references.
+
+        Raises:
+            NotFoundError: with code `missing-secret`, for all variables that are not set.
+        """
+        values = {**os.environ, **self.secrets}
+        missing = {one.variable for one in _references(options)} - values.keys()
+        if missing:
+            raise NotFoundError(
+                f"the plan requires the environment variables {', '.join(sorted(missing))}",
+                code="missing-secret",
+                hint="set them to the secrets of the tables",
+            )
+        return {
+            key: value if isinstance(value, str) else values[value.variable]
+            for key, value in options.items()
+        }
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _references(options: PlanOptions) -> Iterator[SecretReference]:
+    return (value for value in options.values() if isinstance(value, SecretReference))
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
+def replace_secrets(
+    options: Mapping[str, str],
+    owner: str,
+    declared: AbstractSet[str] = frozenset(),
+    secrets: Secrets | None = None,
+) -> dict[str, str | SecretReference]:
+    """Return options with a reference in place of each value that is or contains a secret.
+
+    Args:
+        options: The options of a table, a catalog or the session.
+        owner: What they belong to, a part of the names of the secrets.
+        declared: Keys that are declared secret, in lower case.
+        secrets: Receives the values of the secrets. Each has a variable of its own: a table and a
+            hint may set the same option.
+
+    >>> secrets = {}
+    >>> replace_secrets({"user": "ann", "password": "hunter2"}, "shop", secrets=secrets)
+    {'user': 'ann', 'password': SecretReference(name='shop.password', masked=None)}
+    >>> replace_secrets({"password": "other"}, "shop", secrets=secrets)["password"].name
+    'shop.password-2'
+    >>> replace_secrets({"url": "https://ann:hunter2@host/"}, "shop")["url"].masked
+    'https://ann:******@host/'
+    """
+    result: dict[str, str | SecretReference] = {}
+    secrets = {} if secrets is None else secrets
+    for key, value in options.items():
+        masked = masked_value(key, value, declared)
+        if masked == value and value != HIDDEN:
+            result[key] = value
+            continue
+        names = (f"{owner}.{key}" + (f"-{number}" if number > 1 else "") for number in count(1))
+        references = (SecretReference(name, None if masked == HIDDEN else masked) for name in names)
+        result[key] = next(
+            one for one in references if secrets.setdefault(one.variable, value) == value
+        )
+    return result
 
 
-#: The members of a catalog.
-CATALOG: Final[Mapping[str, Check]] = {
-    "options": _are_options,
-    "comment": lambda value: value is None or _is_text(value),
-}
-_TABLE: Final[Mapping[str, Check]] = {
-    "kind": _is_text,
-    "path": _is_path,
-    "temporary": _is_flag,
-    "properties": _are_options,
-}
-#: Kind of object -> its members.
-OBJECTS: Final[Mapping[str, Mapping[str, Check]]] = {
-    "TABLE": _TABLE,
-    "VIEW": {**_TABLE, "original_query": _is_text, "expanded_query": _is_text},
-}
-#: Kind of job -> its members.
-JOBS: Final[Mapping[str, Mapping[str, Check]]] = {
-    "insert": {
-        "kind": _is_text,
-        "sink": _is_path,
-        "query": _is_text,
-        "columns": _are_strings,
-        "partition": _are_pairs,
-        "overwrite": _is_flag,
-        "hints": _are_options,
-    },
-    "create": {
-        "kind": _is_text,
-        "sink": _is_path,
-        "query": _is_text,
-        "properties": _are_options,
-        "level": lambda value: type(value) is int and value in (1, 2, 3),
-        "if_not_exists": _is_flag,
-        "or_replace": _is_flag,
-        "create": _is_flag,
-    },
-}
-#: The members of a plan besides format, version and digest.
-MEMBERS: Final[Mapping[str, Check]] = {
-    "current": _is_current,
-    "options": _are_options,
-    "catalogs": lambda value: isinstance(value, dict),
-    "objects": lambda value: isinstance(value, list),
-    "jobs": lambda value: isinstance(value, list) and len(value) > 0,
-    "hooks": _are_strings,
-}
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def _encode_option(value: str | SecretReference) -> Any:
+    if isinstance(value, str):
+        return value
+    return {"$secret": value.name} | ({} if value.masked is None else {"masked": value.masked})
+
+
+def _decode_option(document: Any) -> str | SecretReference:
+    if not isinstance(document, dict):
+        value: str = STRING.decode(document)
+        return value
+    members = require_object({"masked": None, **document}, ("$secret", "masked"))
+    name, masked = STRING.decode(members["$secret"]), optional(STRING).decode(members["masked"])
+    return SecretReference(name, masked)
+
+
+_PATH: Final = tuple_of(STRING, STRING, STRING)
+_CODECS: Final = Codecs(
+    {
+        "str | SecretReference": Codec(_encode_option, _decode_option),
+        "ObjectIdentifier": Codec(
+            lambda path: _PATH.encode(path.to_list()),
+            lambda names: ObjectIdentifier(*_PATH.decode(names)),
+        ),
+        "tuple[str | None, str | None]": tuple_of(optional(STRING), optional(STRING)),
+        "tuple[tuple[str, str | None], ...]": sequence(tuple_of(STRING, optional(STRING))),
+    }
+)
+_CODECS.update({"PlanOptions": _CODECS["Mapping[str, str | SecretReference]"]})
+_CODECS.update({"PlanCatalog": record(PlanCatalog, _CODECS)})
+
+#: kind of an object -> its class
+OBJECTS: Final = {"TABLE": PlanTable, "VIEW": PlanView}
+#: kind of a job -> its class
+JOBS: Final = {"insert": PlanInsert, "create": PlanCreation}
+
+
+def _tagged(classes: Mapping[str, type]) -> Codec:
+    kinds = {class_: kind for kind, class_ in classes.items()}
+    codecs = {kind: record(class_, _CODECS) for kind, class_ in classes.items()}
+    return tagged("kind", codecs, lambda value: kinds[type(value)])
+
+
+_CODECS.update(
+    {
+        "PlanTable": _tagged(OBJECTS),
+        "tuple[PlanInsert | PlanCreation, ...]": sequence(_tagged(JOBS), least=1),
+    }
+)
+
+PLAN_FORMAT: Final = DocumentFormat(
+    "schema-core.plan",
+    1,
+    MAX_PLAN,
+    record(
+        PlanDocument,
+        _CODECS,
+        {key: key for key in ("current", "options", "catalogs", "objects", "jobs", "hooks")},
+    ),
+    ("invalid-plan", "unsupported-plan-version", "plan-digest-mismatch"),
+    "compile the statement again with this version of schema_core, which reads no plans of Flink",
+)
+
+
+# --- files ---------------------------------------------------------------------------------------
 
 
 class PlanReference(ABC):
@@ -223,249 +379,6 @@ class JsonContentPlanReference(PlanReference):
 
     def read(self) -> str:
         return self.content
-
-
-@dataclass(frozen=True, slots=True)
-class PlanDocument:
-    """The content of a plan.
-
-    Attributes:
-        members: The members that `MEMBERS` lists.
-        secrets: The values of secrets by name, where the plan was compiled in this process.
-    """
-
-    members: Mapping[str, Any] = field(repr=False)
-    secrets: Secrets = field(default_factory=dict, repr=False, compare=False)
-
-    def to_json(self) -> str:
-        """Return the plan as JSON, with its digest."""
-        content = {"format": FORMAT, "version": VERSION, **self.members}
-        return json.dumps({**content, "digest": _digest(content)}, indent=2, ensure_ascii=False)
-
-    @staticmethod
-    def from_json(text: str) -> PlanDocument:
-        """Read a plan.
-
-        Raises:
-            SchemaError: with code `invalid-plan` for what is not a plan of this library,
-                `unsupported-plan-version` for one of a later version, `plan-digest-mismatch` for
-                one that was changed.
-        """
-        content = parse_plan(text, MAX_PLAN)
-        if content.get("format") != FORMAT:
-            raise SchemaError(
-                f"expected a plan with format {FORMAT!r}, got {show(content.get('format'))}",
-                code="invalid-plan",
-                hint="compile the statement with this library: plans of Flink are not supported",
-            )
-        version = content.get("version")
-        if type(version) is not int or version != VERSION:
-            raise SchemaError(
-                f"plan version must be {VERSION}, got {show(version)}",
-                code="unsupported-plan-version" if type(version) is int else "invalid-plan",
-                hint="use the version of schema_core that compiled the plan, or compile it again",
-            )
-        digest = content.pop("digest", None)
-        if digest != _digest(content):
-            raise SchemaError(
-                "digest mismatch: the plan was modified after it was compiled",
-                code="plan-digest-mismatch",
-                hint="compile the statement again instead of editing the plan",
-            )
-        members = {key: one for key, one in content.items() if key not in ("format", "version")}
-        _check(members, MEMBERS, "plan")
-        for name, one in members["catalogs"].items():
-            _check(one, CATALOG, f"catalog {name!r} of the plan")
-        for members_of, kind in ((OBJECTS, "objects"), (JOBS, "jobs")):
-            for one in members[kind]:
-                _check(one, _members_of_kind(one, members_of), kind)
-        return PlanDocument(members)
-
-    @property
-    def catalogs(self) -> Mapping[str, Any]:
-        """The catalogs that are opened from their descriptors, by name."""
-        found: Mapping[str, Any] = self.members["catalogs"]
-        return found
-
-    def variables(self) -> list[str]:
-        """Return the environment variables that the plan needs elsewhere, sorted."""
-        return sorted({variable_of(reference) for reference in _references(self.members)})
-
-    def check_names(self) -> None:
-        """Check that each environment variable holds one secret.
-
-        Raises:
-            UnsupportedError: with code `plan-not-portable`.
-        """
-        values: dict[str, str] = {}
-        for name, value in self.secrets.items():
-            if values.setdefault(variable_of(name), value) != value:
-                raise UnsupportedError(
-                    f"two secrets of the plan would be in the variable {variable_of(name)}",
-                    code="plan-not-portable",
-                    hint="rename one of the catalogs, tables or options",
-                )
-
-    def valued(self, part: Any) -> Any:
-        """Return a part of the plan with the values of secrets in place of references.
-
-        Raises:
-            NotFoundError: with code `missing-secret`, for all variables of it that are not set.
-        """
-        values = dict(self.secrets)
-        missing = []
-        for name in _references(part):
-            if name not in values and (value := os.environ.get(variable_of(name))) is not None:
-                values[name] = value
-            elif name not in values:
-                missing.append(variable_of(name))
-        if missing:
-            raise NotFoundError(
-                f"the plan requires the environment variables {', '.join(sorted(missing))}",
-                code="missing-secret",
-                hint="set them to the secrets of the tables",
-            )
-        return _replaced(part, values)
-
-
-def parse_plan(text: str, limit: int) -> dict[str, Any]:
-    """Return the object of JSON that a compiled plan or a migration plan is.
-
-    Raises:
-        SchemaError: with code `invalid-plan` for other text, and for more characters than `limit`.
-    """
-    if len(text) > limit:
-        raise SchemaError(
-            f"a plan of {len(text):,} characters exceeds the maximum of {limit:,}",
-            code="invalid-plan",
-        )
-    try:
-        content: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"the plan is not JSON: {error}", code="invalid-plan") from error
-    if not isinstance(content, dict):
-        raise SchemaError("the plan is not a JSON object", code="invalid-plan")
-    return content
-
-
-def _check(given: object, known: Mapping[str, Check], place: str) -> None:
-    """Raise for members that are missing, unknown or of another form."""
-    with at(place):
-        if not isinstance(given, dict):
-            raise SchemaError(f"expected an object, got {show(given)}", code="invalid-plan")
-        wrong = {key for key in known.keys() & given.keys() if not known[key](given[key])}
-        unknown, missing = given.keys() - known.keys(), known.keys() - given.keys()
-        for problem, names in (("unknown", unknown), ("missing", missing), ("invalid", wrong)):
-            if names:
-                raise SchemaError(
-                    f"{problem} members: {', '.join(sorted(names))}", code="invalid-plan"
-                )
-
-
-def _members_of_kind(
-    given: object, known: Mapping[str, Mapping[str, Check]]
-) -> Mapping[str, Check]:
-    """Return the members of an object of a plan by its kind; without a kind, those of the first."""
-    kind = given.get("kind") if isinstance(given, dict) else None
-    if isinstance(kind, str) and kind not in known:
-        raise SchemaError(f"unknown kind {kind!r}", code="invalid-plan", hint=similar(kind, known))
-    return known[kind] if isinstance(kind, str) else next(iter(known.values()))
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
-
-
-# --- secrets -------------------------------------------------------------------------------------
-
-
-def referenced(
-    options: Mapping[str, str],
-    owner: str,
-    declared: AbstractSet[str] = frozenset(),
-    secrets: Secrets | None = None,
-) -> dict[str, Any]:
-    """Return options with a reference in place of each value that is or contains a secret.
-
-    The reference to a value that only contains a secret has the masked value, too.
-
-    Args:
-        options: The options of a table, a catalog or the session.
-        owner: What they belong to, a part of the names of the secrets.
-        declared: Keys that are declared secret, in lower case.
-        secrets: Receives the values of the secrets.
-
-    >>> referenced({"user": "ann", "password": "hunter2"}, "shop")
-    {'user': 'ann', 'password': {'$secret': 'shop.password'}}
-    >>> referenced({"url": "https://ann:hunter2@host/"}, "shop")
-    {'url': {'$secret': 'shop.url', 'masked': 'https://ann:******@host/'}}
-    """
-    found: dict[str, Any] = {}
-    for key, value in options.items():
-        shown = masked_value(key, value, declared)
-        if shown == value and value != HIDDEN:
-            found[key] = value
-            continue
-        name = name_of_secret(f"{owner}.{key}", value, secrets or {})
-        found[key] = {REFERENCE: name} | ({} if shown == HIDDEN else {MASKED: shown})
-        if secrets is not None:
-            secrets[name] = value
-    return found
-
-
-def name_of_secret(name: str, value: str, secrets: Secrets) -> str:
-    """Return a name that no other value has: the table and a hint may set the same option.
-
-    >>> name_of_secret("t.password", "a", {"t.password": "b"})
-    't.password-2'
-    """
-    numbered = (f"{name}-{number}" for number in count(2))
-    return next(one for one in chain([name], numbered) if secrets.get(one, value) == value)
-
-
-def variable_of(secret: str) -> str:
-    """Return the environment variable of a secret.
-
-    >>> variable_of("shop.password")
-    'SCHEMA_CORE_SECRET_SHOP_PASSWORD'
-    """
-    return VARIABLE_PREFIX + re.sub(r"[^A-Za-z0-9]", "_", secret).upper()
-
-
-def _is_reference(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and REFERENCE in value
-        and value.keys() <= {REFERENCE, MASKED}
-        and all(isinstance(one, str) for one in value.values())
-    )
-
-
-def _references(value: object) -> Iterator[str]:
-    rest = [value]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, dict):
-            if _is_reference(one):
-                yield one[REFERENCE]
-            else:
-                rest += one.values()
-        elif isinstance(one, list):
-            rest += one
-
-
-def _replaced(value: Any, known: Mapping[str, str]) -> Any:
-    if isinstance(value, dict):
-        if _is_reference(value):
-            return known[value[REFERENCE]]
-        return {key: _replaced(one, known) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_replaced(one, known) for one in value]
-    return value
-
-
-# --- files ---------------------------------------------------------------------------------------
 
 
 def plan_path(given: str | os.PathLike[str]) -> Path:

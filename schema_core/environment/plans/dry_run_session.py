@@ -16,7 +16,7 @@ from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import opened, using
 from schema_core.environment.jobs.graph import JobGraph
-from schema_core.environment.operations.compile_plan import compiled
+from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
 from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
 from schema_core.environment.plans.dry_run import DryRunPlanner
@@ -162,7 +162,7 @@ class _ReadOnlyCatalog:
 
 
 def _compile(session: Session, statement: syntax.CompilePlan, text: str) -> TableResult:
-    compiled(session, statement.statement, text)
+    compile_statement(session, statement.statement, text)
     return OK
 
 
