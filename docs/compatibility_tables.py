@@ -1,17 +1,46 @@
-"""The tables of docs/compatibility.md, printed from the findings and the rule sets."""
+"""The tables of docs/compatibility.md, printed from the findings and the rules of stores."""
 
 from __future__ import annotations
 
+from itertools import product
+
 from docs.mapping_tables import code, table
-from schema_core.mappings.stores import AVRO, ICEBERG, SPARK
+from schema_core.mappings.stores import (
+    AVRO,
+    FILES,
+    ICEBERG,
+    READINGS,
+    SPARK,
+    Reading,
+    RuleSet,
+)
 from schema_core.migration.compatibility import FINDINGS
+from schema_core.types import DataType, parse_type
 
 STORED = (SPARK, ICEBERG, AVRO)
+
+#: One type of each kind, or two where they differ in more than their name.
+SHOWN = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(5, 2)",
+    "DECIMAL(20, 3)", "VARCHAR(5)", "STRING", "VARBINARY(5)", "BYTES", "DATE", "TIME(3)",
+    "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP_LTZ(3)",
+)  # fmt: skip
+
+#: Change of columns -> the columns before and after it.
+CHANGES = {
+    "a nullable column is added at the end": ("ROW<a INT>", "ROW<a INT, b INT>"),
+    "a NOT NULL column is added": ("ROW<a INT>", "ROW<a INT, b INT NOT NULL>"),
+    "the last column is dropped": ("ROW<a INT, b INT>", "ROW<a INT>"),
+    "columns change their places": ("ROW<a INT, b INT>", "ROW<b INT, a INT>"),
+    "a column is declared NOT NULL": ("ROW<a INT>", "ROW<a INT NOT NULL>"),
+    "a field within a column is added": ("ROW<r ROW<a INT>>", "ROW<r ROW<a INT, b INT>>"),
+    "the elements of an array get a wider type": ("ROW<r ARRAY<INT>>", "ROW<r ARRAY<BIGINT>>"),
+}
 
 
 def findings() -> str:
     """A row for each finding."""
-    rows = [(code(name), one.severity.value, one.meaning) for name, one in FINDINGS.items()]
+    rows = [(code(name), kind.severity.value, kind.meaning) for name, kind in FINDINGS.items()]
     return table(("finding", "severity", "meaning"), rows) + "\n"
 
 
@@ -30,15 +59,15 @@ def physical(template: str) -> str:
 
 def rules() -> str:
     """The physical type of each type in each format, and what is read as what."""
-    header = ("type", *(code(one.name) for one in STORED))
+    header = ("type", *(code(store.name) for store in STORED))
     types = [
-        (code(root.value), *(physical(one.physical[root]) for one in STORED))
+        (code(root.value), *(physical(store.physical[root]) for store in STORED))
         for root in AVRO.physical
     ]
     promotions = [
-        (code(one.name), code(old), ", ".join(map(code, sorted(new))), one.source)
-        for one in STORED
-        for old, new in one.promotions.items()
+        (code(store.name), code(old), ", ".join(map(code, sorted(new))), store.source)
+        for store in STORED
+        for old, new in store.promotions.items()
     ]
     return (
         f"{table(header, types)}\n\n"
@@ -49,4 +78,69 @@ def rules() -> str:
     )
 
 
-PARTS = {"findings": findings, "rules": rules}
+def kinds_of(store: RuleSet, old: DataType, new: DataType) -> list[str]:
+    """The kinds of findings, each once, that are not only about wider types."""
+    kinds = dict.fromkeys(finding.kind for finding in store.findings(old, new))
+    return [kind for kind in kinds if kind != "type-promoted"]
+
+
+def columns() -> str:
+    """How each format of files finds columns, and what changes of them mean."""
+    stores = [store for form, store in FILES.items() if form not in {"raw", "text"}]
+    lookup = ("columns are found by", *(store.lookup.value for store in stores))
+    rows = []
+    for change, types in CHANGES.items():
+        old, new = map(parse_type, types)
+        cells = []
+        for store in stores:
+            kinds = ", ".join(map(code, kinds_of(store, old, new)))
+            cells.append(store.reading(old, new).value + (f": {kinds}" if kinds else ""))
+        rows.append((change, *cells))
+    return table(("", *(code(store.name) for store in stores)), [lookup, *rows]) + "\n"
+
+
+def files() -> str:
+    """For each format of files, which stored type is read as which others."""
+    parts = []
+    for form, store in FILES.items():
+        types = {name: parse_type(name) for name in SHOWN if store.physical_type(parse_type(name))}
+        exact: dict[str, list[str]] = {name: [] for name in types}
+        risky: dict[str, dict[str, list[str]]] = {name: {} for name in types}
+        for old, new in product(types, types):
+            reading = store.reading(types[old], types[new])
+            if old != new and reading is Reading.EXACT:
+                exact[old].append(code(new))
+            elif reading is Reading.AT_RISK:
+                for kind in kinds_of(store, types[old], types[new]):
+                    risky[old].setdefault(kind, []).append(code(new))
+        rows = [
+            (
+                code(name),
+                ", ".join(exact[name]),
+                "; ".join(
+                    f"{', '.join(others)} ({code(kind)})" for kind, others in risky[name].items()
+                ),
+            )
+            for name in types
+        ]
+        parts.append(f"### {form}\n\n{table(('stored', 'exact', 'at risk'), rows)}\n")
+    return "\n".join(parts)
+
+
+def readings() -> str:
+    """What happens to the values of each finding at risk."""
+    rows = [
+        (code(kind), meaning)
+        for kind, (reading, meaning) in READINGS.items()
+        if reading is Reading.AT_RISK
+    ]
+    return table(("at risk", "what happens to the values"), rows) + "\n"
+
+
+PARTS = {
+    "findings": findings,
+    "rules": rules,
+    "file_columns": columns,
+    "file_types": files,
+    "file_readings": readings,
+}

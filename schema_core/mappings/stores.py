@@ -1,18 +1,24 @@
-"""Rule sets: how a format or an engine reads rows of an old type by a new type.
+"""Stores of rows: which stored type of a file format or an engine is read as which declared type.
 
 Each step is a table. A format stores a data type as a *physical type*: Avro stores TINYINT,
 SMALLINT and INT as `int`. It *promotes* some physical types to others. And a value that it can read
-may not be a value of the new data type: an `int` of 1000 is not a TINYINT.
+may not be a value of the new data type: an `int` of 1000 is not a TINYINT. `READINGS` has what then
+happens to the values.
 
-The rules are those of "Schema Resolution" and "Decimal" in the Avro specification 1.12, of "Schema
-Evolution" in the Iceberg table specification (versions 1 and 2), of Spark 4.3's reader of parquet,
-which was measured, and of Flink's implicit casts. `tests/cases/compatibility.jsonl` has the answers
-of the real tools.
+`FILES` are the rules of this library's readers of files, which take them from here;
+`tests/spark/test_stores.py` writes every type in every format and reads it as every other. The
+other rules are those of "Schema Resolution" and "Decimal" in the Avro specification 1.12, of
+"Schema Evolution" in the Iceberg table specification (versions 1 and 2), of Spark 4.3's own reader
+of parquet, which was measured, and of Flink's implicit casts; `tests/cases/compatibility.jsonl` has
+the answers of the real tools.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
+from enum import Enum
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -39,10 +45,74 @@ Renames: TypeAlias = Mapping[Path, str]
 NO_RENAMES: Renames = MappingProxyType({})
 
 
+class Reading(Enum):
+    """Whether rows of an old type are read by a new one."""
+
+    #: Every value is read as the one that a CAST to the new type returns.
+    EXACT = "exact"
+    #: A value that the new type does not have is read or refused as its finding says.
+    AT_RISK = "at risk"
+    #: The rows are refused, or would be read as other values: they must be rewritten.
+    NOT = "not"
+
+
+#: Kind of finding -> whether the rows are read, and what happens to the values.
+READINGS: Mapping[str, tuple[Reading, str]] = {
+    "type-changed": (Reading.NOT, "the format does not read the stored type as the other one"),
+    "position-changed": (Reading.NOT, "fields are read by position, where rows have another one"),
+    "nullability-narrowed": (
+        Reading.AT_RISK, "rows may have NULL where the reader has NOT NULL; such a row is refused"
+    ),
+    "required-field-added": (Reading.NOT, "rows do not have a field that is NOT NULL"),
+    "range-narrowed": (
+        Reading.AT_RISK, "values may be outside the range of the type; they are refused, or NULL"
+    ),
+    "text-parsed": (
+        Reading.AT_RISK, "values are read from their text by the syntax of the format, or refused"
+    ),
+    "precision-narrowed": (
+        Reading.AT_RISK, "digits of a value may be lost, as by a CAST"
+    ),
+    "length-narrowed": (
+        Reading.AT_RISK,
+        "strings may be longer or shorter than the type; they are read as they are stored",
+    ),
+    "zone-dependent": (
+        Reading.AT_RISK,
+        "the value depends on the time zone of the session; files have the time of UTC",
+    ),
+    "type-promoted": (Reading.EXACT, "every value is read as the same value of a wider type"),
+    "field-added": (Reading.EXACT, "rows do not have a field, which is read as NULL"),
+    "field-dropped": (Reading.EXACT, "rows have a field that is not read"),
+    "field-renamed": (
+        Reading.NOT, "rows have a field by another name, which is read as NULL"
+    ),
+    "field-renamed-by-id": (
+        Reading.EXACT, "the format identifies fields by number, not by name"
+    ),
+    "fields-moved": (Reading.EXACT, "fields are read by name"),
+}  # fmt: skip
+
+#: Findings with which values of files are refused when they are read, or differ from those of a
+#: CAST without notice: a migration rewrites the rows.
+REWRITTEN = frozenset(
+    {"type-changed", "position-changed", "range-narrowed", "text-parsed", "zone-dependent"}
+)
+
+
+class FieldLookup(Enum):
+    """How a store finds the columns and fields of its rows."""
+
+    NAME = "name"
+    POSITION = "position"
+    #: Numbers that remain when a field is renamed.
+    ID = "id"
+
+
 class TypeFinding(NamedTuple):
     """A difference that affects reading rows of an old type by a new one, and its path.
 
-    `kind` is a key of `schema_core.migration.compatibility.FINDINGS`.
+    `kind` is a key of `READINGS`.
     """
 
     kind: str
@@ -54,12 +124,21 @@ class TypeFinding(NamedTuple):
 class RuleSet:
     """How a format or an engine reads rows of an old type by a new type.
 
-    `physical` has the physical type of each type without children, with its parameters in braces;
-    roots that are missing cannot be stored. `promotions` has the other physical types as which the
-    values of one are read; `promotes_decimal` decides where one of both is a decimal. Where
-    `reads_null_as_not_null` is true, the reader does not compare nullability; where
-    `partitions_evolve` is true, files keep the partitions with which they were written; where
-    `reads_by_id` is true, fields keep their identity when they are renamed.
+    Attributes:
+        name: The name of the rules.
+        source: Where the rules are documented.
+        physical: The physical type of each type without children, with its parameters in braces;
+            roots that are missing cannot be stored.
+        promotions: The other physical types as which the values of one are read.
+        promotes_decimal: Decides where a decimal is read, or is what is read.
+        parsed: The other physical types as which the values of one are read, or refused, each.
+        lookup: How columns and fields are found.
+        reads_former_names: Whether older rows are read by the former names of columns and fields
+            that a catalog keeps.
+        refuses_unknown_columns: Whether a column that no file has is refused, so that misspelt
+            names are noticed; one that some files have is NULL in the others.
+        reads_null_as_not_null: Whether the reader does not compare nullability.
+        partitions_evolve: Whether files keep the partitions with which they were written.
     """
 
     name: str
@@ -67,9 +146,12 @@ class RuleSet:
     physical: Mapping[TypeRoot, str]
     promotions: Mapping[str, frozenset[str]]
     promotes_decimal: Callable[[DataType, DataType], bool]
+    parsed: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    lookup: FieldLookup = FieldLookup.NAME
+    reads_former_names: bool = False
+    refuses_unknown_columns: bool = False
     reads_null_as_not_null: bool = False
     partitions_evolve: bool = False
-    reads_by_id: bool = False
 
     def physical_type(self, type_: DataType) -> str | None:
         """Return the physical type of a type without children, or None without one.
@@ -94,9 +176,22 @@ class RuleSet:
             return False
         if stored == read:
             return True
+        if read in self.promotions.get(stored, ()) or read in self.parsed.get(stored, ()):
+            return True
         if isinstance(old, DecimalType) or isinstance(new, DecimalType):
             return self.promotes_decimal(old, new)
-        return read in self.promotions.get(stored, ())
+        return False
+
+    def reading(self, old: DataType, new: DataType) -> Reading:
+        """Return whether rows of a type are read by another one.
+
+        >>> from schema_core.types import DataTypes as T
+        >>> PARQUET.reading(T.INT(), T.BIGINT()), PARQUET.reading(T.INT(), T.STRING())
+        (<Reading.EXACT: 'exact'>, <Reading.NOT: 'not'>)
+        """
+        readings = {READINGS[kind][0] for kind, *_ in self.findings(old, new)}
+        ranked = (Reading.NOT, Reading.AT_RISK)
+        return next((reading for reading in ranked if reading in readings), Reading.EXACT)
 
     def findings(
         self, old: DataType, new: DataType, path: Path = (), renames: Renames = NO_RENAMES
@@ -122,14 +217,13 @@ class RuleSet:
         if old.is_nullable and not new.is_nullable and not self.reads_null_as_not_null:
             yield TypeFinding("nullability-narrowed", path, "the rows may have NULL")
         match old, new:
+            case RowType(), RowType() if self.lookup is FieldLookup.POSITION:
+                yield from self._positional_findings(old, new, path, renames)
             case RowType(), RowType():
                 yield from self._row_findings(old, new, path, renames)
-            case ArrayType(), ArrayType():
-                inner = (*path, "element")
-                yield from self.findings(old.element_type, new.element_type, inner, renames)
-            case MultisetType(), MultisetType():
-                inner = (*path, "element")
-                yield from self.findings(old.element_type, new.element_type, inner, renames)
+            case (ArrayType(), ArrayType()) | (MultisetType(), MultisetType()):
+                (stored,), (read,) = old.children(), new.children()
+                yield from self.findings(stored, read, (*path, "element"), renames)
             case MapType(), MapType():
                 yield from self.findings(old.key_type, new.key_type, (*path, "key"), renames)
                 inner = (*path, "value")
@@ -146,7 +240,7 @@ class RuleSet:
             name = renames.get(inner, field.name)
             if name not in types:
                 yield TypeFinding("field-dropped", inner, "the rows have it")
-            elif name == field.name or self.reads_by_id:
+            elif name == field.name or self.lookup is FieldLookup.ID:
                 if name != field.name:
                     yield TypeFinding("field-renamed-by-id", inner, f"it is read as {name!r}")
                 yield from self.findings(field.data_type, types.pop(name), inner, renames)
@@ -165,6 +259,22 @@ class RuleSet:
         if kept != [name for name in named if name in set(kept)]:
             yield TypeFinding("fields-moved", path, "columns are read by name")
 
+    def _positional_findings(
+        self, old: RowType, new: RowType, path: Path, renames: Renames
+    ) -> Iterator[TypeFinding]:
+        for stored, read in zip_longest(old.fields, new.fields):
+            if stored is None or read is None:
+                name = (read or stored).name
+                reason = f"rows have {len(old.fields)} fields, the reader {len(new.fields)}"
+                yield TypeFinding("position-changed", (*path, name), reason)
+                continue
+            inner = (*path, stored.name)
+            if renames.get(inner, stored.name) != read.name:
+                reason = f"the reader has {read.name!r} in its place"
+                yield TypeFinding("position-changed", inner, reason)
+            else:
+                yield from self.findings(stored.data_type, read.data_type, inner, renames)
+
     def _leaf_finding(self, old: DataType, new: DataType, path: tuple[str, ...]) -> TypeFinding:
         was, becomes = old.as_summary_string(), new.as_summary_string()
         if not self.promotes(old, new):
@@ -174,6 +284,9 @@ class RuleSet:
             return TypeFinding(
                 "type-changed", path, f"{self.name} does not read {was} as {becomes}{as_stored}"
             )
+        if self.physical_type(new) in self.parsed.get(self.physical_type(old) or "", ()):
+            reason = f"a {was} is read from its text, if it is one of {becomes}"
+            return TypeFinding("text-parsed", path, reason)
         if narrowed := narrowing(old, new):
             return TypeFinding(narrowed, path, f"a value of {was} may not be one of {becomes}")
         return TypeFinding("type-promoted", path, f"{was} is read as {becomes}")
@@ -204,6 +317,8 @@ def narrowing(old: DataType, new: DataType) -> str | None:
     """
     if isinstance(old, LengthType) and isinstance(new, LengthType):
         return length_narrowing(old, new)
+    if isinstance(new, LengthType) and new.root in CHARACTERS:
+        return None if new.length == MAX_LENGTH else "length-narrowed"
     if old.root in INSTANTS and new.root in INSTANTS and old.root is not new.root:
         return "zone-dependent"
     if isinstance(old, DIGITS):
@@ -301,6 +416,22 @@ def more_digits_in_both(old: DataType, new: DataType) -> bool:
     return digits >= INTEGER_DIGITS.get(old.root, MAX_LENGTH)
 
 
+def more_digits_in_both_of_decimals(old: DataType, new: DataType) -> bool:
+    """Parquet and orc: decimals are read by more digits before and after the point."""
+    return (
+        isinstance(old, DecimalType)
+        and isinstance(new, DecimalType)
+        and more_digits_in_both(old, new)
+    )
+
+
+def as_many_integer_digits(old: DataType, new: DataType) -> bool:
+    """Avro files: decimals are read by as many digits before the point."""
+    if not (isinstance(old, DecimalType) and isinstance(new, DecimalType)):
+        return False
+    return new.precision - new.scale >= old.precision - old.scale
+
+
 AVRO = RuleSet(
     "avro",
     "https://avro.apache.org/docs/1.12.0/specification/#schema-resolution",
@@ -342,7 +473,7 @@ ICEBERG = RuleSet(
     """),
     more_digits,
     partitions_evolve=True,
-    reads_by_id=True,
+    lookup=FieldLookup.ID,
 )  # fmt: skip
 
 #: Spark checks nullability when it writes, not when it reads files.
@@ -380,7 +511,163 @@ FLINK = RuleSet(
         for old in CASTS
     },
     lambda old, new: old.root in CASTS[new.root].implicit,
+    reads_former_names=True,
 )
 
+
+# --- the readers of files ------------------------------------------------------------------------
+
+_SPARK_SOURCES = "https://spark.apache.org/docs/latest/sql-data-sources.html"
+
+#: Parquet and orc files list their columns: a type that is not read as the declared one is refused
+#: before the job. Spark would narrow silently.
+ORC = RuleSet(
+    "orc",
+    _SPARK_SOURCES,
+    {
+        **SPARK.physical,
+        R.INTERVAL_YEAR_MONTH: "interval year to month",
+        R.INTERVAL_DAY_TIME: "interval day to second",
+        R.VARIANT: "variant",
+    },
+    to("""
+        tinyint: smallint, int, bigint, double
+        smallint: int, bigint, double
+        int: bigint, double
+        float: double
+    """),
+    more_digits_in_both_of_decimals,
+    reads_former_names=True,
+    refuses_unknown_columns=True,
+)
+
+#: Parquet stores intervals as integers, and its strings need no mark. A timestamp of either kind is
+#: the same number of a unit, as for Flink's reader.
+PARQUET = dataclasses.replace(
+    ORC,
+    name="parquet",
+    promotions={
+        **ORC.promotions,
+        **to("""
+            int: bigint, double, interval year to month
+            bigint: interval day to second
+            string: binary
+            binary: string
+            timestamp: timestamp_ntz
+            timestamp_ntz: timestamp
+        """),
+    },
+)
+
+#: Avro files begin with the schema of their rows, by which Spark reads them.
+AVRO_FILE = dataclasses.replace(
+    AVRO,
+    name="avro-file",
+    promotions=to("""
+        int: long, double
+        float: double
+        long local-timestamp-millis: long local-timestamp-micros
+        long local-timestamp-micros: long local-timestamp-millis
+        long timestamp-millis: long timestamp-micros
+        long timestamp-micros: long timestamp-millis
+    """),
+    promotes_decimal=as_many_integer_digits,
+    reads_former_names=True,
+)
+
+#: The kinds of text in csv and json files: values are written as CAST to STRING writes them, but
+#: for BOOLEAN, binary strings in base64, and a Z after a TIMESTAMP_LTZ.
+_TEXTS = {
+    R.BOOLEAN: "true",
+    **dict.fromkeys(INTEGERS, "integer"),
+    R.DECIMAL: "decimal",
+    R.FLOAT: "float",
+    R.DOUBLE: "double",
+    R.CHAR: "string", R.VARCHAR: "string", R.BINARY: "base64", R.VARBINARY: "base64",
+    R.DATE: "date", R.TIME_WITHOUT_TIME_ZONE: "time",
+    R.TIMESTAMP_WITHOUT_TIME_ZONE: "timestamp",
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE: "timestamp Z",
+    R.INTERVAL_YEAR_MONTH: "months",
+    R.INTERVAL_DAY_TIME: "duration",
+}  # fmt: skip
+
+#: Files of csv and json do not list types: the reader refuses a value, not the file.
+CSV = RuleSet(
+    "csv",
+    "https://nightlies.apache.org/flink/flink-docs-stable/docs/connectors/table/formats/csv/",
+    _TEXTS,
+    to("""
+        integer: decimal, float, double, string
+        decimal: float, double, string
+        float: string
+        double: float, string
+        date: string
+        time: string
+        timestamp: string
+    """),
+    never,
+    parsed=to("""
+        decimal: integer
+        float: integer, decimal
+        double: integer, decimal
+        string: integer, decimal, float, double, date, time, timestamp
+    """),
+    lookup=FieldLookup.POSITION,
+    reads_former_names=True,
+)
+
+#: A number with a fraction is read as an integer by way of a double, which has fewer digits; a
+#: TIMESTAMP is written with six digits, and a TIME without zeros at its end.
+JSON = dataclasses.replace(
+    CSV,
+    name="json",
+    source=CSV.source.replace("csv", "json"),
+    promotions={stored: read for stored, read in CSV.promotions.items() if "time" not in stored},
+    parsed={stored: read for stored, read in CSV.parsed.items() if stored != "decimal"},
+    lookup=FieldLookup.NAME,
+)
+
+#: Files of one column of bytes, without its type.
+RAW = RuleSet(
+    "raw",
+    CSV.source.replace("csv", "raw"),
+    {
+        R.BOOLEAN: "bit", R.TINYINT: "int8", R.SMALLINT: "int16", R.INTEGER: "int32",
+        R.BIGINT: "int64", R.FLOAT: "float32", R.DOUBLE: "float64",
+        R.CHAR: "string", R.VARCHAR: "string", R.BINARY: "bytes", R.VARBINARY: "bytes",
+    },
+    {},
+    never,
+    lookup=FieldLookup.POSITION,
+)  # fmt: skip
+
+TEXT = dataclasses.replace(
+    RAW, name="text", source=_SPARK_SOURCES, physical={R.CHAR: "string", R.VARCHAR: "string"}
+)
+
+#: Format of files -> the rules of their reader.
+FILES: Mapping[str, RuleSet] = {
+    "parquet": PARQUET, "orc": ORC, "avro": AVRO_FILE, "csv": CSV, "json": JSON, "raw": RAW,
+    "text": TEXT,
+}  # fmt: skip
+
+
+def rules_of(options: Mapping[str, str], form: str | None = None) -> RuleSet:
+    """Return the rules by which the rows of a table are read: those of its format, or Flink's.
+
+    Args:
+        options: The options of the table.
+        form: The format of a table without a connector, whose files the catalog manages.
+
+    >>> rules_of({"connector": "filesystem", "format": "orc"}).name, rules_of({}).name
+    ('orc', 'flink')
+    """
+    if "connector" in options:
+        form = options.get("value.format")
+    return FILES.get(options.get("format", form or ""), FLINK)
+
+
 #: Name -> rule set.
-RULE_SETS: Mapping[str, RuleSet] = {one.name: one for one in (FLINK, SPARK, ICEBERG, AVRO)}
+RULE_SETS: Mapping[str, RuleSet] = {
+    rules.name: rules for rules in (FLINK, SPARK, ICEBERG, AVRO, *FILES.values())
+}

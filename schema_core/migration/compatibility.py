@@ -26,11 +26,13 @@ from schema_core.errors import SchemaError, similar
 from schema_core.mappings.stores import (
     FLINK,
     NO_RENAMES,
+    READINGS,
     RULE_SETS,
     Path,
     Renames,
     RuleSet,
     TypeFinding,
+    rules_of,
 )
 from schema_core.migration.differences import (
     RenameHints,
@@ -85,25 +87,33 @@ UPGRADING = f"{_FLINK}/ops/upgrading/"
 #: Kind -> severity and meaning.
 FINDINGS: Mapping[str, FindingKind] = {
     # the rows, by the rule set of their format
-    "type-changed": FindingKind(ERROR, "the format does not read the stored type as the other one"),
-    "nullability-narrowed": FindingKind(ERROR, "rows may have NULL where the reader has NOT NULL"),
-    "required-field-added": FindingKind(ERROR, "rows do not have a field that is NOT NULL"),
-    "range-narrowed": FindingKind(ERROR, "values may be outside the range of the type"),
-    "precision-narrowed": FindingKind(WARN, "digits of a value may be lost"),
-    "length-narrowed": FindingKind(WARN, "strings may be longer or shorter than the type"),
-    "zone-dependent": FindingKind(WARN, "the value depends on the time zone of the session"),
-    "type-promoted": FindingKind(ALLOW, "every value is read as the same value of a wider type"),
-    "field-added": FindingKind(ALLOW, "rows do not have a field, which is read as NULL"),
-    "field-dropped": FindingKind(ALLOW, "rows have a field that is not read"),
-    "field-renamed": FindingKind(ERROR, "rows have a field by another name, which is read as NULL"),
-    "field-renamed-by-id": FindingKind(
-        ALLOW, "the format identifies fields by number, not by name"
-    ),
+    **{
+        kind: FindingKind(severity, READINGS[kind][1])
+        for severity, kinds in {
+            ERROR: (
+                "type-changed",
+                "position-changed",
+                "nullability-narrowed",
+                "required-field-added",
+                "range-narrowed",
+                "text-parsed",
+                "field-renamed",
+            ),
+            WARN: ("precision-narrowed", "length-narrowed", "zone-dependent"),
+            ALLOW: (
+                "type-promoted",
+                "field-added",
+                "field-dropped",
+                "field-renamed-by-id",
+                "fields-moved",
+            ),
+        }.items()
+        for kind in kinds
+    },
     "field-renamed-by-mapping": FindingKind(
         ALLOW, "the catalog keeps the former name, by which older files are read"
     ),
     "likely-rename": FindingKind(WARN, "a field is dropped and an equal one added: pass `renames`"),
-    "fields-moved": FindingKind(ALLOW, "fields are read by name"),
     # the table
     "format-changed": FindingKind(ERROR, "another connector or format does not read the rows"),
     "option-changed": FindingKind(WARN, "an option may change where and how rows are read"),
@@ -167,7 +177,7 @@ class Finding:
 def can_read_old_data(
     old: Definition,
     new: Definition,
-    rules: RuleSet = FLINK,
+    rules: RuleSet | None = None,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
     """Return the differences that affect reading data of the old definition with the new one.
@@ -175,7 +185,8 @@ def can_read_old_data(
     Args:
         old: The schema or table with which the rows were written.
         new: The schema or table with which they are read.
-        rules: The rule set of their format or engine; see `RULE_SETS`.
+        rules: The rule set of their format or engine; see `RULE_SETS`. By default that of the
+            format of both tables, else Flink's implicit casts.
         renames: The columns and fields that are renamed, as for `diff`: the name of a column, or
             the path of a field, to its new name. Without it, likely renames are findings.
 
@@ -189,6 +200,7 @@ def can_read_old_data(
     >>> print(*can_read_old_data(old, new))
     error: id: flink does not read BIGINT as INT [type-changed]
     """
+    rules = rules or _rules_of_format(old, new)
     hints = _renamed(old, new, renames)
     return [
         *_data(CompatibilityAspect.OLD_DATA, old, new, rules, hints),
@@ -200,7 +212,7 @@ def can_read_old_data(
 def can_old_readers_read(
     old: Definition,
     new: Definition,
-    rules: RuleSet = FLINK,
+    rules: RuleSet | None = None,
     renames: RenameHints | None = None,
 ) -> list[Finding]:
     """Return the differences that affect readers and queries with the old definition.
@@ -216,6 +228,7 @@ def can_old_readers_read(
     error: name: queries that name it fail [column-gone]
     """
     question = CompatibilityAspect.OLD_READERS
+    rules = rules or _rules_of_format(old, new)
     return [
         *_data(question, new, old, rules, inverted(_renamed(old, new, renames))),
         *_storage(question, new, old, rules),
@@ -289,7 +302,7 @@ def _data(
     former: dict[Path, Path] = {}
     if (
         question is CompatibilityAspect.OLD_DATA
-        and rules is FLINK
+        and rules.reads_former_names
         and _has_files_by_name(written, read)
     ):
         old, renames = _with_new_names(old, (), (), renames, former), NO_RENAMES
@@ -325,6 +338,11 @@ def _with_new_names(
         fields = [replace(one, name=name, data_type=kind) for one, name, kind in pairs]
         return RowType(fields, type_.is_nullable)
     return type_.rebuild(tuple(children)) if children else type_
+
+
+def _rules_of_format(old: Definition, new: Definition) -> RuleSet:
+    rules = rules_of(_options(new))
+    return rules if rules is rules_of(_options(old)) else FLINK
 
 
 def _has_files_by_name(written: Definition, read: Definition) -> bool:
@@ -520,7 +538,7 @@ class CompatibilityMode(Enum):
 
 #: A function that compares an old definition with a new one.
 Comparison: TypeAlias = Callable[
-    [Definition, Definition, RuleSet, RenameHints | None], list[Finding]
+    [Definition, Definition, RuleSet | None, RenameHints | None], list[Finding]
 ]
 
 #: Word of a mode -> the functions that answer its questions.
@@ -597,7 +615,7 @@ def check_compatibility(
     history: Sequence[Definition],
     new: Definition,
     mode: CompatibilityMode = CompatibilityMode.BACKWARD,
-    rules: RuleSet | str = FLINK,
+    rules: RuleSet | str | None = None,
     *,
     renames: RenameHints | None = None,
     severities: Mapping[str, Severity] | None = None,
@@ -610,7 +628,7 @@ def check_compatibility(
         history: The definitions until now, the oldest first; may be empty.
         new: The definition to check.
         mode: What must be kept.
-        rules: A rule set, or its name: `flink`, `spark`, `iceberg` or `avro`.
+        rules: A rule set, or its name in `RULE_SETS`; by default that of the format of the table.
         renames: The columns and fields of the last definition that are renamed, as for `diff`.
         severities: Severities by kind, in place of those of `FINDINGS`.
         accepted: Intended breaks.
@@ -632,7 +650,7 @@ def check_compatibility(
       reading old data, version 1: error: tag: the rows may have NULL [nullability-narrowed]
     """
     require_instance(mode, CompatibilityMode, "the mode")
-    rule_set = _rule_set(rules)
+    rule_set = None if rules is None else _rule_set(rules)
     levels = _severities(severities or {})
     require_instance(accepted, Sequence, "the acceptances")
     require_instance(today, (date, NoneType), "the day")
@@ -653,7 +671,7 @@ def check_compatibility(
     errors = [finding for finding in findings if finding.severity is ERROR]
     return CompatibilityReport(
         mode,
-        rule_set.name,
+        (rule_set or rules_of(_options(new))).name,
         tuple(_with_acceptance(finding, current) for finding in findings),
         tuple(one for one in current if not any(map(one.covers, errors))),
         tuple(one for one in accepted if one not in current),

@@ -44,7 +44,14 @@ from schema_core.mappings.dialects.alterations import changed, name_changes_of
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.schemas import column_ddl
 from schema_core.mappings.loss import Loss
-from schema_core.mappings.stores import FLINK, TypeFinding
+from schema_core.mappings.stores import (
+    FILES,
+    FLINK,
+    REWRITTEN,
+    FieldLookup,
+    TypeFinding,
+    rules_of,
+)
 from schema_core.migration.differences import Definition, RenameHints, diff, invert
 from schema_core.migration.ordering import (
     ChangeGroup,
@@ -57,6 +64,7 @@ from schema_core.migration.rewrites import (
     create_statements,
     insert_statement,
     is_risk,
+    is_stored,
     rename_statements,
 )
 from schema_core.migration.targets import (
@@ -81,7 +89,7 @@ from schema_core.schema.columns import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Alter
-from schema_core.types import DataType
+from schema_core.types import DataType, RowField, RowType
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +294,9 @@ def plan(
     after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
     is_by_name = format_by_name(before.options, storage) is not None
-    writer = replace(writer, keeps_names=writer.target.rules is FLINK and is_by_name)
+    if writer.target.engine is None:
+        store = rules_of(before.options, storage.form if storage else None)
+        writer = replace(writer, keeps_names=is_by_name, store=store)
     kept = [_projected(one, writer) for one in (before, after)]
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in kept[0].schema.columns}
@@ -495,6 +505,8 @@ def _altered(
         RewriteNeeded: where the target has no statement for a change, or the rows would not be read
             by the new definition.
     """
+    if writer.target.engine is None:
+        _require_readable(writer, old, new, renames)
     for group in _groups(writer, old, new, renames):
         statements = writer.statements(group)
         risks = tuple(
@@ -502,11 +514,8 @@ def _altered(
             for change in group.changes
             # files are read by both names
             if not (writer.keeps_names and change.rename is not None)
-            for risk in _risks(change, writer.target)
+            for risk in _risks(change, writer)
         )
-        unread = [risk for risk in risks if risk.kind == "type-changed"]
-        if unread and writer.target.rules is FLINK:
-            raise RewriteNeeded(unread[0].reason)
         rewrites = writer.target.name == "postgres" and any(
             " TYPE " in statement for statement in statements
         )
@@ -530,8 +539,39 @@ def _groups(
         yield from with_renames_apart(group) if writer.keeps_names else (group,)
 
 
-def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
-    """Yield what a change puts at risk, by the rules of the target."""
+def _require_readable(
+    writer: StatementWriter, old: CatalogTable, new: CatalogTable, renames: Mapping[Path, str]
+) -> None:
+    """Require that the rows of a table are read by its new definition.
+
+    The values of partition columns are in the names of directories, and not in the rows.
+
+    Raises:
+        RewriteNeeded: where rows would be refused, or read as other values.
+    """
+    rules = writer.rules
+    after = rules_of(new.options, next((form for form in FILES if FILES[form] is rules), None))
+    if rules is not FLINK and after is not rules:
+        raise RewriteNeeded(f"the rows are in the format {rules.name}, not {after.name}")
+    refused = {"type-changed"} if rules is FLINK else REWRITTEN
+    for part_rules, is_key in ((rules, False), (FLINK, True)):
+        before, now = (
+            RowType(
+                [
+                    RowField(column.name, type_of(column))
+                    for column in table.schema.columns
+                    if is_stored(column) and (column.name in old.partition_keys) is is_key
+                ]
+            )
+            for table in (old, new)
+        )
+        for finding in part_rules.findings(before, now, (), renames):
+            if finding.kind in refused:
+                raise RewriteNeeded(finding.reason)
+
+
+def _risks(change: TableChange, writer: StatementWriter) -> Iterator[TypeFinding]:
+    """Yield what a change puts at risk, by the rules of the table."""
     for old, new in change.stored_changes():
         if new is None and old is not None:
             yield TypeFinding("field-dropped", old.path, "the rows have it")
@@ -543,18 +583,18 @@ def _risks(change: TableChange, target: Target) -> Iterator[TypeFinding]:
             before, after = old.data_type, new.data_type
             if not isinstance(before, DataType) or not isinstance(after, DataType):
                 raise RewriteNeeded(f"the type of {print_path(old.path)} is not resolved")
-            yield from filter(is_risk, target.rules.findings(before, after, old.path))
-        elif old is not None and new is not None and _reads_by_name(target, old.path):
+            yield from filter(is_risk, writer.rules.findings(before, after, old.path))
+        elif old is not None and new is not None and _reads_by_name(writer, old.path):
             reason = f"rows that are read by name do not have {new.path[-1]!r}"
             yield TypeFinding("field-dropped", old.path, reason)
 
 
-def _reads_by_name(target: Target, path: Path) -> bool:
-    """Return whether a target has the rows of a column or field by its name."""
-    if len(path) == 1:
-        return target.rules is FLINK
+def _reads_by_name(writer: StatementWriter, path: Path) -> bool:
+    """Return whether the rows have a column or field by its name."""
+    if writer.target.engine is None:
+        return writer.rules.lookup is FieldLookup.NAME
     # PostgreSQL keeps rows as documents, which no statement alters
-    return target.name in {"flink", "postgres"}
+    return len(path) > 1 and writer.target.name == "postgres"
 
 
 #: Findings for which a statement fails, and leaves the rows as they are.

@@ -76,18 +76,25 @@ class RewriteNeeded(Exception):  # noqa: N818 - a signal between two functions, 
 class StatementWriter:
     """Writes the statements of one plan: the target, the table, and what they lose.
 
-    `keeps_names` is whether the catalog keeps the former names of columns and fields, by which the
-    files of the table are read. `accepts` are the kinds of changes of values that conversions
-    do not refuse; `renames` are those of fields, whose values they move.
+    `store` has the rules by which the rows of the table are read, if they are not those of the
+    target. `keeps_names` is whether the catalog keeps the former names of columns and fields, by
+    which the files of the table are read. `accepts` are the kinds of changes of values that
+    conversions do not refuse; `renames` are those of fields, whose values they move.
     """
 
     target: Target
     path: tuple[str, ...]
     resolver: SchemaResolver
     losses: list[Loss] = field(default_factory=list)
+    store: RuleSet | None = None
     keeps_names: bool = False
     accepts: frozenset[str] = frozenset()
     renames: Renames = field(default_factory=dict)
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules by which the rows of the table are read."""
+        return self.store or self.target.rules
 
     @property
     def table(self) -> str:

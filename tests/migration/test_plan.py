@@ -270,7 +270,7 @@ def test_other_plans_are_not_applied(target: str, type_: str, code: str) -> None
     ("form", "new", "renames", "reason", "risks"),
     [
         ("parquet", ("b INT", "r ROW<x INT>"), {"a": "b"}, None, []),
-        ("csv", ("b INT", "r ROW<x INT>"), {"a": "b"}, None, ["field-dropped"]),
+        ("csv", ("b INT", "r ROW<x INT>"), {"a": "b"}, None, []),
         ("orc", ("a INT", "r ROW<y INT>"), {("r", "x"): "y"}, None, []),
         ("json", ("b INT", "r ROW<x INT>", "a INT"), {"a": "b"}, "older files of the table", []),
     ],

@@ -64,8 +64,12 @@ def compat(
         CompatibilityMode, typer.Option(help="What must be kept.")
     ] = CompatibilityMode.BACKWARD,
     rules: Annotated[
-        str, typer.Option(help=f"The rules of a format or engine: {', '.join(RULE_SETS)}.")
-    ] = "flink",
+        str | None,
+        typer.Option(
+            help=f"The rules of a format or engine: {', '.join(RULE_SETS)}; "
+            "by default those of the format of each table."
+        ),
+    ] = None,
     rename: Annotated[
         list[str] | None,
         typer.Option(help="TABLE.COLUMN=NEW: a renamed column, or TABLE.COLUMN.FIELD=NEW."),

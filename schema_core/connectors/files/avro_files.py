@@ -148,6 +148,13 @@ class Avro:
         return node if body is names[-1] else call(function, node, Lambda(names, body))
 
 
+def with_instants(type_: DataType) -> DataType:
+    """Return a type as the legacy mapping of timestamps stores it: TIMESTAMP as an instant."""
+    if isinstance(type_, TimestampType):
+        return LocalZonedTimestampType(type_.precision, nullable=type_.is_nullable)
+    return type_.rebuild(tuple(map(with_instants, type_.children())))
+
+
 def _encoded(node: Node, type_: DataType, *, legacy: bool) -> Node:
     match type_:
         case TimeType():

@@ -59,9 +59,10 @@ from schema_core.spark.compiler.tree import (
     let,
     null_or,
 )
-from schema_core.spark.compiler.value_types import CHARACTERS
+from schema_core.spark.compiler.value_types import CHARACTERS, sql_type
 from schema_core.spark.jobs import HINT
 from schema_core.types import (
+    AnyTimestampType,
     ArrayType,
     BinaryType,
     BooleanType,
@@ -74,6 +75,7 @@ from schema_core.types import (
     RowType,
     StructuredType,
     TimestampType,
+    TimeType,
     VarBinaryType,
 )
 
@@ -428,15 +430,27 @@ def _rendered_scalar(node: Node, type_: DataType) -> Node:
 
 
 def exact(node: Node, type_: DataType) -> Node:
-    """Return a value of a typed file, truncated to the precision of its type."""
-    if isinstance(type_, TimestampType | LocalZonedTimestampType):
-        return datetimes.truncated(node, 9, type_.precision)
-    return node
+    """Return a value of a typed file, truncated to the precision of its type at any depth."""
+    match type_:
+        case TimestampType() | LocalZonedTimestampType():
+            return datetimes.truncated(node, 9, type_.precision)
+        case TimeType() if has_fewer_digits(type_, 6):
+            rest = inline(
+                "time_to_micros({v}) % {unit}",
+                v=node,
+                unit=10 ** (6 - type_.precision),
+            )
+            micros = inline("time_to_micros({v}) - {rest}", v=node, rest=rest)
+            return Cast(call("time_from_micros", micros), sql_type(type_))
+        case _ if any(has_fewer_digits(part, 6) for part in type_.walk()):
+            return convert_parts(node, type_, exact)
+        case _:
+            return node
 
 
 def has_fewer_digits(type_: DataType, digits: int) -> bool:
-    """Return whether a type is a timestamp with fewer fractional digits."""
-    return isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision < digits
+    """Return whether a type is a time or timestamp with fewer fractional digits."""
+    return isinstance(type_, AnyTimestampType | TimeType) and type_.precision < digits
 
 
 def stored_as(type_: DataType, options: Options) -> DataType:

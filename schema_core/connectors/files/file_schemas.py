@@ -1,9 +1,10 @@
-"""Schemas of parquet and orc files, compared with the declared columns of a table.
+"""Schemas of parquet, orc and avro files, compared with the declared columns of a table.
 
 Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
-parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
-the driver, and columns that would not be read exactly are refused. Reading into a wider type is
-allowed; a nullable column that older files do not have is NULL there. The statistics of the footers
+parquet and NULL in orc, and a DATE of avro read as INT is its days. The footers of all files are
+therefore read before the job, in parallel on the driver, and columns that would not be read exactly
+are refused, by the rules of `schema_core.mappings.stores`. A nullable column that older files do
+not have is NULL there. The statistics of the footers
 also show which columns hold no NULL. A renamed column has its former name in older files: the names
 that each file has are found here, too. A footer is read again when the status of its file has
 changed, and as long as a change might not be seen in its status.
@@ -15,7 +16,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
@@ -28,6 +30,7 @@ from schema_core.connectors.files.stored_names import (
 )
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
+from schema_core.mappings.stores import FILES
 from schema_core.spark.jobs import reason
 from schema_core.spark.session.api_mode import is_connect, java_class
 from schema_core.spark.streaming.local_state import file_state_of, is_file_settled, path_of
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from schema_core.catalog.changes.former_names import FormerNames
-    from schema_core.catalog.changes.table_changes import Path
+    from schema_core.catalog.changes.table_changes import Path as FieldPath
     from schema_core.types import RowField
 
 #: How many footers are read at once: reading them is bound by the file system.
@@ -67,7 +70,7 @@ class CheckedFiles:
 
     guarantees: ColumnGuarantees
     by_names: Mapping[StoredNames, Sequence[str]]
-    repeated: tuple[Path, tuple[str, ...]] | None = None
+    repeated: tuple[FieldPath, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,120 @@ def _orc(session: SparkSession) -> FooterReader:
     return read
 
 
+def _avro(session: SparkSession) -> FooterReader:
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    inputs = java_class(session, "org.apache.avro.mapred.FsInput")
+    readers = java_class(session, "org.apache.avro.file.DataFileReader")
+    records = java_class(session, "org.apache.avro.generic.GenericDatumReader")
+
+    def read(status: Any, requested: ColumnGuarantees) -> Footer:
+        reader = readers.openReader(inputs(status.getPath(), configuration), records())
+        try:
+            schema = str(reader.getSchema().toString())
+        finally:
+            reader.close()
+        return Footer(avro_row(schema), ColumnGuarantees())
+
+    return read
+
+
+def avro_row(schema: str) -> str:
+    """Return the JSON of the Spark schema of a record of Avro; TIME keeps its type.
+
+    >>> avro_row('{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}')
+    '{"type": "struct", "fields": [{"name": "a", "type": "integer", "nullable": true, ...
+    """
+    named: dict[str, Any] = {}
+    return json.dumps(_avro_type(json.loads(schema), named))
+
+
+#: Avro type -> Spark's name of the type; a logical type follows after a blank.
+_AVRO_TYPES: Mapping[str, str] = {
+    "boolean": "boolean", "int": "integer", "long": "long", "float": "float", "double": "double",
+    "string": "string", "enum": "string", "bytes": "binary", "fixed": "binary", "int date": "date",
+    "int time-millis": "time(3)", "long timestamp-millis": "timestamp",
+    "long timestamp-micros": "timestamp", "long local-timestamp-millis": "timestamp_ntz",
+    "long local-timestamp-micros": "timestamp_ntz", "int long": "long", "float double": "double",
+}  # fmt: skip
+
+
+def _avro_type(schema: Any, named: dict[str, Any]) -> Any:
+    """Return an Avro type as in the JSON of Spark's schemas.
+
+    `named` are the types that were defined before, which Avro refers to by their names.
+    """
+    if isinstance(schema, list):
+        kinds = [one for one in schema if one != "null"]
+        if len(kinds) == 1:
+            return _avro_type(kinds[0], named)
+        return _AVRO_TYPES.get(" ".join(sorted(map(str, kinds), key=len)), "void")
+    if not isinstance(schema, dict):
+        return named.get(schema, _AVRO_TYPES.get(schema, "void"))
+    kind = schema["type"]
+    if not isinstance(kind, str):
+        return _avro_type(kind, named)
+    match kind:
+        case "record":
+            found: dict[str, Any] = {"type": "struct", "fields": []}
+            _define(schema, found, named)
+            for part in schema["fields"]:
+                type_ = _avro_type(part["type"], named)
+                row = {"name": part["name"], "type": type_, "nullable": True, "metadata": {}}
+                found["fields"].append(row)
+            return found
+        case "array":
+            element = _avro_type(schema["items"], named)
+            return {"type": "array", "elementType": element, "containsNull": True}
+        case "map":
+            value = _avro_type(schema["values"], named)
+            types = {"keyType": "string", "valueType": value, "valueContainsNull": True}
+            return {"type": "map", **types}
+    logical = schema.get("logicalType", "")
+    if logical == "decimal":
+        type_ = f"decimal({schema['precision']},{schema.get('scale', 0)})"
+    else:
+        type_ = _AVRO_TYPES.get(f"{kind} {logical}", _AVRO_TYPES.get(kind, "void"))
+    if kind in {"fixed", "enum"}:
+        _define(schema, type_, named)
+    return type_
+
+
+def _define(schema: Mapping[str, Any], type_: Any, named: dict[str, Any]) -> None:
+    """Make a type known by its name, with and without its namespace."""
+    name = schema["name"]
+    named[name] = named[f"{schema.get('namespace', '')}.{name}".lstrip(".")] = type_
+
+
+def _avro_header(path: str) -> str:
+    """Return the schema in the header of a local avro file.
+
+    Raises:
+        ValueError: for a file that is not one of avro.
+    """
+    with Path(path).open("rb") as file:
+        if file.read(4) != b"Obj\x01":
+            raise ValueError("it is not an avro file")
+        while count := _avro_long(file):
+            if count < 0:
+                _avro_long(file)  # the bytes of the block
+            for _ in range(abs(count)):
+                key, value = file.read(_avro_long(file)), file.read(_avro_long(file))
+                if key == b"avro.schema":
+                    return value.decode()
+    raise ValueError("it has no schema")
+
+
+def _avro_long(file: BinaryIO) -> int:
+    """Return the next number in Avro's variable-length encoding."""
+    number = shift = 0
+    while True:
+        (byte,) = file.read(1)
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return (number >> 1) ^ -(number & 1)
+
+
 def _local_footer(
     session: SparkSession, uri: str, form: str, requested: ColumnGuarantees
 ) -> Footer:
@@ -166,6 +283,8 @@ def _local_footer(
             session.read.format(form).option("__globPaths__", "false").load(unquote(uri)).schema
         )
         return Footer(str(schema.json()), ColumnGuarantees())
+    if form == "avro":
+        return Footer(avro_row(_avro_header(path_of(uri) or uri)), ColumnGuarantees())
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -184,7 +303,11 @@ def _local_footer(
 
 
 #: Format -> the reader of its footers. Other formats do not store types.
-FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
+FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {
+    "parquet": _parquet,
+    "orc": _orc,
+    "avro": _avro,
+}
 
 
 def check_files(
@@ -348,7 +471,11 @@ def _problems(
                 any(other.name == one.name and other.found is None for other in others)
                 for others in by_file.values()
             )
-            if one.found is None and one.is_nullable and not everywhere:
+            if (
+                one.found is None
+                and one.is_nullable
+                and not (everywhere and FILES[form].refuses_unknown_columns)
+            ):
                 continue
             reported.add(one.name)
             yield _problem(one, _shown(uri), everywhere)
@@ -424,44 +551,18 @@ def _compared(
         case MapType(), MapType():
             yield from _compared(declared.keyType, found.keyType, form, f"{name}.key")
             yield from _compared(declared.valueType, found.valueType, form, f"{name}.value")
-        case _ if not is_exact(declared, found, form):
+        case _ if not is_read(declared, found, form):
             yield SchemaMismatch(name, declared, found)
 
 
-#: Spark type of a file -> the types in which every format reads the same values.
-WIDER: Mapping[str, str] = {
-    "ByteType": "ShortType IntegerType LongType DoubleType",
-    "ShortType": "IntegerType LongType DoubleType",
-    "IntegerType": "LongType DoubleType",
-    "FloatType": "DoubleType",
-    "StringType": "BinaryType",
-    "CharType": "StringType",
-    "VarcharType": "StringType",
-    "TimeType": "TimeType",
-    "YearMonthIntervalType": "YearMonthIntervalType",
-    "DayTimeIntervalType": "DayTimeIntervalType",
-}
-
-#: The same, only for parquet: it stores intervals as integers, its strings need no mark, and a
-#: timestamp of either kind is the same number of a unit, as for Flink's reader.
-PARQUET: Mapping[str, str] = {
-    "IntegerType": "YearMonthIntervalType",
-    "LongType": "DayTimeIntervalType",
-    "BinaryType": "StringType",
-    "TimestampType": "TimestampNTZType",
-    "TimestampNTZType": "TimestampType",
-}
-
-
-def is_exact(declared: SparkType, found: SparkType, form: str) -> bool:
-    """Return whether every value of a file's type is read unchanged as the declared one."""
-    from pyspark.sql.types import DecimalType, VariantType
+def is_read(declared: SparkType, found: SparkType, form: str) -> bool:
+    """Return whether the rules of a format read a file's type as the declared one."""
+    from pyspark.sql.types import VariantType
 
     if declared == found or isinstance(declared, VariantType):
         return True
-    if isinstance(declared, DecimalType) and isinstance(found, DecimalType):
-        digits = declared.precision - declared.scale >= found.precision - found.scale
-        return bool(digits and declared.scale >= found.scale)
-    name = type(found).__name__
-    others = WIDER.get(name, "") + (f" {PARQUET.get(name, '')}" if form == "parquet" else "")
-    return type(declared).__name__ in others.split()
+    try:
+        stored, read = from_spark(found), from_spark(declared)
+    except UnsupportedError:
+        return False
+    return FILES[form].promotes(stored, read)

@@ -20,6 +20,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.former_names import LISTED, FormerNames
 from schema_core.catalog.changes.table_changes import Path, print_path
+from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
 from schema_core.connectors.files.csv_files import (
     CONTENT,
     EMPTY_IS_NULL,
@@ -316,8 +317,9 @@ class FilesystemConnector:
             )
         uris = frame.inputFiles() if layout.partitions or layout.form.identifier in FOOTERS else ()
         inner = layout.inner()
-        checked = check_files(session, uris, layout.form.identifier, inner, layout.former)
-        frame = layout.by_names(session, frame, checked.by_names)
+        checked = layout.check_files(session, uris)
+        if layout.form.identifier in LISTED:
+            frame = layout.by_names(session, frame, checked.by_names)
         guarantees = checked.guarantees
         self._without_null = guarantees.without_null
         if layout.native is not None:
@@ -380,9 +382,9 @@ class FilesystemConnector:
         recover(Directory(system, root), definition_of(context.identifier, context.table))
         if layout.form.identifier in FOOTERS:
             present = FileLayout(context).reader(session).load(layout.path).inputFiles()
-            form = layout.form.identifier
-            checked = check_files(session, present, form, layout.inner(), layout.former)
-            _require_one_name(layout, checked)
+            checked = layout.check_files(session, present)
+            if layout.form.identifier in LISTED:
+                _require_one_name(layout, checked)
         # Spark reads all metadata of a stream for each row, also those that nothing reads
         has_metadata = bool(context.metadata or layout.partitions)
         frame = layout.load(session, metadata=has_metadata)
@@ -966,6 +968,14 @@ class FileLayout:
         return read_csv(
             session, self.path, dialect, partitions, metadata=metadata, streaming=streaming
         )
+
+    def check_files(self, session: SparkSession, uris: Sequence[str]) -> CheckedFiles:
+        """Compare the schemas of files with the columns, as `file_schemas.check_files`."""
+        form = self.form
+        columns = self.inner()
+        if form is AVRO and LEGACY.of(self.options):
+            columns = [RowField(one.name, with_instants(one.data_type)) for one in columns]
+        return check_files(session, uris, form.identifier, columns, self.former)
 
     def by_names(
         self,
