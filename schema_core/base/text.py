@@ -69,7 +69,8 @@ def is_blank(text: str) -> bool:
 
 #: Invisible characters, characters that change the writing direction, and surrogates.
 _UNSEEN = regex(
-    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 
 

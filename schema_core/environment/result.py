@@ -26,6 +26,9 @@ from schema_core.types import (
 )
 from schema_core.types.row_value import Row
 
+#: Maximum number of rows that a notebook shows.
+MAX_HTML_ROWS = 100
+
 
 class PrintStyle(Enum):
     """How a result is printed: only its values, a table, or a table with NULL as an empty cell."""
@@ -199,12 +202,12 @@ class TableResult:
         Rows of a query or of a job are not fetched: they may be read only once, or not have been
         computed. Their schema is shown instead, with the kind of the result and the job's status.
         """
-        return str(load_higher("result_html")(self))
-
-    def cut_rows(self, rows: Iterable[tuple[Any, ...]]) -> list[list[str | None]]:
-        """Return rows as strings that are cut as `print` cuts them, None for NULL."""
-        widths = _column_widths(self)
-        return [[*map(_cut_cell, map(_text, row), widths)] for row in rows]
+        cells: list[list[str | None]] | None = None
+        if self.job is None and isinstance(self.rows, list | tuple):
+            widths = _column_widths(self)
+            rows = self.rows[:MAX_HTML_ROWS]
+            cells = [[*map(_cut_cell, map(_text, row), widths)] for row in rows]
+        return str(load_higher("result_html")(self, cells))
 
 
 #: DDL that went well.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
+from schema_core.base.text import escaped
 from schema_core.report.markup import text
 
 #: Kind of node -> the delimiters of its Mermaid label, which determine the shape of the node.
@@ -128,47 +130,45 @@ STYLE = """\
 
 
 class Box(NamedTuple):
-    """The position and size of a node."""
+    """The left and right edge of a node, and its upper one."""
 
     x: int
+    right: int
     y: int
-    width: int
-
-    @property
-    def right(self) -> int:
-        return self.x + self.width
-
-    @property
-    def middle(self) -> int:
-        return self.y + HEIGHT // 2
 
 
 def layers_of(diagram: Diagram) -> dict[str, int]:
     """Return the layer of each node: the length of the longest path of solid arrows to it.
 
-    Nodes on a cycle, and those that only a cycle leads to, are in layer 0.
+    Where arrows form a cycle, all nodes are in layer 0.
 
-    >>> nodes = [DiagramNode(one, "physical", one) for one in "abc"]
+    >>> nodes = [DiagramNode(name, "physical", name) for name in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))
     {'a': 0, 'b': 1, 'c': 2}
     """
-    layers = {node.id: 0 for node in diagram.nodes}
-    solid = [arrow for arrow in diagram.arrows if not arrow.dotted]
-    waiting_for = Counter(one.target for one in solid)
-    targets: dict[str, list[str]] = {}
-    for one in solid:
-        targets.setdefault(one.source, []).append(one.target)
-    ready = [name for name in layers if not waiting_for[name]]
-    found: dict[str, int] = {}
-    while ready:
-        name = ready.pop()
-        found[name] = layers[name]
-        for target in targets.get(name, ()):
-            layers[target] = max(layers[target], layers[name] + 1)
-            waiting_for[target] -= 1
-            if not waiting_for[target]:
-                ready.append(target)
-    return {name: found.get(name, 0) for name in layers}
+    sources: dict[str, set[str]] = {node.id: set() for node in diagram.nodes}
+    for arrow in diagram.arrows:
+        if not arrow.dotted:
+            sources[arrow.target].add(arrow.source)
+    layers = dict.fromkeys(sources, 0)
+    with suppress(CycleError):
+        for name in tuple(TopologicalSorter(sources).static_order()):
+            layers[name] = max((layers[source] + 1 for source in sources[name]), default=0)
+    return layers
+
+
+def _svg_label(node: DiagramNode) -> str:
+    return _cut(_title(node), MAX_SVG_LABEL)
+
+
+def _title(node: DiagramNode) -> str:
+    return f"{node.group}: {node.text}" if node.group else node.text
+
+
+def _width(label: str) -> int:
+    """Return the width of a label in pixels: signs of East Asia are wide, others are escaped."""
+    wide = sum(east_asian_width(sign) in "WF" for sign in label)
+    return round((len(escaped(label)) + wide) * CHARACTER) + 16
 
 
 def _boxes(diagram: Diagram) -> dict[str, Box]:
@@ -176,33 +176,13 @@ def _boxes(diagram: Diagram) -> dict[str, Box]:
     layers = layers_of(diagram)
     boxes: dict[str, Box] = {}
     x = MARGIN
-    for layer in range(max(layers.values(), default=-1) + 1):
+    for layer in sorted({*layers.values()}):
         nodes = [node for node in diagram.nodes if layers[node.id] == layer]
-        width = max(map(_width, nodes))
+        right = x + max(_width(_svg_label(node)) for node in nodes)
         for row, node in enumerate(nodes):
-            boxes[node.id] = Box(x, MARGIN + row * (HEIGHT + ROW_GAP), width)
-        x += width + LAYER_GAP
+            boxes[node.id] = Box(x, right, MARGIN + row * (HEIGHT + ROW_GAP))
+        x = right + LAYER_GAP
     return boxes
-
-
-def _text(node: DiagramNode) -> str:
-    return f"{node.group}: {node.text}" if node.group else node.text
-
-
-def _width(node: DiagramNode) -> int:
-    """Return the width of a node in pixels; characters of East Asia are twice as wide."""
-    shown = _cut(_text(node), MAX_SVG_LABEL)
-    # An escaped character is shown by up to ten.
-    cells = sum(
-        2 if east_asian_width(one) in "WF" else len(_escaped(one)) if not one.isprintable() else 1
-        for one in shown
-    )
-    return round(cells * CHARACTER) + 16
-
-
-def _escaped(value: str) -> str:
-    """Return a string for the content of an XML element, which must not hold all characters."""
-    return text(value.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
 
 
 def _svg(diagram: Diagram) -> Iterator[str]:
@@ -215,38 +195,29 @@ def _svg(diagram: Diagram) -> Iterator[str]:
     )
     yield f"<style>{STYLE}</style>"
     for arrow in diagram.arrows:
-        yield from _arrow(arrow, boxes)
+        yield from _arrow(boxes[arrow.source], boxes[arrow.target], arrow.dotted)
     for node in diagram.nodes:
-        yield from _drawn(node, boxes[node.id])
+        box = boxes[node.id]
+        yield f"<g><title>{text(_title(node))}</title>"
+        yield (
+            f'<rect class="sc-box sc-{node.kind}" x="{box.x}" y="{box.y}" '
+            f'width="{box.right - box.x}" height="{HEIGHT}" rx="{RADIUS[node.kind]}"/>'
+        )
+        y = box.y + HEIGHT // 2 + 4
+        yield f'<text class="sc-label" x="{box.x + 8}" y="{y}">{text(_svg_label(node))}</text></g>'
     yield "</svg>"
 
 
-def _arrow(arrow: Arrow, boxes: Mapping[str, Box]) -> Iterator[str]:
-    """Yield a curve and its head: to the right where the target is right of the source."""
-    source, target = boxes[arrow.source], boxes[arrow.target]
-    shift = 6 if arrow.dotted else 0
-    y1, y2 = source.middle + shift, target.middle + shift
-    kind = "sc-arrow sc-dotted" if arrow.dotted else "sc-arrow"
-    if source.x < target.x:
-        x1, x2, way = source.right, target.x, 1
-    elif source.x > target.x:
-        x1, x2, way = source.x, target.right, -1
-    else:  # in the same layer: around its left side
-        x1, x2, way = source.x, target.x, 1
+def _arrow(source: Box, target: Box, dotted: bool) -> Iterator[str]:
+    """Yield a curve and its head; within a layer it goes around the left side."""
+    y1, y2 = (box.y + HEIGHT // 2 + 6 * dotted for box in (source, target))
+    way = -1 if source.x > target.x else 1
+    x1 = source.right if source.x < target.x else source.x
+    x2 = target.x if way == 1 else target.right
     bend = MARGIN // 2 if source.x == target.x else -(LAYER_GAP // 2) * way
     end = x2 - 7 * way
     yield (
-        f'<path class="{kind}" d="M{x1} {y1}C{x1 - bend} {y1} {x2 - abs(bend) * way} {y2} '
-        f'{end} {y2}"/>'
+        f'<path class="sc-arrow{" sc-dotted" * dotted}" '
+        f'd="M{x1} {y1}C{x1 - bend} {y1} {x2 - abs(bend) * way} {y2} {end} {y2}"/>'
     )
     yield f'<path class="sc-head" d="M{x2} {y2}L{end} {y2 - 4}V{y2 + 4}Z"/>'
-
-
-def _drawn(node: DiagramNode, box: Box) -> Iterator[str]:
-    yield f"<g><title>{_escaped(_text(node))}</title>"
-    yield (
-        f'<rect class="sc-box sc-{node.kind}" x="{box.x}" y="{box.y}" width="{box.width}" '
-        f'height="{HEIGHT}" rx="{RADIUS[node.kind]}"/>'
-    )
-    shown = _escaped(_cut(_text(node), MAX_SVG_LABEL))
-    yield f'<text class="sc-label" x="{box.x + 8}" y="{box.middle + 4}">{shown}</text></g>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
@@ -222,19 +222,19 @@ def row_type_html(row: RowType) -> str:
     return table(("field", "type", "comment"), rows, row.keyword)
 
 
-#: Maximum number of rows that a notebook shows.
-MAX_HTML_ROWS = 100
+def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | None) -> str:
+    """Return the first rows of a result, or its schema and state.
 
-
-def result_html(result: TableResult) -> str:
-    """Return rows that are held in memory, or the schema and the state of the result."""
-    job = result.job
-    if job is None and isinstance(result.rows, list | tuple):
-        cells = result.cut_rows(result.rows[:MAX_HTML_ROWS])
+    Args:
+        result: The result.
+        cells: The first rows as strings; None where rows are not held in memory.
+    """
+    if cells is not None:
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]
-        more = len(result.rows) - len(rows)
+        more = len([*result.rows]) - len(rows)
         heads = result.schema.get_column_names()
         return table(heads, rows) + items([f"{more:,} more rows"] if more else [])
+    job = result.job
     state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
     facts = (f"result: {result.kind.value}", ": ".join(state))
     return schema_html(result.schema) + items(code(fact) for fact in facts if fact)
