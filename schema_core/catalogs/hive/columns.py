@@ -18,7 +18,8 @@ from schema_core.base.lazy_regex import regex
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.mappings.spark import schemas
-from schema_core.mappings.spark.ddl import Tree, parse_spark_type
+from schema_core.mappings.spark.ddl import SQL_KEYWORDS, Tree, parse_spark_type
+from schema_core.mappings.spark.types import ATOMIC
 from schema_core.properties.spark_table_properties import (
     PROVIDER,
     has_spark_schema,
@@ -27,60 +28,49 @@ from schema_core.properties.spark_table_properties import (
 from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import (
-    MAX_LENGTH,
     ArrayType,
-    BigIntType,
-    BooleanType,
     CharType,
     DataType,
-    DateType,
     DecimalType,
-    DoubleType,
-    FloatType,
-    IntType,
     LocalZonedTimestampType,
     MapType,
     RowField,
     RowType,
-    SmallIntType,
     TimestampType,
-    TinyIntType,
-    VarBinaryType,
     VarCharType,
 )
 
 # --- types ---------------------------------------------------------------------------------------
 
-#: The maximum lengths of CHAR and VARCHAR in Hive.
-MAX_CHAR, MAX_VARCHAR = 255, 65_535
-
-#: The precision of Hive's timestamps.
+#: The precision of Hive's timestamps, which have no time zone.
 NANOS = 9
 
-#: Types without parameters: the type, its name in Hive, and that in the parsed form. Hive's
-#: timestamps have no time zone, except the last type, which requires Hive 3 and is only read.
-ROWS: tuple[tuple[DataType, str | None, str], ...] = (
-    (BooleanType(),                  "boolean",   "boolean"),
-    (TinyIntType(),                  "tinyint",   "byte"),
-    (SmallIntType(),                 "smallint",  "short"),
-    (IntType(),                      "int",       "integer"),
-    (BigIntType(),                   "bigint",    "long"),
-    (FloatType(),                    "float",     "float"),
-    (DoubleType(),                   "double",    "double"),
-    (DateType(),                     "date",      "date"),
-    (TimestampType(NANOS),           "timestamp", "timestamp_ntz"),
-    (VarCharType(MAX_LENGTH),        "string",    "string"),
-    (VarBinaryType(MAX_LENGTH),      "binary",    "binary"),
-    (LocalZonedTimestampType(NANOS), None,        "timestamp"),
-)  # fmt: skip
-HIVE_NAMES = {type_: name for type_, name, _ in ROWS if name is not None}
-TYPES = {parsed: type_ for type_, _, parsed in ROWS}
+#: Types without parameters: name in Spark's JSON -> type.
+_EXACT: dict[str, DataType] = {
+    **{
+        name: ATOMIC[name]
+        for name in (
+            "boolean", "byte", "short", "integer", "long", "float", "double", "date", "string",
+            "binary",
+        )
+    },
+    "timestamp_ntz": TimestampType(NANOS),
+}  # fmt: skip
 
-#: Types with parameters. Others have them too, such as the reference system of a geometry.
-SIZED: dict[str, Callable[..., DataType]] = {
-    "decimal": DecimalType,
-    "char":    CharType,
-    "varchar": VarCharType,
+#: Those types -> the names in Hive, which are those of Spark's SQL except that of the timestamp.
+HIVE_NAMES: dict[DataType, str] = {
+    **{type_: SQL_KEYWORDS.get(name, name).lower() for name, type_ in _EXACT.items()},
+    TimestampType(NANOS): "timestamp",
+}
+
+#: What Hive's types are read as. TIMESTAMP_LTZ requires Hive 3 and is only read.
+TYPES = {**_EXACT, "timestamp": LocalZonedTimestampType(NANOS)}
+
+#: Types with parameters: name in Hive -> class, and maximum length or precision.
+SIZED: dict[str, tuple[type[DataType], int]] = {
+    "decimal": (DecimalType, 38),
+    "char":    (CharType, 255),
+    "varchar": (VarCharType, 65_535),
 }  # fmt: skip
 _SIZED = regex(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
 
@@ -104,13 +94,10 @@ def to_hive(type_: DataType) -> str:
         raise _not_in_hive(type_, "cannot be NOT NULL")
     if word := HIVE_NAMES.get(type_):
         return word
+    for name, (kind, most) in SIZED.items():
+        if isinstance(type_, kind) and 0 < type_.parameters()[0] <= most:
+            return f"{name}({','.join(map(str, type_.parameters()))})"
     match type_:
-        case CharType(length=length) if 0 < length <= MAX_CHAR:
-            return f"char({length})"
-        case VarCharType(length=length) if 0 < length <= MAX_VARCHAR:
-            return f"varchar({length})"
-        case DecimalType(precision=precision, scale=scale):
-            return f"decimal({precision},{scale})"
         case ArrayType(element_type=element):
             return f"array<{to_hive(element)}>"
         case MapType(key_type=key, value_type=value):
@@ -175,9 +162,10 @@ def _row_field(field: dict[str, Any]) -> RowField:
 def _atomic_type(word: str) -> DataType:
     if word in TYPES:
         return TYPES[word]
-    if found := _SIZED.fullmatch(word):
-        name, *sizes = found.groups()
-        return SIZED[name](*(int(size) for size in sizes if size))
+    if match := _SIZED.fullmatch(word):
+        name, *sizes = match.groups()
+        build: Callable[..., DataType] = SIZED[name][0]
+        return build(*(int(size) for size in sizes if size))
     raise _not_in_flink(word)
 
 

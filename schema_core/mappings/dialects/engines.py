@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.base.arguments import require_instance
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 #: one.
 DOUBLED_QUOTES = {"'": "''"}
 BACKSLASH_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+
+_KEY = "PRIMARY KEY ({columns})"
 
 #: Positions of a type; "column" is the top level.
 POSITIONS = frozenset({"column", "element", "key", "value", "field"})
@@ -62,7 +65,7 @@ class Engine:
     table_comment: str | None = " COMMENT {text}"  # follows the table; None: not supported
     comment_statement: bool = False  # COMMENT ON TABLE and COLUMN
     stores_empty_comments: bool = True
-    key: str | None = "PRIMARY KEY ({columns})"
+    key: str | None = _KEY
     no_key: str | None = None  # pattern of types that key columns cannot have
     named_keys: bool = False  # CONSTRAINT name
     generated: str | None = None
@@ -143,20 +146,14 @@ _SPARK = Engine(
     never_null=frozenset({"key"}), key=None, generated="{type} GENERATED ALWAYS AS ({expression})",
 )  # fmt: skip
 
-_DATABRICKS = Engine(
-    "databricks", type_rows.DATABRICKS, quote="`", string_escapes=BACKSLASH_ESCAPES,
-    array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
-    field_comment=" COMMENT {text}", not_null_positions=frozenset({"column", "field"}),
-    never_null=frozenset({"key"}), named_keys=True,
-    generated="{type} GENERATED ALWAYS AS ({expression})",
-)  # fmt: skip
+_DATABRICKS = replace(
+    _SPARK, name="databricks", rows=type_rows.DATABRICKS, key=_KEY, named_keys=True
+)
 
-_HIVE = Engine(
-    "hive", type_rows.HIVE, quote="`", string_escapes=BACKSLASH_ESCAPES, unquoted_case="lower",
-    quoted_case="lower",
-    array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
-    field_comment=" COMMENT {text}", never_null=frozenset({"key"}),
-    key="PRIMARY KEY ({columns}) DISABLE NOVALIDATE", named_keys=True,
+_HIVE = replace(
+    _SPARK, name="hive", rows=type_rows.HIVE, unquoted_case="lower", quoted_case="lower",
+    not_null_positions=frozenset({"column"}), key=f"{_KEY} DISABLE NOVALIDATE", named_keys=True,
+    generated=None,
 )  # fmt: skip
 
 _TRINO = Engine(
@@ -210,7 +207,7 @@ _BIGQUERY = Engine(
     comment=" OPTIONS(description={text})", table_comment=" OPTIONS(description={text})",
     field_comment=" OPTIONS(description={text})",
     not_null_positions=frozenset({"column", "field"}), never_null=frozenset({"element"}),
-    null_arrays=False, arrays_of_arrays=False, key="PRIMARY KEY ({columns}) NOT ENFORCED",
+    null_arrays=False, arrays_of_arrays=False, key=f"{_KEY} NOT ENFORCED",
     quoted_paths=True,
 )  # fmt: skip
 
@@ -225,8 +222,8 @@ _CLICKHOUSE = Engine(
 )  # fmt: skip
 
 ENGINES: dict[str, Engine] = {
-    one.name: one
-    for one in (
+    engine.name: engine
+    for engine in (
         _SPARK, _HIVE, _DATABRICKS, _TRINO, _POSTGRES, _MYSQL, _SQLITE, _DUCKDB, _SNOWFLAKE,
         _BIGQUERY, _CLICKHOUSE, _REDSHIFT,
     )
